@@ -1,0 +1,16 @@
+/** Codes of what can be wrong with the files of a policy set, or of its tests, before their text is understood. */
+export const sourceCodes = {
+  'directory-unreadable': 'the policy directory cannot be read',
+  'directory-too-large': 'there are more than 100,000 entries under the policy directory',
+  'no-policy-files': 'there is no `.policy` file under the directory',
+  'file-unreadable': 'a file cannot be read',
+  'file-outside': 'a link leads out of the policy directory',
+  'file-not-utf8': 'a file is not valid UTF-8',
+  'file-too-large': 'a policy file is larger than 1 MiB',
+  'list-file-missing': 'a list names a file that is not there',
+  'list-file-unreadable': 'a list file cannot be read',
+  'list-file-outside': 'a list names a file outside of the policy directory',
+  'list-file-too-large': 'a list file is larger than 64 MiB',
+  'list-file-malformed': 'a list file is not an array of plain values',
+  'test-file-malformed': 'a test file does not follow the format of tests',
+} as const;

@@ -1,0 +1,54 @@
+// The operands of an expression in reading order, whatever its kind.
+
+import type { Expression } from './expression.ts';
+
+/** The direct operands; the body of a quantifier comes after its sources. What a let stands for is not its operand. */
+export function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'not':
+    case 'negate':
+      return [expression.operand];
+    case 'and':
+    case 'or':
+      return expression.operands;
+    case 'compare':
+    case 'arithmetic':
+    case 'text-test':
+      return [expression.left, expression.right];
+    case 'is-null':
+    case 'has':
+    case 'in-list':
+    case 'in-hours':
+    case 'in-cidr':
+    case 'like':
+    case 'matches':
+    case 'mentions':
+      return [expression.subject];
+    case 'else':
+      return [expression.subject, expression.fallback];
+    case 'in-elements':
+      return [expression.subject, expression.elements];
+    case 'in-range':
+      return [expression.subject, expression.low, expression.high];
+    case 'quantify':
+      return [...expression.sources, expression.body];
+    case 'list':
+      return expression.elements;
+    case 'call':
+      return expression.args;
+    case 'literal':
+    case 'field':
+    case 'fact':
+    case 'meter':
+    case 'let':
+    case 'now':
+    case 'risk':
+      return [];
+  }
+}
+
+/** The expression and everything below it. */
+export function* descendants(expression: Expression): Generator<Expression> {
+  yield expression;
+  for (const child of childrenOf(expression)) yield* descendants(child);
+}

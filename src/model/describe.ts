@@ -1,0 +1,69 @@
+// Types and payload issues as text, in the words of the language itself.
+
+import { formatDecimal } from '../value/decimal.ts';
+import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
+import type { PayloadIssue } from './decision.ts';
+import type { Quantity, Range, Shape, Slot, Type } from './type.ts';
+
+/** The type as a policy file would write it, on one line. */
+export function describeType(type: Type): string {
+  switch (type.kind) {
+    case 'boolean':
+    case 'ip':
+    case 'any':
+      return type.kind;
+    case 'text': {
+      if (type.values !== null) return type.values.map((value) => JSON.stringify(value)).join(' | ');
+      const patterns = type.patterns.map((pattern) => ` matches '${pattern}'`).join('');
+      return `${type.of}${patterns}${rangeText(type.length, formatDecimal)}`;
+    }
+    case 'money':
+      return `money(${type.currencyField ?? ''})${rangeText(type.range, formatDecimal)}`;
+    case 'list':
+      return `[${describeSlot(type.element)}]${rangeText(type.length, formatDecimal)}`;
+    case 'record':
+      return describeShape(type.shape);
+    default:
+      return `${type.kind}${rangeText(type.range, formats[type.kind])}`;
+  }
+}
+
+/** The type of a slot with its modifiers and `| null`. */
+export function describeSlot(slot: Slot): string {
+  const modifiers = `${slot.isSecret ? 'secret ' : ''}${slot.isSigned ? 'signed ' : ''}`;
+  return `${modifiers}${describeType(slot.type)}${slot.isNullable ? ' | null' : ''}`;
+}
+
+/** What the payload check says of each kind of fault; the issue's pointer says where. */
+export const payloadFaults = {
+  missing: 'is required',
+  undeclared: 'is not declared',
+  mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}`,
+} as const;
+
+/** The reason of `invalid_payload`: each place by JSON pointer; never a value. */
+export function payloadReason(issues: readonly PayloadIssue[]): string {
+  const places = issues.map(({ pointer, message }) => `${pointer === '' ? 'it' : pointer} ${message}`);
+  return `The payload is not of the declared shape: ${places.join('; ')}`;
+}
+
+const formats: Readonly<Record<Quantity, typeof formatDecimal>> = {
+  number: formatDecimal,
+  integer: formatDecimal,
+  duration: formatDuration,
+  date: formatDate,
+  timestamp: formatTimestamp,
+  datetime: formatDatetime,
+};
+
+function rangeText(range: Range, format: typeof formatDecimal): string {
+  if (range.low === null && range.high === null) return '';
+  return ` ${range.low === null ? '' : format(range.low)}..${range.high === null ? '' : format(range.high)}`;
+}
+
+function describeShape(shape: Shape): string {
+  const fields = shape.fields.map(
+    (field) => `${field.name}${field.isOptional ? '?' : ''}: ${describeSlot(field)}`,
+  );
+  return `{ ${[...fields, ...(shape.isOpen ? ['...'] : [])].join(', ')} }`;
+}

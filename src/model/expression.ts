@@ -1,0 +1,144 @@
+// Expressions with every name resolved and every node typed. What the text spells in several ways is one kind here:
+// `not in` is `not` of `in`, `no` is `not` of `some`, `x != null` is `not` of `is-null`.
+
+import type { Span } from '../diagnostic/span.ts';
+import type { Cidr } from '../value/ip.ts';
+import type { Builtin } from './builtins.ts';
+import type { Type } from './type.ts';
+import type { Value } from './value.ts';
+
+interface Node {
+  readonly type: Type;
+  readonly span: Span;
+}
+
+export type Expression =
+  | Literal
+  | FieldRead
+  | FactRead
+  | MeterRead
+  | LetRead
+  | (Node & { readonly kind: 'now' })
+  /** The clamped sum of contributions; an interval while one is unknown. Compared with constants only. */
+  | (Node & { readonly kind: 'risk' })
+  | (Node & { readonly kind: 'not'; readonly operand: Expression })
+  | (Node & { readonly kind: 'and' | 'or'; readonly operands: readonly Expression[] })
+  | Compare
+  | (Node & { readonly kind: 'is-null'; readonly subject: FieldRead })
+  | (Node & { readonly kind: 'has'; readonly subject: FieldRead })
+  | (Node & { readonly kind: 'else'; readonly subject: FieldRead; readonly fallback: Expression })
+  /** Membership in a declared list, by its name. */
+  | (Node & { readonly kind: 'in-list'; readonly subject: Expression; readonly list: string })
+  /** Membership among the elements of a list-typed expression. */
+  | (Node & { readonly kind: 'in-elements'; readonly subject: Expression; readonly elements: Expression })
+  /** Inclusive at both ends. */
+  | (Node & {
+      readonly kind: 'in-range';
+      readonly subject: Expression;
+      readonly low: Expression;
+      readonly high: Expression;
+    })
+  | (Node & { readonly kind: 'in-hours'; readonly subject: Expression; readonly hours: string })
+  | (Node & { readonly kind: 'in-cidr'; readonly subject: Expression; readonly cidr: Cidr })
+  | (Node & { readonly kind: 'like' | 'matches'; readonly subject: Expression; readonly pattern: string })
+  | TextTest
+  /** Whole words of a text, case-folded, against a declared list of text or a list-typed expression of constants. */
+  | (Node & { readonly kind: 'mentions'; readonly subject: Expression; readonly words: WordSource })
+  | Arithmetic
+  | (Node & { readonly kind: 'negate'; readonly operand: Expression })
+  | Quantify
+  | (Node & { readonly kind: 'list'; readonly elements: readonly Expression[] })
+  | Call;
+
+export interface Literal extends Node {
+  readonly kind: 'literal';
+  readonly value: Value;
+}
+
+/**
+ * Reads a payload field, or the variable of a quantifier (`steps` may then be empty). The checker has made sure that
+ * it is present wherever its value can matter; where it is absent all the same, the value is unknown.
+ */
+export interface FieldRead extends Node {
+  readonly kind: 'field';
+  /** `payload`, or the quantifier's variable. */
+  readonly root: string;
+  readonly steps: readonly string[];
+  /** Some step passes a `signed` slot: unknown without a signature. */
+  readonly isSigned: boolean;
+  readonly isSecret: boolean;
+}
+
+/** What the registry and the host know; any of `agent` and `request` may be unknown, `action` never. */
+export interface FactRead extends Node {
+  readonly kind: 'fact';
+  readonly fact: FactName;
+}
+
+export type FactName =
+  | 'agent.id'
+  | 'agent.name'
+  | 'agent.risk_tier'
+  | 'agent.control_owner'
+  | 'agent.tags'
+  | 'request.ip'
+  | 'request.signed'
+  | 'request.session'
+  | 'action.key'
+  | 'action.area'
+  | 'action.verb';
+
+export interface MeterRead extends Node {
+  readonly kind: 'meter';
+  readonly meter: string;
+}
+
+/** Evaluated at most once a request. `id` names an entry of the set's lets. */
+export interface LetRead extends Node {
+  readonly kind: 'let';
+  readonly id: string;
+}
+
+export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
+
+export interface Compare extends Node {
+  readonly kind: 'compare';
+  readonly operator: ComparisonOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+export interface TextTest extends Node {
+  readonly kind: 'text-test';
+  readonly operator: 'starts with' | 'ends with' | 'contains' | 'inside';
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+export type WordSource =
+  | { readonly kind: 'list'; readonly list: string }
+  | { readonly kind: 'words'; readonly words: readonly string[] };
+
+export interface Arithmetic extends Node {
+  readonly kind: 'arithmetic';
+  readonly operator: '+' | '-' | '*' | '/';
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+/** Over the elements of all sources in order; an absent or null source counts as empty. */
+export interface Quantify extends Node {
+  readonly kind: 'quantify';
+  readonly quantifier: 'some' | 'every' | 'count' | 'sum';
+  readonly variable: string;
+  /** List-typed: field reads, literal lists, `agent.tags`, `links(...)`. */
+  readonly sources: readonly Expression[];
+  readonly body: Expression;
+}
+
+export interface Call extends Node {
+  readonly kind: 'call';
+  readonly builtin: Builtin;
+  /** For `date` and `today` the last argument is the zone as a text literal. */
+  readonly args: readonly Expression[];
+}

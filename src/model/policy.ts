@@ -1,0 +1,137 @@
+// A policy set as it is meant: names resolved, sorted by name, independent of how files and lines were arranged.
+
+import type { Span } from '../diagnostic/span.ts';
+import type { Hours } from '../value/hours.ts';
+import type { Expression } from './expression.ts';
+import type { Shape, Type } from './type.ts';
+import type { Value } from './value.ts';
+
+export interface PolicySet {
+  /** By action key. */
+  readonly actions: ReadonlyMap<string, Action>;
+  readonly lists: ReadonlyMap<string, List>;
+  readonly hours: ReadonlyMap<string, Hours>;
+  /** By id: a let has one entry for each way in which its uses resolve it. */
+  readonly lets: ReadonlyMap<string, Let>;
+  readonly meters: ReadonlyMap<string, Meter>;
+  readonly approvers: ReadonlyMap<string, Approvers>;
+  /** Sorted by name, code point by code point. */
+  readonly policies: readonly Policy[];
+  readonly guarantees: readonly Guarantee[];
+}
+
+export interface Action {
+  readonly key: string;
+  readonly groups: readonly string[];
+  readonly shape: Shape;
+  readonly doc: string | null;
+  readonly span: Span;
+}
+
+export interface List {
+  readonly name: string;
+  readonly type: Type;
+  readonly ignoringCase: boolean;
+  /** As written; text of a list that ignores case is not yet folded. */
+  readonly entries: readonly Value[];
+}
+
+export interface Let {
+  readonly id: string;
+  readonly name: string;
+  readonly expression: Expression;
+}
+
+export interface Meter {
+  readonly name: string;
+  readonly aggregate: 'sum' | 'count' | 'distinct';
+  /** Null for `count`. */
+  readonly argument: Expression | null;
+  /** ISO 4217, where the meter sums money. */
+  readonly currency: string | null;
+  /** Keys of the actions that it counts, sorted. */
+  readonly actions: readonly string[];
+  readonly when: Expression | null;
+  readonly per: readonly MeterKey[];
+  readonly overSeconds: number;
+  /** What a reading is: a number or money. */
+  readonly type: Type;
+}
+
+export type MeterKey =
+  | { readonly kind: 'agent' | 'owner' | 'session' }
+  | { readonly kind: 'payload'; readonly steps: readonly string[] };
+
+export interface Approvers {
+  readonly name: string;
+  readonly title: string;
+}
+
+export interface Policy {
+  readonly name: string;
+  /** Keys of the actions it speaks of, sorted. */
+  readonly actions: readonly string[];
+  readonly owner: string | null;
+  readonly tags: readonly string[];
+  readonly links: readonly string[];
+  readonly doc: string | null;
+  /** Sorted by name. */
+  readonly rules: readonly Rule[];
+  readonly span: Span;
+}
+
+export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
+
+export interface Rule {
+  /** `policy/rule`. */
+  readonly id: string;
+  readonly policy: string;
+  readonly name: string;
+  readonly effect: Effect;
+  /** Evaluated and recorded, never enforced: its own mark, or its policy's. */
+  readonly isShadow: boolean;
+  /** The policy's `when`, and the rule's, and not its `unless`; a true literal where none is written. */
+  readonly condition: Expression;
+  /** The condition as text, to which approvals are bound. */
+  readonly conditionText: string;
+  /** Contribution to risk while the rule is true; 0 where none. */
+  readonly points: number;
+  /** Its condition reads `risk`, directly or through a let; such a rule contributes none. */
+  readonly readsRisk: boolean;
+  /** Null: the rule's name in words. */
+  readonly reason: Template | null;
+  /** Of an `allow ... for`; null where not said. */
+  readonly validForSeconds: number | null;
+  /** What `escalate`, `reauth` and `allow ... after` ask for; null for the others. */
+  readonly requirement: Requirement | null;
+  readonly doc: string | null;
+  readonly span: Span;
+}
+
+export type Requirement =
+  | {
+      readonly kind: 'approval';
+      readonly group: string;
+      readonly needs: number;
+      readonly withinSeconds: number;
+    }
+  /** `withinSeconds` null: a step-up for this very request. */
+  | { readonly kind: 'reauth'; readonly withinSeconds: number | null };
+
+/** Texts and the values between them, in order. */
+export type Template = readonly (string | Expression)[];
+
+export interface Guarantee {
+  readonly name: string;
+  readonly actions: readonly string[];
+  readonly claims: readonly Claim[];
+  readonly span: Span;
+}
+
+export interface Claim {
+  readonly mode: 'never' | 'always';
+  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
+  readonly isUnapproved: boolean;
+  readonly when: Expression | null;
+  readonly span: Span;
+}

@@ -1,0 +1,33 @@
+// What an expression can yield. Unknown is a value of its own: it stands for "some value of the right type".
+
+import type { Decimal } from '../value/decimal.ts';
+import type { Ip } from '../value/ip.ts';
+import type { JsonObject } from './json.ts';
+
+/** Neither known to be one value nor another. Never `undefined`, which stands for absent. */
+export const unknown = Symbol('unknown');
+export type Unknown = typeof unknown;
+
+export type Value =
+  | null
+  | boolean
+  | string
+  | Decimal
+  | Money
+  | Interval
+  | Ip
+  | readonly Value[]
+  /** An element of a list of records, read through a quantifier's variable. */
+  | JsonObject;
+
+export interface Money {
+  readonly amount: Decimal;
+  /** ISO 4217; null only for the sum of nothing, which compares with every currency. */
+  readonly currency: string | null;
+}
+
+/** A meter's reading while requests are pending: every value between both ends is possible. */
+export interface Interval {
+  readonly low: Decimal | Money;
+  readonly high: Decimal | Money;
+}

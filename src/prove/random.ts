@@ -1,0 +1,28 @@
+/** A seeded sequence: the same seed tries the same requests. */
+export interface Random {
+  /** A whole number from 0 up to, and without, `end`. */
+  readonly below: (end: number) => number;
+  readonly chance: (probability: number) => boolean;
+  readonly pick: <T>(choices: readonly T[]) => T;
+  /** Each choice kept with the given probability, in order. */
+  readonly some: <T>(choices: readonly T[], probability: number) => readonly T[];
+}
+
+/** The mulberry32 sequence of a 32-bit seed. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (end: number): number => Math.floor(next() * end);
+  return {
+    below,
+    chance: (probability) => next() < probability,
+    pick: (choices) => choices[below(choices.length)] as (typeof choices)[number],
+    some: (choices, probability) => choices.filter(() => next() < probability),
+  };
+}

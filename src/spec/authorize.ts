@@ -1,0 +1,236 @@
+// What a policy set decides: the gate, the conditions of the rules, risk, and how they combine. This page and
+// evaluate.ts are the definition that every faster reading is held equal to.
+
+import {
+  type Decision,
+  defaultDenyReason,
+  defaultValidForSeconds,
+  type Gate,
+  type Outcome,
+  outcomes,
+  type Requirements,
+} from '../model/decision.ts';
+import { payloadReason } from '../model/describe.ts';
+import type { PolicySet, Requirement, Rule, Template } from '../model/policy.ts';
+import type { Facts, Satisfied } from '../model/request.ts';
+import { unknown } from '../model/value.ts';
+import { cut, escapeControls } from '../value/text.ts';
+import { evaluate, evaluateCondition, type Scope } from './evaluate.ts';
+import { checkPayload } from './payload.ts';
+import { show } from './show.ts';
+import type { Truth } from './truth.ts';
+
+export function authorize(set: PolicySet, facts: Facts): Decision {
+  const action = set.actions.get(facts.action);
+  if (action === undefined) {
+    return refuse('undeclared_action', `Action ${cut(escapeControls(facts.action), 100)} is not declared`);
+  }
+  const issues = checkPayload(action.shape, facts.payload);
+  if (issues.length > 0) return refuse('invalid_payload', payloadReason(issues));
+  const verdict = combine(
+    judge(set, facts, (rule) => !rule.isShadow),
+    facts.satisfied,
+  );
+  const withShadow = combine(
+    judge(set, facts, () => true),
+    facts.satisfied,
+  );
+  return describe(verdict, withShadow.outcome, facts.satisfied);
+}
+
+/** A rule that applies, and how its condition turned out. */
+interface Judged {
+  readonly rule: Rule;
+  readonly truth: Truth;
+}
+
+interface Judgement {
+  readonly judged: readonly Judged[];
+  readonly scope: Scope;
+}
+
+/** Each rule of the request's action that is taken, in the order of their ids, with risk added up first. */
+export function judge(set: PolicySet, facts: Facts, isTaken: (rule: Rule) => boolean): Judgement {
+  const rules = set.policies
+    .filter((policy) => policy.actions.includes(facts.action))
+    .flatMap((policy) => policy.rules)
+    .filter(isTaken);
+  const beforeRisk: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
+  const contributions = rules
+    .filter((rule) => rule.points !== 0)
+    .map((rule) => contribution(rule, evaluateCondition(rule.condition, beforeRisk)));
+  const scope: Scope = {
+    ...beforeRisk,
+    risk: {
+      low: clamp(contributions.reduce((sum, { low }) => sum + low, 0)),
+      high: clamp(contributions.reduce((sum, { high }) => sum + high, 0)),
+    },
+  };
+  return { judged: rules.map((rule) => ({ rule, truth: evaluateCondition(rule.condition, scope) })), scope };
+}
+
+interface Verdict extends Judgement {
+  readonly outcome: Outcome;
+  /** Null: nothing grants, and no deny is definite. */
+  readonly decider: Judged | null;
+  /** The guards that stand in the way, and the granting allow. */
+  readonly inForce: readonly Judged[];
+}
+
+function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
+  const { judged } = judgement;
+  const allows = judged.filter(({ rule, truth }) => rule.effect === 'allow' && truth === true);
+  if (allows.length === 0) {
+    const denies = judged.filter(({ rule, truth }) => rule.effect === 'deny' && truth === true);
+    return { ...judgement, outcome: 'DENY', decider: first(denies), inForce: [] };
+  }
+  const demand = ({ rule }: Judged): Outcome => demandOf(rule, satisfied);
+  const grant = allows.toSorted(
+    (a, b) =>
+      strictness(demand(a)) - strictness(demand(b)) ||
+      peopleOf(a.rule) - peopleOf(b.rule) ||
+      compareText(a.rule.id, b.rule.id),
+  )[0] as Judged;
+  const guards = judged.filter(
+    ({ rule, truth }) => isGuard(rule) && truth !== false && demandOf(rule, satisfied) !== 'ALLOW',
+  );
+  const inForce = [grant, ...guards];
+  const outcome = outcomes[Math.max(...inForce.map((one) => strictness(demand(one))))] as Outcome;
+  return { ...judgement, outcome, decider: first(inForce.filter((one) => demand(one) === outcome)), inForce };
+}
+
+/** What a rule asks for as long as it is not satisfied; ALLOW once it is. */
+function demandOf(rule: Rule, satisfied: Satisfied): Outcome {
+  if (rule.effect === 'deny') return 'DENY';
+  if (rule.requirement === null) return 'ALLOW';
+  const isApproval = rule.requirement.kind === 'approval';
+  const met = isApproval ? satisfied.escalate : satisfied.reauth;
+  if (met.includes(rule.id)) return 'ALLOW';
+  return isApproval ? 'ESCALATE' : 'REAUTH_REQUIRED';
+}
+
+/** Definite before unknown, then the largest own risk, then the smallest id. */
+function first(candidates: readonly Judged[]): Judged | null {
+  const sorted = candidates.toSorted(
+    (a, b) =>
+      Number(a.truth === unknown) - Number(b.truth === unknown) ||
+      b.rule.points - a.rule.points ||
+      compareText(a.rule.id, b.rule.id),
+  );
+  return sorted[0] ?? null;
+}
+
+function describe(verdict: Verdict, withShadow: Outcome, satisfied: Satisfied): Decision {
+  const { outcome, decider, judged, scope } = verdict;
+  const isPending = outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
+  const unmet = verdict.inForce
+    .map(({ rule }) => rule)
+    .filter((rule) => demandOf(rule, satisfied) !== 'ALLOW');
+  return {
+    outcome,
+    by: decider === null ? 'default_deny' : decider.rule.id,
+    matchedPolicy: decider === null ? 'default_deny' : decider.rule.policy,
+    reason: decider === null ? defaultDenyReason : reasonOf(decider.rule, scope),
+    risk: scope.risk,
+    validForSeconds: outcome === 'ALLOW' ? validFor(judged) : null,
+    requires: isPending ? merge(unmet.flatMap(({ requirement }) => requirement ?? [])) : null,
+    rules: judged
+      .filter(tookPart)
+      .map(({ rule }) => rule.id)
+      .toSorted(compareText),
+    withShadow,
+  };
+}
+
+function refuse(gate: Gate, reason: string): Decision {
+  return {
+    outcome: 'DENY',
+    by: gate,
+    matchedPolicy: gate,
+    reason,
+    risk: { low: 100, high: 100 },
+    validForSeconds: null,
+    requires: null,
+    rules: [],
+    withShadow: 'DENY',
+  };
+}
+
+function contribution({ points }: Rule, truth: Truth): { low: number; high: number } {
+  if (truth === unknown) return { low: Math.min(0, points), high: Math.max(0, points) };
+  return truth ? { low: points, high: points } : { low: 0, high: 0 };
+}
+
+function clamp(points: number): number {
+  return Math.min(100, Math.max(0, points));
+}
+
+function validFor(judged: readonly Judged[]): number {
+  const said = judged.flatMap(({ rule, truth }) =>
+    rule.effect === 'allow' && truth === true && rule.validForSeconds !== null ? [rule.validForSeconds] : [],
+  );
+  return said.length === 0 ? defaultValidForSeconds : Math.min(...said);
+}
+
+function merge(requirements: readonly Requirement[]): Requirements {
+  const groups = new Map<string, { group: string; needs: number; withinSeconds: number }>();
+  for (const requirement of requirements) {
+    if (requirement.kind !== 'approval') continue;
+    const { group, needs, withinSeconds } = requirement;
+    const merged = groups.get(group) ?? { group, needs, withinSeconds };
+    groups.set(group, {
+      group,
+      needs: Math.max(merged.needs, needs),
+      withinSeconds: Math.min(merged.withinSeconds, withinSeconds),
+    });
+  }
+  const stepUps = requirements
+    .filter((requirement) => requirement.kind === 'reauth')
+    .map((r) => r.withinSeconds);
+  return {
+    approvals: [...groups.values()].toSorted((a, b) => compareText(a.group, b.group)),
+    reauth: stepUps.length === 0 ? null : { withinSeconds: shortest(stepUps) },
+  };
+}
+
+/** Null is a step-up for this very request, shorter than any time. */
+function shortest(times: readonly (number | null)[]): number | null {
+  return times.includes(null) ? null : Math.min(...(times as readonly number[]));
+}
+
+function tookPart({ rule, truth }: Judged): boolean {
+  return isGuard(rule) ? truth !== false : truth === true;
+}
+
+function isGuard(rule: Rule): boolean {
+  return rule.effect === 'deny' || rule.effect === 'escalate' || rule.effect === 'reauth';
+}
+
+function peopleOf(rule: Rule): number {
+  return rule.requirement?.kind === 'approval' ? rule.requirement.needs : 0;
+}
+
+function strictness(outcome: Outcome): number {
+  return outcomes.indexOf(outcome);
+}
+
+function reasonOf(rule: Rule, scope: Scope): string {
+  return rule.reason === null ? inWords(rule.name) : fill(rule.reason, scope);
+}
+
+/** `large_payment` is `Large payment`. */
+function inWords(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function fill(template: Template, scope: Scope): string {
+  return template
+    .map((part) => (typeof part === 'string' ? part : show(part.type, evaluate(part, scope))))
+    .join('');
+}
+
+/** By code point: JavaScript's own order of text is by UTF-16 unit, which differs beyond the basic plane; ids are ASCII. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,40 @@
+// What each function of the language yields for known arguments.
+
+import type { Builtin } from '../model/builtins.ts';
+import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { type Decimal, fromNumber, multiply } from '../value/decimal.ts';
+import { domain } from '../value/email.ts';
+import { links } from '../value/links.ts';
+import { fold, length, lower, trim } from '../value/text.ts';
+import { dateInZone } from '../value/time.ts';
+import { parseWebAddress, type Url } from '../value/url.ts';
+import { absoluteQuantity, extreme } from './quantity.ts';
+
+type Meaning = (args: readonly Value[], nowMs: number) => Value | Unknown;
+
+export const calls: Readonly<Record<Builtin, Meaning>> = {
+  length: ([subject]) =>
+    fromNumber(typeof subject === 'string' ? length(subject) : (subject as readonly Value[]).length),
+  lower: ([text]) => lower(text as string),
+  trim: ([text]) => trim(text as string),
+  fold: ([text]) => fold(text as string),
+  links: ([text]) => links(text as string),
+  domain: ([email]) => domain(email as string),
+  host: ([address]) => ofUrl(address, ({ host }) => host),
+  scheme: ([address]) => ofUrl(address, ({ scheme }) => scheme),
+  port: ([address]) => ofUrl(address, ({ port }) => (port === null ? unknown : fromNumber(port))),
+  date: ([instant, zone]) => dateInZone(instant as Decimal, zone as string) ?? unknown,
+  today: ([zone], nowMs) => {
+    const now = multiply(fromNumber(nowMs), { coefficient: 1n, exponent: -3 });
+    return now === null ? unknown : (dateInZone(now, zone as string) ?? unknown);
+  },
+  min: (operands) => extreme(-1, operands),
+  max: (operands) => extreme(1, operands),
+  abs: ([operand]) => absoluteQuantity(operand as Value),
+};
+
+/** A `url` is a web address whose scheme is there; neither reaches a rule unless it parses. */
+function ofUrl(address: Value | undefined, part: (url: Url) => Value | Unknown): Value | Unknown {
+  const url = parseWebAddress(address as string);
+  return url === null ? unknown : part(url);
+}

@@ -1,0 +1,254 @@
+// What an expression means: one switch, three-valued, without any thought of speed. An unknown operand makes the
+// whole unknown, but for `and`, `or` and what is defined by them: membership and the quantifiers.
+
+import type { Compare, Expression, FactRead, MeterRead, Quantify, TextTest } from '../model/expression.ts';
+import type { PolicySet } from '../model/policy.ts';
+import type { Facts } from '../model/request.ts';
+import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { type Decimal, fromNumber, multiply, zero } from '../value/decimal.ts';
+import { compileGlob } from '../value/glob.ts';
+import { isWithinHours } from '../value/hours.ts';
+import { type Ip, isInCidr, parseIp } from '../value/ip.ts';
+import { mentions } from '../value/mentions.ts';
+import { isInside } from '../value/path.ts';
+import { compileRegex } from '../value/regex.ts';
+import { fold } from '../value/text.ts';
+import { calls } from './calls.ts';
+import { calculate, compareQuantities, interval, isBetween, negateQuantity, total } from './quantity.ts';
+import { readField, type Variables } from './read.ts';
+import { every, not, some, type Truth } from './truth.ts';
+
+/** All that the value of an expression depends on. */
+export interface Scope {
+  readonly set: PolicySet;
+  readonly facts: Facts;
+  /** While risk itself is being added up it is 0..100: nothing that contributes reads it. */
+  readonly risk: { readonly low: number; readonly high: number };
+  readonly variables: Variables;
+}
+
+export function evaluate(expression: Expression, scope: Scope): Value | Unknown {
+  const value = (operand: Expression): Value | Unknown => evaluate(operand, scope);
+  const condition = (operand: Expression): Truth => evaluateCondition(operand, scope);
+  switch (expression.kind) {
+    case 'literal':
+      return expression.value;
+    case 'field':
+      return readField(expression, scope.facts, scope.variables) ?? unknown;
+    case 'fact':
+      return readFact(expression, scope.facts);
+    case 'meter':
+      return readMeter(expression, scope);
+    case 'let': {
+      const declared = scope.set.lets.get(expression.id);
+      return declared === undefined
+        ? unknown
+        : evaluate(declared.expression, { ...scope, variables: new Map() });
+    }
+    case 'now':
+      return multiply(fromNumber(scope.facts.nowMs), millisecond) ?? unknown;
+    case 'risk':
+      return interval(fromNumber(scope.risk.low), fromNumber(scope.risk.high));
+    case 'not':
+      return not(condition(expression.operand));
+    case 'and':
+      return every(expression.operands.map(condition));
+    case 'or':
+      return some(expression.operands.map(condition));
+    case 'compare':
+      return evaluateCompare(expression, scope);
+    case 'is-null': {
+      const subject = readField(expression.subject, scope.facts, scope.variables);
+      return subject === unknown ? unknown : subject === null;
+    }
+    case 'has': {
+      const subject = readField(expression.subject, scope.facts, scope.variables);
+      return subject === unknown ? unknown : subject !== undefined && subject !== null;
+    }
+    case 'else':
+      return readField(expression.subject, scope.facts, scope.variables) ?? value(expression.fallback);
+    case 'in-list': {
+      const list = scope.set.lists.get(expression.list);
+      if (list === undefined) return unknown;
+      const entries = list.ignoringCase ? list.entries.map((entry) => fold(entry as string)) : list.entries;
+      return withKnown([value(expression.subject)], ([subject]) =>
+        some(
+          entries.map((entry) =>
+            equals(list.ignoringCase ? fold(subject as string) : (subject as Value), entry),
+          ),
+        ),
+      );
+    }
+    case 'in-elements':
+      return withKnown([value(expression.subject), value(expression.elements)], ([subject, elements]) =>
+        some((elements as readonly Value[]).map((element) => equals(subject as Value, element))),
+      );
+    case 'in-range':
+      return withKnown(
+        [value(expression.subject), value(expression.low), value(expression.high)],
+        ([subject, low, high]) => isBetween(subject as Value, low as Value, high as Value),
+      );
+    case 'in-hours': {
+      const hours = scope.set.hours.get(expression.hours);
+      if (hours === undefined) return unknown;
+      return withKnown(
+        [value(expression.subject)],
+        ([instant]) => isWithinHours(hours, instant as Decimal) ?? unknown,
+      );
+    }
+    case 'in-cidr':
+      return withKnown([value(expression.subject)], ([ip]) => isInCidr(ip as Ip, expression.cidr));
+    case 'like':
+      return withKnown([value(expression.subject)], ([text]) =>
+        compileGlob(expression.pattern)(text as string),
+      );
+    case 'matches': {
+      const matches = compileRegex(expression.pattern);
+      return withKnown([value(expression.subject)], ([text]) =>
+        typeof matches === 'function' ? matches(text as string) : unknown,
+      );
+    }
+    case 'text-test':
+      return withKnown([value(expression.left), value(expression.right)], ([left, right]) =>
+        textTests[expression.operator](left as string, right as string),
+      );
+    case 'mentions': {
+      const { words } = expression;
+      const entries = words.kind === 'words' ? words.words : (scope.set.lists.get(words.list)?.entries ?? []);
+      return withKnown([value(expression.subject)], ([text]) =>
+        mentions(
+          text as string,
+          entries.map((entry) => fold(entry as string)),
+        ),
+      );
+    }
+    case 'arithmetic':
+      return withKnown([value(expression.left), value(expression.right)], ([left, right]) => {
+        const result = calculate(expression.operator, left as Value, right as Value);
+        // Dates count days; what lies between two of them is a duration, which counts seconds.
+        return expression.left.type.kind === 'date' && result !== unknown
+          ? calculate('*', result, day)
+          : result;
+      });
+    case 'negate':
+      return withKnown([value(expression.operand)], ([operand]) => negateQuantity(operand as Value));
+    case 'quantify':
+      return evaluateQuantify(expression, scope);
+    case 'list':
+      return withKnown(expression.elements.map(value), (elements) => elements);
+    case 'call':
+      return withKnown(expression.args.map(value), (args) =>
+        calls[expression.builtin](args, scope.facts.nowMs),
+      );
+  }
+}
+
+export function evaluateCondition(expression: Expression, scope: Scope): Truth {
+  const value = evaluate(expression, scope);
+  return typeof value === 'boolean' ? value : unknown;
+}
+
+const millisecond: Decimal = { coefficient: 1n, exponent: -3 };
+const day: Decimal = { coefficient: 864n, exponent: 2 };
+
+const textTests: Readonly<Record<TextTest['operator'], (left: string, right: string) => boolean>> = {
+  'starts with': (left, right) => left.startsWith(right),
+  'ends with': (left, right) => left.endsWith(right),
+  contains: (left, right) => left.includes(right),
+  inside: isInside,
+};
+
+/** Unknown unless all operands are known; null stands for nothing that could be compared, so it is unknown too. */
+function withKnown(
+  operands: readonly (Value | Unknown)[],
+  result: (known: readonly Value[]) => Value | Unknown,
+): Value | Unknown {
+  return operands.some((operand) => operand === unknown || operand === null)
+    ? unknown
+    : result(operands as readonly Value[]);
+}
+
+function evaluateCompare({ operator, left, right }: Compare, scope: Scope): Value | Unknown {
+  return withKnown([evaluate(left, scope), evaluate(right, scope)], ([a, b]) => {
+    if (operator === '==') return equals(a as Value, b as Value);
+    if (operator === '!=') return not(equals(a as Value, b as Value));
+    return compareQuantities(operator, a as Value, b as Value);
+  });
+}
+
+/** Equality of two values of one type; null equals nothing. */
+function equals(a: Value, b: Value): Truth {
+  if (a === null || b === null) return false;
+  if (typeof a === 'object' && 'family' in a) {
+    return a.family === (b as Ip).family && a.bits === (b as Ip).bits;
+  }
+  return typeof a === 'object' ? compareQuantities('==', a, b) : a === b;
+}
+
+function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value | Unknown {
+  const segments = action.split('.');
+  switch (fact) {
+    case 'agent.id':
+      return agent.id ?? unknown;
+    case 'agent.name':
+      return agent.name ?? unknown;
+    case 'agent.risk_tier':
+      return agent.risk_tier ?? unknown;
+    case 'agent.control_owner':
+      return agent.control_owner ?? unknown;
+    case 'agent.tags':
+      return agent.tags ?? unknown;
+    case 'request.ip':
+      return request.ip === undefined ? unknown : (parseIp(request.ip) ?? unknown);
+    case 'request.signed':
+      return request.signed ?? unknown;
+    case 'request.session':
+      return request.session ?? unknown;
+    case 'action.key':
+      return action;
+    case 'action.area':
+      return segments.slice(0, -1).join('.');
+    case 'action.verb':
+      return segments.at(-1) ?? '';
+  }
+}
+
+function readMeter({ meter }: MeterRead, { set, facts }: Scope): Value | Unknown {
+  const reading = Object.hasOwn(facts.meters, meter) ? facts.meters[meter] : undefined;
+  if (reading === undefined) return unknown;
+  const currency = set.meters.get(meter)?.currency ?? null;
+  const scalar = (amount: Decimal) => (currency === null ? amount : { amount, currency });
+  return interval(scalar(reading.low), scalar(reading.high));
+}
+
+function evaluateQuantify(
+  { quantifier, variable, sources, body, type }: Quantify,
+  scope: Scope,
+): Value | Unknown {
+  const lists = sources.map((source) =>
+    source.kind === 'field'
+      ? (readField(source, scope.facts, scope.variables) ?? [])
+      : evaluate(source, scope),
+  );
+  return withKnown(lists, (known) => {
+    const results = (known as readonly (readonly Value[])[])
+      .flat(1)
+      .map((element) =>
+        evaluate(body, { ...scope, variables: new Map(scope.variables).set(variable, element) }),
+      );
+    switch (quantifier) {
+      case 'some':
+        return some(results as readonly Truth[]);
+      case 'every':
+        return every(results as readonly Truth[]);
+      case 'count':
+        return results.includes(unknown)
+          ? unknown
+          : fromNumber(results.filter((result) => result === true).length);
+      case 'sum':
+        return withKnown(results, (addends) =>
+          total(type.kind === 'money' ? { amount: zero, currency: null } : zero, addends),
+        );
+    }
+  });
+}

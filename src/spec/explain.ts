@@ -1,0 +1,74 @@
+// Why a decision came out as it did: each rule's condition as a tree, with the value of every part.
+
+import { childrenOf } from '../model/children.ts';
+import type { Expression } from '../model/expression.ts';
+import type { Effect, PolicySet } from '../model/policy.ts';
+import type { Facts } from '../model/request.ts';
+import type { Explanation, Truth as TruthText } from '../model/trace.ts';
+import type { unknown, Value } from '../model/value.ts';
+import { judge } from './authorize.ts';
+import { evaluate, type Scope } from './evaluate.ts';
+import { show } from './show.ts';
+
+export interface ExplainedRule {
+  readonly rule: string;
+  readonly effect: Effect;
+  readonly isShadow: boolean;
+  readonly truth: TruthText;
+  readonly explanation: Explanation;
+}
+
+/**
+ * Every rule of the request's action, shadow ones too, in the order of their ids. The payload must be of the declared
+ * shape: one that is not is refused before any rule sees it.
+ */
+export function explain(set: PolicySet, facts: Facts): readonly ExplainedRule[] {
+  const { scope } = judge(set, facts, (rule) => !rule.isShadow);
+  return judge(set, facts, () => true).judged.map(({ rule }) => {
+    const explanation = explainExpression(rule.condition, scope);
+    return {
+      rule: rule.id,
+      effect: rule.effect,
+      isShadow: rule.isShadow,
+      truth: explanation.truth ?? 'unknown',
+      explanation,
+    };
+  });
+}
+
+function explainExpression(expression: Expression, scope: Scope): Explanation {
+  const value = evaluate(expression, scope);
+  return {
+    span: expression.span,
+    value: isSecret(expression) ? 'secret' : show(expression.type, value),
+    truth: expression.type.kind === 'boolean' ? truthText(value) : null,
+    parts: partsOf(expression, scope)
+      .filter((part) => part.kind !== 'literal')
+      .map((part) => explainExpression(part, scope)),
+  };
+}
+
+function truthText(value: Value | typeof unknown): TruthText {
+  return value === true ? 'true' : value === false ? 'false' : 'unknown';
+}
+
+function isSecret(expression: Expression): boolean {
+  return expression.kind === 'field' && expression.isSecret;
+}
+
+/** What a reader wants to see below a part; the body of a quantifier has no value outside of its elements. */
+function partsOf(expression: Expression, scope: Scope): readonly Expression[] {
+  switch (expression.kind) {
+    case 'quantify':
+      return expression.sources;
+    case 'is-null':
+    case 'has':
+      return [];
+    case 'let': {
+      const declared = scope.set.lets.get(expression.id);
+      return declared === undefined ? [] : [declared.expression];
+    }
+    default:
+      return childrenOf(expression);
+  }
+}

@@ -1,0 +1,136 @@
+// The gate: is a payload of its action's declared shape? Every place where it is not is named by a JSON pointer, in
+// the order of the declaration; undeclared keys come last, in the payload's own order.
+
+import { type PayloadIssue, payloadIssuesMax } from '../model/decision.ts';
+import { payloadFaults } from '../model/describe.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { MoneyType, Range, Shape, Slot, TextKind, TextType } from '../model/type.ts';
+import { isCurrency } from '../value/currency.ts';
+import { compare, type Decimal, fromNumber } from '../value/decimal.ts';
+import { isEmail } from '../value/email.ts';
+import { parseIp } from '../value/ip.ts';
+import { isPathText } from '../value/path.ts';
+import { compileRegex } from '../value/regex.ts';
+import { cut, escapeControls, length } from '../value/text.ts';
+import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
+import { parseUrl, parseWebAddress } from '../value/url.ts';
+
+/** The first issues, at most `payloadIssuesMax`; none when the payload is of the shape. */
+export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue[] {
+  if (!isRecord(payload)) return [{ pointer: '', message: 'must be a record' }];
+  return recordIssues(shape, payload, '').slice(0, payloadIssuesMax);
+}
+
+const keyCodePointsMax = 100;
+
+const textKinds: Readonly<Record<TextKind, (text: string) => boolean>> = {
+  string: () => true,
+  email: isEmail,
+  url: (text) => parseUrl(text) !== null,
+  web_address: (text) => parseWebAddress(text) !== null,
+  path: isPathText,
+};
+
+function recordIssues(shape: Shape, record: JsonObject, pointer: string): readonly PayloadIssue[] {
+  const declared = shape.fields.flatMap((field): readonly PayloadIssue[] => {
+    const place = `${pointer}/${segment(field.name)}`;
+    if (Object.hasOwn(record, field.name))
+      return slotIssues(field, record[field.name] as Json, { pointer: place, record });
+    return field.isOptional ? [] : [{ pointer: place, message: payloadFaults.missing }];
+  });
+  if (shape.isOpen) return declared;
+  const names = new Set(shape.fields.map(({ name }) => name));
+  const undeclared = Object.keys(record)
+    .filter((key) => !names.has(key))
+    .map((key) => ({
+      pointer: `${pointer}/${segment(cut(escapeControls(key), keyCodePointsMax))}`,
+      message: payloadFaults.undeclared,
+    }));
+  return [...declared, ...undeclared];
+}
+
+interface Place {
+  readonly pointer: string;
+  /** The record that holds the slot. */
+  readonly record: JsonObject | null;
+}
+
+function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonly PayloadIssue[] {
+  if (json === null && slot.isNullable) return [];
+  const mistyped: readonly PayloadIssue[] = [{ pointer, message: payloadFaults.mistyped(slot) }];
+  const { type } = slot;
+  const unless = (isOfType: boolean): readonly PayloadIssue[] => (isOfType ? [] : mistyped);
+  switch (type.kind) {
+    case 'any':
+      return [];
+    case 'boolean':
+      return unless(typeof json === 'boolean');
+    case 'text':
+      return unless(typeof json === 'string' && isText(type, json));
+    case 'number':
+      return unless(isNumber(json) && isInRange(type.range, fromNumber(json)));
+    case 'integer':
+      return unless(isNumber(json) && Number.isInteger(json) && isInRange(type.range, fromNumber(json)));
+    case 'money':
+      return unless(isMoney(type, json, record));
+    case 'date':
+      return unless(isTime(parseDate, type.range, json));
+    case 'timestamp':
+      return unless(isTime(parseTimestamp, type.range, json));
+    case 'datetime':
+      return unless(isTime(parseDatetime, type.range, json));
+    case 'ip':
+      return unless(typeof json === 'string' && parseIp(json) !== null);
+    case 'list': {
+      if (!Array.isArray(json) || !isInRange(type.length, fromNumber(json.length))) return mistyped;
+      return json.flatMap((element: Json, index) =>
+        slotIssues(type.element, element, { pointer: `${pointer}/${index}`, record: null }),
+      );
+    }
+    case 'record':
+      return isRecord(json) ? recordIssues(type.shape, json, pointer) : mistyped;
+    // No payload field can be declared a duration.
+    case 'duration':
+      return mistyped;
+  }
+}
+
+function isText(type: TextType, text: string): boolean {
+  if (type.values !== null && !type.values.includes(text)) return false;
+  const matches = type.patterns.map(compileRegex);
+  return (
+    textKinds[type.of](text) &&
+    matches.every((match) => typeof match === 'function' && match(text)) &&
+    isInRange(type.length, fromNumber(length(text)))
+  );
+}
+
+/** A currency that is missing or no text is the issue of its own field alone. */
+function isMoney(type: MoneyType, json: Json, record: JsonObject | null): boolean {
+  if (!isNumber(json) || !isInRange(type.range, fromNumber(json))) return false;
+  const field = type.currencyField ?? '';
+  const currency = record !== null && Object.hasOwn(record, field) ? record[field] : undefined;
+  return typeof currency !== 'string' || isCurrency(currency);
+}
+
+function isTime(parse: (text: string) => Decimal | null, range: Range, json: Json): boolean {
+  const time = typeof json === 'string' ? parse(json) : null;
+  return time !== null && isInRange(range, time);
+}
+
+function isNumber(json: Json): json is number {
+  return typeof json === 'number' && Number.isFinite(json);
+}
+
+function isInRange({ low, high }: Range, value: Decimal): boolean {
+  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
+}
+
+function isRecord(json: Json): json is JsonObject {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+/** RFC 6901. */
+function segment(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,151 @@
+// Comparison and arithmetic of numbers, money, times and durations. Every operand is taken as an interval; a plain
+// value is one whose ends meet. What has no exact answer, two currencies included, is unknown.
+
+import type { ComparisonOperator } from '../model/expression.ts';
+import { type Interval, type Money, type Unknown, unknown, type Value } from '../model/value.ts';
+import {
+  absolute,
+  add,
+  compare,
+  type Decimal,
+  divide,
+  multiply,
+  negate,
+  subtract,
+  zero,
+} from '../value/decimal.ts';
+import { every, not, type Truth } from './truth.ts';
+
+export type Scalar = Decimal | Money;
+
+const arithmetic = { '+': add, '-': subtract, '*': multiply, '/': divide } as const;
+
+/** `left operator right` over quantities of one kind. */
+export function compareQuantities(operator: ComparisonOperator, left: Value, right: Value): Truth {
+  const [a, b] = [ends(left), ends(right)];
+  if (a === null || b === null || !shareCurrency([a.low, a.high, b.low, b.high])) return unknown;
+  const before = order(a.high, b.low);
+  const after = order(a.low, b.high);
+  switch (operator) {
+    case '<':
+      return before < 0 ? true : after >= 0 ? false : unknown;
+    case '<=':
+      return before <= 0 ? true : after > 0 ? false : unknown;
+    case '>':
+      return not(compareQuantities('<=', left, right));
+    case '>=':
+      return not(compareQuantities('<', left, right));
+    case '==':
+      if (before < 0 || after > 0) return false;
+      return before === 0 && after === 0 ? true : unknown;
+    case '!=':
+      return not(compareQuantities('==', left, right));
+  }
+}
+
+/** Both ends belong to the range. */
+export function isBetween(subject: Value, low: Value, high: Value): Truth {
+  return every([compareQuantities('>=', subject, low), compareQuantities('<=', subject, high)]);
+}
+
+/** The hull of what the ends yield; unknown where one of them has no exact answer. */
+export function calculate(operator: '+' | '-' | '*' | '/', left: Value, right: Value): Value | Unknown {
+  const [a, b] = [ends(left), ends(right)];
+  if (a === null || b === null) return unknown;
+  if (operator === '/' && order(b.low, zero) <= 0 && order(b.high, zero) >= 0) return unknown;
+  const corners = [a.low, a.high].flatMap((x) =>
+    [b.low, b.high].map((y) => calculateScalars(operator, x, y)),
+  );
+  return hull(corners);
+}
+
+export function negateQuantity(operand: Value): Value | Unknown {
+  const interval = ends(operand);
+  return interval === null
+    ? unknown
+    : hull([withAmount(interval.high, negate), withAmount(interval.low, negate)]);
+}
+
+export function absoluteQuantity(operand: Value): Value | Unknown {
+  const interval = ends(operand);
+  if (interval === null) return unknown;
+  const corners = [withAmount(interval.low, absolute), withAmount(interval.high, absolute)];
+  const crossesZero = order(interval.low, zero) < 0 && order(interval.high, zero) > 0;
+  return hull(crossesZero ? [...corners, withAmount(interval.low, () => zero)] : corners);
+}
+
+/** The smallest (-1) or largest (1) of one quantity or more. */
+export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | Unknown {
+  const intervals = operands.map(ends);
+  if (intervals.includes(null)) return unknown;
+  const known = intervals as readonly { low: Scalar; high: Scalar }[];
+  if (!shareCurrency(known.flatMap(({ low, high }) => [low, high]))) return unknown;
+  const pick = (scalars: readonly Scalar[]): Scalar =>
+    scalars.reduce((best, scalar) => (order(scalar, best) === direction ? scalar : best));
+  return hull([pick(known.map(({ low }) => low)), pick(known.map(({ high }) => high))]);
+}
+
+/** Adds up; the sum of no money has no currency and is comparable with any. */
+export function total(start: Scalar, operands: readonly Value[]): Value | Unknown {
+  return operands.reduce<Value | Unknown>(
+    (sum, operand) => (sum === unknown ? unknown : calculate('+', sum, operand)),
+    start,
+  );
+}
+
+export function isMoney(value: Value): value is Money {
+  return typeof value === 'object' && value !== null && 'currency' in value;
+}
+
+export function isInterval(value: Value): value is Interval {
+  return typeof value === 'object' && value !== null && 'low' in value;
+}
+
+/** A plain value where both ends meet. */
+export function interval(low: Scalar, high: Scalar): Scalar | Interval {
+  return order(low, high) === 0 ? low : { low, high };
+}
+
+function ends(value: Value): { low: Scalar; high: Scalar } | null {
+  if (value === null || typeof value !== 'object') return null;
+  if (isInterval(value)) return value;
+  return { low: value as Scalar, high: value as Scalar };
+}
+
+function amountOf(scalar: Scalar): Decimal {
+  return isMoney(scalar) ? scalar.amount : scalar;
+}
+
+function order(a: Scalar, b: Scalar): number {
+  return compare(amountOf(a), amountOf(b));
+}
+
+function shareCurrency(scalars: readonly Scalar[]): boolean {
+  return (
+    new Set(scalars.map((scalar) => (isMoney(scalar) ? scalar.currency : null)).filter((c) => c !== null))
+      .size <= 1
+  );
+}
+
+function withAmount(scalar: Scalar, change: (amount: Decimal) => Decimal): Scalar {
+  return isMoney(scalar) ? { ...scalar, amount: change(scalar.amount) } : change(scalar);
+}
+
+function calculateScalars(operator: '+' | '-' | '*' | '/', x: Scalar, y: Scalar): Scalar | Unknown {
+  if (!shareCurrency([x, y])) return unknown;
+  const amount = arithmetic[operator](amountOf(x), amountOf(y));
+  if (amount === null) return unknown;
+  const isRatio = operator === '/' && isMoney(x) && isMoney(y);
+  const money = isMoney(x) ? (isMoney(y) ? [x, y] : [x]) : isMoney(y) ? [y] : [];
+  if (isRatio || money.length === 0) return amount;
+  return {
+    amount,
+    currency: money.map(({ currency }) => currency).find((currency) => currency !== null) ?? null,
+  };
+}
+
+function hull(scalars: readonly (Scalar | Unknown)[]): Value | Unknown {
+  if (scalars.includes(unknown)) return unknown;
+  const sorted = (scalars as readonly Scalar[]).toSorted(order);
+  return interval(sorted[0] as Scalar, sorted.at(-1) as Scalar);
+}

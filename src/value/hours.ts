@@ -1,0 +1,69 @@
+/**
+ * Named hours as plain data, and whether an instant lies within them, on the wall clock of their zone. Clock spans
+ * leave out their end, belong to the day they start on and may cross midnight; date spans include both dates.
+ */
+
+import type { Decimal } from './decimal.ts';
+import { localSecond, secondsPerDay } from './time.ts';
+
+/** Spans of local time in an IANA zone, without the dates of `except` (sorted days since 1970-01-01). */
+export interface Hours {
+  readonly zone: string;
+  readonly weekly: readonly WeeklySpan[];
+  readonly dates: readonly DateSpan[];
+  readonly except: readonly number[];
+}
+
+/** Clock times on days of the week, in minutes of the day; crosses midnight when it ends before it starts. */
+export interface WeeklySpan {
+  /** Seven entries, Monday first: on which days the span starts. */
+  readonly days: readonly boolean[];
+  readonly fromMinute: number;
+  readonly toMinute: number;
+}
+
+/** Whole days, in days since 1970-01-01, both included. */
+export interface DateSpan {
+  readonly firstDay: number;
+  readonly lastDay: number;
+}
+
+/** Whether an instant (seconds since the epoch) lies within the hours; null (unknown) outside years 0001 to 9999. */
+export function isWithinHours(hours: Hours, instant: Decimal): boolean | null {
+  const local = localSecond(instant, hours.zone);
+  if (local === null) return null;
+  const day = Math.floor(local / secondsPerDay);
+  if (hasDay(hours.except, day)) return false;
+  const second = local - day * secondsPerDay;
+  return (
+    hours.dates.some((span) => span.firstDay <= day && day <= span.lastDay) ||
+    hours.weekly.some((span) => isWithinSpan(span, day, second))
+  );
+}
+
+function isWithinSpan(span: WeeklySpan, day: number, second: number): boolean {
+  const from = span.fromMinute * 60;
+  const to = span.toMinute * 60;
+  if (from < to) return startsOn(span, day) && from <= second && second < to;
+  return (startsOn(span, day) && from <= second) || (startsOn(span, day - 1) && second < to);
+}
+
+function startsOn(span: WeeklySpan, day: number): boolean {
+  return span.days[weekday(day)] === true;
+}
+
+/** 0 for Monday to 6 for Sunday; 1970-01-01 was a Thursday. */
+function weekday(day: number): number {
+  return (((day + 3) % 7) + 7) % 7;
+}
+
+function hasDay(sortedDays: readonly number[], day: number): boolean {
+  let low = 0;
+  let high = sortedDays.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sortedDays[middle] ?? 0) < day) low = middle + 1;
+    else high = middle;
+  }
+  return sortedDays[low] === day;
+}

@@ -1,0 +1,129 @@
+/**
+ * Text into IP addresses and networks, and back. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) is the IPv4 address,
+ * so no address has two values; short forms, octets with leading zeros and zone ids are none.
+ */
+
+/** An address as a number of 32 bits (IPv4) or 128 bits (IPv6). */
+export interface Ip {
+  readonly family: 4 | 6;
+  readonly bits: bigint;
+}
+
+/** A network: the addresses whose first `prefix` bits are those of `bits`, in which all others are 0. */
+export interface Cidr extends Ip {
+  readonly prefix: number;
+}
+
+const octetForm = /^(?:0|[1-9]\d{0,2})$/;
+const groupForm = /^[0-9A-Fa-f]{1,4}$/;
+const prefixForm = /^(?:0|[1-9]\d{0,2})$/;
+const groupCount = 8;
+const textLengthMax = 45;
+
+/** The first 96 bits of an IPv4-mapped address. */
+const mappedPrefix = 0xffffn;
+
+/** A dotted IPv4 or an IPv6 address (without brackets); null when the text is none. */
+export function parseIp(text: string): Ip | null {
+  const address = readAddress(text);
+  if (address === null || address.family === 4 || address.bits >> 32n !== mappedPrefix) return address;
+  return { family: 4, bits: address.bits & 0xffffffffn };
+}
+
+/** Dotted IPv4, or IPv6 in lower case with the longest run of zero groups left out (RFC 5952). */
+export function formatIp(ip: Ip): string {
+  if (ip.family === 4) return [24n, 16n, 8n, 0n].map((shift) => (ip.bits >> shift) & 0xffn).join('.');
+  const groups = Array.from({ length: groupCount }, (_, at) => (ip.bits >> BigInt(112 - 16 * at)) & 0xffffn);
+  const gap = longestZeroRun(groups);
+  const hex = groups.map((group) => group.toString(16));
+  if (gap.length < 2) return hex.join(':');
+  return `${hex.slice(0, gap.start).join(':')}::${hex.slice(gap.start + gap.length).join(':')}`;
+}
+
+/** A network such as `10.0.0.0/8` or `2001:db8::/32`, or why the text is none. */
+export function parseCidr(text: string): Cidr | { readonly error: string } {
+  const [addressText = '', prefixText, ...rest] = text.split('/');
+  const address = readAddress(addressText);
+  if (address === null) return { error: `\`${addressText}\` is not an IP address` };
+  if (prefixText === undefined)
+    return { error: `\`${text}\` lacks a prefix length such as \`/${width(address)}\`` };
+  const prefix = prefixForm.test(prefixText) ? Number(prefixText) : Number.POSITIVE_INFINITY;
+  if (rest.length > 0 || prefix > width(address)) {
+    return { error: `the prefix length of \`${text}\` is not a whole number from 0 to ${width(address)}` };
+  }
+  const hostBits = BigInt(width(address) - prefix);
+  const network = (address.bits >> hostBits) << hostBits;
+  if (network === address.bits) return canonical({ ...address, prefix });
+  const meant = `${formatIp({ ...address, bits: network })}/${prefix}`;
+  return { error: `\`${text}\` has bits below its mask; the network is \`${meant}\`` };
+}
+
+/** Whether the address belongs to the network; never across families. */
+export function isInCidr(ip: Ip, cidr: Cidr): boolean {
+  const hostBits = BigInt(width(cidr) - cidr.prefix);
+  return ip.family === cidr.family && ip.bits >> hostBits === cidr.bits >> hostBits;
+}
+
+/** The network as `10.0.0.0/8`. */
+export function formatCidr(cidr: Cidr): string {
+  return `${formatIp(cidr)}/${cidr.prefix}`;
+}
+
+function width(ip: Ip): number {
+  return ip.family === 4 ? 32 : 128;
+}
+
+/** A network of IPv4-mapped addresses is the IPv4 network, as its addresses are IPv4 ones. */
+function canonical(cidr: Cidr): Cidr {
+  if (cidr.family === 4 || cidr.prefix < 96 || cidr.bits >> 32n !== mappedPrefix) return cidr;
+  return { family: 4, bits: cidr.bits & 0xffffffffn, prefix: cidr.prefix - 96 };
+}
+
+function readAddress(text: string): Ip | null {
+  if (text.length > textLengthMax) return null;
+  const isSix = text.includes(':');
+  const bits = isSix ? readSix(text) : readFour(text);
+  return bits === null ? null : { family: isSix ? 6 : 4, bits };
+}
+
+function readFour(text: string): bigint | null {
+  const octets = text.split('.');
+  if (octets.length !== 4 || !octets.every((octet) => octetForm.test(octet) && Number(octet) < 256))
+    return null;
+  return octets.reduce((bits, octet) => (bits << 8n) | BigInt(octet), 0n);
+}
+
+function readSix(text: string): bigint | null {
+  const halves = text.split('::');
+  if (halves.length > 2) return null;
+  const [head, tail] = [readGroups(halves[0] ?? '', halves.length === 1), readGroups(halves[1] ?? '', true)];
+  if (head === null || tail === null) return null;
+  const missing = groupCount - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
+  const groups = [...head, ...Array.from({ length: missing }, () => 0n), ...tail];
+  return groups.reduce((bits, group) => (bits << 16n) | group, 0n);
+}
+
+/** Groups between colons; the last of an address may be a dotted IPv4, which makes two. */
+function readGroups(text: string, isLast: boolean): bigint[] | null {
+  if (text === '') return [];
+  const groups: bigint[] = [];
+  const parts = text.split(':');
+  for (const [at, part] of parts.entries()) {
+    const four = isLast && at === parts.length - 1 && part.includes('.') ? readFour(part) : null;
+    if (four !== null) groups.push(four >> 16n, four & 0xffffn);
+    else if (groupForm.test(part)) groups.push(BigInt(`0x${part}`));
+    else return null;
+  }
+  return groups;
+}
+
+function longestZeroRun(groups: readonly bigint[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  let length = 0;
+  for (const [at, group] of groups.entries()) {
+    length = group === 0n ? length + 1 : 0;
+    if (length > best.length) best = { start: at + 1 - length, length };
+  }
+  return best;
+}

@@ -1,0 +1,65 @@
+/**
+ * The web links in a text, as they stand there and in order: absolute URLs (`scheme://...`) and bare addresses that
+ * begin with `www.`. What a reader's program might follow is reported even when it is no valid URL, so that a guard
+ * over the links of a text cannot be passed by misspelling one.
+ */
+
+const linkStart = /:\/\/|www\./gi;
+const schemeCharacter = /[A-Za-z0-9+.-]/;
+const letter = /[A-Za-z]/;
+const joinedBefore = /[A-Za-z0-9_@.-]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters end a link
+const linkEnd = /[\s\u0000-\u001f\u007f-\u009f<>"]/;
+const trailing = new Set('.,;:!?\'"');
+const openers = '([{';
+const closers = ')]}';
+
+/**
+ * Every link of the text. A link ends at white space, a control character, `<`, `>`, `"` or a closing bracket that it
+ * did not open; punctuation at its end is not part of it.
+ */
+export function links(text: string): string[] {
+  const found: string[] = [];
+  let done = 0;
+  for (const match of text.matchAll(linkStart)) {
+    if (match.index < done) continue;
+    const start = match[0] === '://' ? schemeStart(text, match.index, done) : bareStart(text, match.index);
+    if (start === null) continue;
+    const end = endOfLink(text, match.index + match[0].length);
+    if (end === match.index + match[0].length) continue;
+    found.push(text.slice(start, end));
+    done = end;
+  }
+  return found;
+}
+
+/** Where the scheme before `://` begins, no earlier than `from`; null when there is none. */
+function schemeStart(text: string, colon: number, from: number): number | null {
+  let start = colon;
+  while (start > from && schemeCharacter.test(text[start - 1] ?? '')) start -= 1;
+  while (start < colon && !letter.test(text[start] ?? '')) start += 1;
+  return start < colon ? start : null;
+}
+
+/** `www.` begins a link unless it continues a word, a host or an e-mail address. */
+function bareStart(text: string, at: number): number | null {
+  return at > 0 && joinedBefore.test(text[at - 1] ?? '') ? null : at;
+}
+
+function endOfLink(text: string, from: number): number {
+  const depths = [0, 0, 0];
+  let end = from;
+  for (; end < text.length; end += 1) {
+    const character = text[end] ?? '';
+    if (linkEnd.test(character)) break;
+    const opened = openers.indexOf(character);
+    if (opened >= 0) depths[opened] = (depths[opened] ?? 0) + 1;
+    const closed = closers.indexOf(character);
+    if (closed < 0) continue;
+    const depth = depths[closed] ?? 0;
+    if (depth === 0) break;
+    depths[closed] = depth - 1;
+  }
+  while (end > from && trailing.has(text[end - 1] ?? '')) end -= 1;
+  return end;
+}

@@ -1,0 +1,135 @@
+/**
+ * Questions about texts that rules and records ask: folded forms for comparing without case, words mentioned, links,
+ * and forms that are safe to show. Every answer takes time linear in the text, whatever an agent puts into it.
+ */
+
+import { caseFolding } from './case-folding.ts';
+
+const plainAscii = /^[\t-\r\x20-\x7e]*$/;
+const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
+const whiteSpace = /\p{White_Space}+/gu;
+
+/**
+ * Sorting a run of combining marks takes the runtime quadratic time, so longer ones are cut, first in the text as it
+ * stands and then decomposed. No writing system comes near (Unicode's own limit for streams is 30).
+ */
+const longMarks = /(\p{M}{60})\p{M}+/gu;
+const longDecomposedMarks = /(\p{M}{30})\p{M}+/gu;
+
+/**
+ * The form in which `ignoring case` compares: NFKC_Casefold (so without zero-width and other ignorable characters),
+ * runs of white space as one space, none at the ends. Folding twice changes nothing.
+ */
+export function fold(text: string): string {
+  if (plainAscii.test(text)) return collapse(text.toLowerCase());
+  const visible = text.replace(ignorable, '').replace(longMarks, '$1');
+  const decomposed = visible.normalize('NFKD').replace(longDecomposedMarks, '$1');
+  let folded = '';
+  for (const character of decomposed) folded += caseFolding.get(character) ?? character;
+  return collapse(folded.normalize('NFC'));
+}
+
+/** The number of code points. */
+export function length(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
+    count += 1;
+  }
+  return count;
+}
+
+/** The text in lower case, the same in every locale. */
+export function lower(text: string): string {
+  return text.toLowerCase();
+}
+
+/** The text without white space and line ends at both ends. */
+export function trim(text: string): string {
+  return text.trim();
+}
+
+/** The text, or its first code points when it has more than so many. */
+export function cut(text: string, codePointsMax: number): string {
+  let at = 0;
+  for (let count = 0; count < codePointsMax && at < text.length; count += 1) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return text.slice(0, at);
+}
+
+const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+const shortEscapes: ReadonlyMap<string, string> = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
+
+/**
+ * The text with escapes (`\n`, `\u001b`) for control characters, line and paragraph separators, bidirectional controls
+ * and lone surrogates: it stays on its line and shows in the order in which it is stored.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(control, (character) => shortEscapes.get(character) ?? `\\u${hexOf(character)}`);
+}
+
+/** Whether the text is made of Unicode scalar values: no surrogate stands alone. */
+export function isScalarText(text: string): boolean {
+  return text.isWellFormed();
+}
+
+const bidiControl = /\p{Bidi_Control}/u;
+
+/** Whether the text holds characters that change the direction in which it is shown. */
+export function hasBidiControls(text: string): boolean {
+  return bidiControl.test(text);
+}
+
+const wordRun = /[\p{L}\p{M}\p{N}_]+/gu;
+
+/**
+ * Scripts with letters that pass for others', and those in everyday use. Han, kana, bopomofo and Hangul are written
+ * together, also with Latin, and count as no script of their own.
+ */
+const alphabets = [
+  /\p{Script=Latin}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Hebrew}/u,
+  /\p{Script=Arabic}/u,
+  /\p{Script=Devanagari}/u,
+  /\p{Script=Bengali}/u,
+  /\p{Script=Tamil}/u,
+  /\p{Script=Thai}/u,
+  /\p{Script=Lao}/u,
+  /\p{Script=Georgian}/u,
+  /\p{Script=Ethiopic}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Lisu}/u,
+  /\p{Script=Deseret}/u,
+  /\p{Script=Osage}/u,
+] as const;
+const eastAsian =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}]/u;
+
+/** Whether one word of the text (a run of letters, marks, digits and `_`) has letters of more than one script. */
+export function isMixedScript(text: string): boolean {
+  return !plainAscii.test(text) && (text.match(wordRun) ?? []).some(isMixedWord);
+}
+
+function isMixedWord(word: string): boolean {
+  const scripts = alphabets.filter((script) => script.test(word));
+  return scripts.length > 1 || (scripts.length === 1 && scripts[0] !== alphabets[0] && eastAsian.test(word));
+}
+
+function collapse(text: string): string {
+  const spaced = text.replace(whiteSpace, ' ');
+  return spaced.slice(spaced.startsWith(' ') ? 1 : 0, spaced.endsWith(' ') ? -1 : undefined);
+}
+
+function hexOf(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `{${hex}}` : hex.padStart(4, '0');
+}

@@ -1,0 +1,282 @@
+/**
+ * Text into points and lengths of time, and back. A timestamp is a Decimal of seconds since 1970-01-01T00:00:00Z, a
+ * datetime a Decimal of seconds of local wall time since 1970-01-01T00:00, a date a whole number of days since
+ * 1970-01-01, a duration a Decimal of seconds. The calendar is the proleptic Gregorian one, years 0001 to 9999,
+ * without leap seconds. INVARIANT: what a formatter writes for a value of the calendar, its parser reads back.
+ */
+
+import { calendarDay, dayNumber, isCalendarDay } from './calendar.ts';
+import {
+  absolute,
+  add,
+  type Decimal,
+  divide,
+  equal,
+  floor,
+  formatDecimal,
+  fromNumber,
+  multiply,
+  negate,
+  parseDecimal,
+  subtract,
+  toNumber,
+  zero,
+} from './decimal.ts';
+
+const secondsPerMinute = 60;
+const secondsPerHour = 3_600;
+export const secondsPerDay = 86_400;
+
+/** The first and the last second of the calendar, and its first and last day. */
+const secondMin = -62_135_596_800;
+const secondMax = 253_402_300_799;
+const dayMin = secondMin / secondsPerDay;
+const dayMax = (secondMax + 1) / secondsPerDay - 1;
+
+const fractionDigitsMax = 20;
+const dateForm = '(\\d{4})-(\\d\\d)-(\\d\\d)';
+const secondsForm = `:(\\d\\d)(?:\\.(\\d{1,${fractionDigitsMax}}))?`;
+const offsetForm = '([Zz]|[+-]\\d\\d:\\d\\d)';
+const onlyDate = new RegExp(`^${dateForm}$`);
+const timestampForm = new RegExp(`^${dateForm}[Tt ](\\d\\d):(\\d\\d)${secondsForm}${offsetForm}$`);
+const instantForm = new RegExp(`^${dateForm}[Tt ](\\d\\d):(\\d\\d)(?:${secondsForm})?${offsetForm}$`);
+const datetimeForm = new RegExp(`^${dateForm}[T ](\\d\\d):(\\d\\d)(?:${secondsForm})?$`);
+const durationForm = /^(\d+(?:_\d+)*)([smhd])$/;
+const clockForm = /^(\d\d):(\d\d)$/;
+const zoneForm = /^[A-Za-z]/;
+
+/** An RFC 3339 timestamp with seconds and an offset, as seconds since the epoch; null when it is none. */
+export function parseTimestamp(text: string): Decimal | null {
+  return readInstant(timestampForm.exec(text));
+}
+
+/** As `parseTimestamp`, but seconds may be left out, as in the literals of the language (`2026-12-25T09:00Z`). */
+export function parseInstantLiteral(text: string): Decimal | null {
+  return readInstant(instantForm.exec(text));
+}
+
+/** A local date and time without offset (`2026-05-19 12:00`), as seconds of wall time; null when it is none. */
+export function parseDatetime(text: string): Decimal | null {
+  return readWallTime(datetimeForm.exec(text));
+}
+
+/** A date (`2026-12-25`), as days since 1970-01-01; null when it is none. */
+export function parseDate(text: string): Decimal | null {
+  const day = readDay(onlyDate.exec(text));
+  return day === null ? null : fromNumber(day);
+}
+
+/** A duration (`30s`, `15m`, `24h`, `7d`), in seconds; null when it is none. */
+export function parseDuration(text: string): Decimal | null {
+  const match = durationForm.exec(text);
+  if (match === null) return null;
+  const count = parseDecimal(match[1] ?? '');
+  const unit = durationUnits.find(({ letter }) => letter === match[2]);
+  return count === null || unit === undefined ? null : multiply(count, unit.seconds);
+}
+
+/** A clock time (`09:00`, and `24:00` for the end of a day), in minutes from 0 to 1440; null when it is none. */
+export function parseClock(text: string): number | null {
+  const match = clockForm.exec(text);
+  if (match === null) return null;
+  const hour = Number(match[1]);
+  const minute = Number(match[2]);
+  const isClock = minute < 60 && (hour < 24 || (hour === 24 && minute === 0));
+  return isClock ? hour * 60 + minute : null;
+}
+
+/** `2026-12-25T09:00:00Z`, in UTC; outside the calendar the seconds since the epoch (`@1e20`). */
+export function formatTimestamp(instant: Decimal): string {
+  const text = writeSeconds(instant, 'T');
+  return text === null ? `@${formatDecimal(instant)}` : `${text}Z`;
+}
+
+/** `2026-05-19 12:00:00`; outside the calendar the seconds since 1970 (`@1e20`). */
+export function formatDatetime(datetime: Decimal): string {
+  return writeSeconds(datetime, ' ') ?? `@${formatDecimal(datetime)}`;
+}
+
+/** `2026-12-25`; outside the calendar the days since 1970 (`@1e20`). */
+export function formatDate(date: Decimal): string {
+  const day = toNumber(date);
+  return day < dayMin || day > dayMax ? `@${formatDecimal(date)}` : writeDay(day);
+}
+
+/** The duration in the largest unit that needs no fraction (`90s`, `24h`, `1.5s`); days from two days on. */
+export function formatDuration(duration: Decimal): string {
+  const isNegative = duration.coefficient < 0n;
+  const length = absolute(duration);
+  for (const { letter, seconds, least } of durationUnits) {
+    const count = divide(length, seconds);
+    if (count === null || count.exponent < 0 || toNumber(length) < least) continue;
+    const product = multiply(count, seconds);
+    if (product !== null && equal(product, length))
+      return `${isNegative ? '-' : ''}${formatDecimal(count)}${letter}`;
+  }
+  return `${formatDecimal(duration)}s`;
+}
+
+/** The local date of an instant in an IANA zone, in days since 1970-01-01; null outside the calendar. */
+export function dateInZone(instant: Decimal, zone: string): Decimal | null {
+  const second = localSecond(instant, zone);
+  return second === null ? null : fromNumber(Math.floor(second / secondsPerDay));
+}
+
+/**
+ * The local wall time of an instant in an IANA zone, in whole seconds since 1970-01-01T00:00 (fractions are cut off);
+ * null outside the calendar. Throws RangeError when the zone is none.
+ */
+export function localSecond(instant: Decimal, zone: string): number | null {
+  const second = toNumber(floor(instant));
+  if (second < secondMin || second > secondMax) return null;
+  const clock = clockOf(zone);
+  // Requests ask again and again for the same second; the answer cannot change within it.
+  if (clock.second !== second) {
+    clock.local = readClock(clock.format, second);
+    clock.second = second;
+  }
+  return clock.local;
+}
+
+/** Whether the time-zone data know a zone of this name (`Europe/Berlin`, `UTC`); offsets such as `+01:00` are none. */
+export function isZone(zone: string): boolean {
+  if (!zoneForm.test(zone)) return false;
+  try {
+    clockOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const durationUnits = [
+  { letter: 'd', seconds: fromNumber(secondsPerDay), least: 2 * secondsPerDay },
+  { letter: 'h', seconds: fromNumber(secondsPerHour), least: secondsPerHour },
+  { letter: 'm', seconds: fromNumber(secondsPerMinute), least: secondsPerMinute },
+  { letter: 's', seconds: fromNumber(1), least: 0 },
+] as const;
+
+/** The groups of a date, clock time and offset into seconds since the epoch. */
+function readInstant(match: RegExpExecArray | null): Decimal | null {
+  const wall = readWallTime(match);
+  const offset = readOffset(match?.[8] ?? '');
+  if (wall === null || offset === null) return null;
+  const instant = subtract(wall, fromNumber(offset));
+  return instant === null || !isInCalendar(instant) ? null : instant;
+}
+
+/** The groups of a date and a clock time (year, month, day, hour, minute, second, fraction) into seconds. */
+function readWallTime(match: RegExpExecArray | null): Decimal | null {
+  const day = readDay(match);
+  if (match === null || day === null) return null;
+  const [hour, minute, second] = [match[4], match[5], match[6] ?? '0'].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const whole = day * secondsPerDay + hour * secondsPerHour + minute * secondsPerMinute + second;
+  const fraction = match[7] === undefined ? zero : parseDecimal(`0.${match[7]}`);
+  return fraction === null ? null : add(fromNumber(whole), fraction);
+}
+
+/** The first three groups (year, month, day) into days since 1970-01-01; null when the calendar has no such day. */
+function readDay(match: RegExpExecArray | null): number | null {
+  if (match === null) return null;
+  const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
+  return isCalendarDay(year, month, day) ? dayNumber(year, month, day) : null;
+}
+
+/** `Z` or `+hh:mm` into seconds east of UTC. */
+function readOffset(text: string): number | null {
+  if (text === 'Z' || text === 'z') return 0;
+  const hour = Number(text.slice(1, 3));
+  const minute = Number(text.slice(4, 6));
+  if (hour > 23 || minute > 59) return null;
+  const seconds = hour * secondsPerHour + minute * secondsPerMinute;
+  return text.startsWith('-') ? -seconds : seconds;
+}
+
+function isInCalendar(seconds: Decimal): boolean {
+  const second = toNumber(floor(seconds));
+  return second >= secondMin && second <= secondMax;
+}
+
+function writeSeconds(seconds: Decimal, separator: string): string | null {
+  if (!isInCalendar(seconds)) return null;
+  const whole = floor(seconds);
+  const second = toNumber(whole);
+  const day = Math.floor(second / secondsPerDay);
+  const clock = second - day * secondsPerDay;
+  const fraction = add(seconds, negate(whole));
+  // Exact while a timestamp has no more than 20 fraction digits; computed ones may be finer.
+  const fractionText = fraction === null || fraction.coefficient === 0n ? '' : writeFraction(fraction);
+  const fields = [clock / secondsPerHour, (clock / secondsPerMinute) % 60, clock % 60];
+  return `${writeDay(day)}${separator}${fields.map((field) => pad(Math.floor(field), 2)).join(':')}${fractionText}`;
+}
+
+/** A fraction below one as `.25`, cut off after 20 digits. */
+function writeFraction(fraction: Decimal): string {
+  const digits = fraction.coefficient.toString();
+  const zeros = Math.min(-fraction.exponent - digits.length, fractionDigitsMax);
+  const text = ('0'.repeat(zeros) + digits).slice(0, fractionDigitsMax).replace(/0+$/, '');
+  return text === '' ? '' : `.${text}`;
+}
+
+function writeDay(day: number): string {
+  const { year, month, dayOfMonth } = calendarDay(day);
+  return `${pad(year, 4)}-${pad(month, 2)}-${pad(dayOfMonth, 2)}`;
+}
+
+function pad(n: number, width: number): string {
+  return String(n).padStart(width, '0');
+}
+
+/** The formatter of a zone, and the last answer it gave. */
+interface ZoneClock {
+  readonly format: Intl.DateTimeFormat;
+  second: number;
+  local: number;
+}
+
+const zoneClocks = new Map<string, ZoneClock>();
+
+/** Formatters are dear to make; names come from policies, and the bound holds whatever they say. */
+const zoneClocksMax = 1_000;
+
+function clockOf(zone: string): ZoneClock {
+  const known = zoneClocks.get(zone);
+  if (known !== undefined) return known;
+  const clock = { format: zoneFormat(zone), second: Number.NaN, local: 0 };
+  if (zoneClocks.size >= zoneClocksMax) zoneClocks.clear();
+  zoneClocks.set(zone, clock);
+  return clock;
+}
+
+function zoneFormat(zone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    era: 'short',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+}
+
+function readClock(format: Intl.DateTimeFormat, second: number): number {
+  const parts = new Map(format.formatToParts(second * 1_000).map(({ type, value }) => [type, value]));
+  const field = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.get(type));
+  // West of Greenwich the first hours of the calendar still belong to year 0, which is written 1 BC.
+  const year = parts.get('era')?.startsWith('B') ? 1 - field('year') : field('year');
+  const day = dayNumber(year, field('month'), field('day'));
+  return (
+    day * secondsPerDay +
+    field('hour') * secondsPerHour +
+    field('minute') * secondsPerMinute +
+    field('second')
+  );
+}
