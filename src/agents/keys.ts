@@ -1,0 +1,67 @@
+// API keys: `writ_`, an 8-character id, 32 characters of secret and a 6-character CRC32, all base62, one word. The
+// checksum tells a mistyped key from an unknown one without a look-up; only the SHA-256 of a key is ever stored.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const prefix = 'writ_';
+const idLength = 8;
+const secretLength = 32;
+const checksumLength = 6;
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const keyForm = /^writ_[0-9A-Za-z]{46}$/;
+
+export interface ApiKey {
+  /** Names the key; may be shown and logged. */
+  readonly id: string;
+  /** The whole key, which its holder sends; shown once. */
+  readonly text: string;
+  /** SHA-256 of the whole key, in hexadecimal. */
+  readonly digest: string;
+}
+
+/** A new key with 190 bits of secret. */
+export function createApiKey(): ApiKey {
+  const body = prefix + randomBase62(idLength + secretLength);
+  return describeKey(body + checksum(body));
+}
+
+/** The key that a text is, or null where its form or its checksum is wrong. */
+export function parseApiKey(text: string): ApiKey | null {
+  if (!keyForm.test(text)) return null;
+  const body = text.slice(0, -checksumLength);
+  return checksum(body) === text.slice(-checksumLength) ? describeKey(text) : null;
+}
+
+/** Compares two digests in hexadecimal in a time that tells nothing of where they differ. */
+export function isSameDigest(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a, 'hex'), Buffer.from(b, 'hex')];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Letters and digits, each equally likely. */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 248 is the largest multiple of 62 in a byte: the rest would favour the first digits.
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
+    }
+  }
+  return text;
+}
+
+function describeKey(text: string): ApiKey {
+  const id = text.slice(prefix.length, prefix.length + idLength);
+  return { id, text, digest: createHash('sha256').update(text).digest('hex') };
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  while (text.length < checksumLength) {
+    text = alphabet[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

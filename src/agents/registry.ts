@@ -1,0 +1,168 @@
+// Who may ask: registers agents with their first key, and tells from the text of an `X-Agent-API-Key` header which
+// agent it is. A user's mistake is a value; only the store rejects. INVARIANT: a key leaves here once, when it is made.
+
+import { randomUUID } from 'node:crypto';
+import { type RiskTier, riskTiers } from '../model/request.ts';
+import type { AgentRow, KeyRow, SigningMode } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import { createApiKey, isSameDigest, parseApiKey } from './keys.ts';
+import { deriveKey, seal } from './sealing.ts';
+import { createSigningSecret, sealingPurpose } from './signature.ts';
+
+export interface AgentDraft {
+  readonly name: string;
+  /** Checked to be low, medium, high or critical. */
+  readonly riskTier: string;
+  readonly controlOwner: string;
+  readonly tags: readonly string[];
+}
+
+interface DraftProblem {
+  readonly field: keyof AgentDraft;
+  /** One sentence in lower case without a final period. */
+  readonly message: string;
+}
+
+export type AddAgentResult =
+  /** `apiKey` is the only copy there will ever be. */
+  | { readonly kind: 'added'; readonly agent: AgentRow; readonly apiKey: string }
+  | { readonly kind: 'invalid'; readonly problems: readonly DraftProblem[] };
+
+const nameLengthMax = 100;
+const ownerLengthMax = 200;
+const tagLengthMax = 50;
+const tagsMax = 50;
+
+/** Registers an active agent and makes its first key. */
+export async function addAgent(
+  store: Store,
+  draft: AgentDraft,
+  nowMs: number = Date.now(),
+): Promise<AddAgentResult> {
+  const problems = checkDraft(draft);
+  if (problems.length > 0 || !isRiskTier(draft.riskTier)) return { kind: 'invalid', problems };
+  const agent: AgentRow = {
+    id: randomUUID(),
+    name: draft.name,
+    riskTier: draft.riskTier,
+    controlOwner: draft.controlOwner,
+    tags: [...draft.tags],
+    status: 'active',
+    signing: 'off',
+    sealedSigningSecret: null,
+    createdAtMs: nowMs,
+    changedAtMs: nowMs,
+  };
+  const { text, row } = newKey(agent.id, nowMs);
+  if ((await store.agents.add(agent, row)) === 'name-taken') {
+    return { kind: 'invalid', problems: [{ field: 'name', message: 'another agent has this name' }] };
+  }
+  return { kind: 'added', agent, apiKey: text };
+}
+
+export type Authentication =
+  /** `key.notAfterMs` is not null where the key has been replaced and will end. */
+  | { readonly kind: 'ok'; readonly agent: AgentRow; readonly key: KeyRow }
+  | { readonly kind: 'missing' | 'malformed' | 'unknown' | 'expired' }
+  | { readonly kind: 'disabled' | 'revoked'; readonly agent: AgentRow; readonly key: KeyRow };
+
+/** Compared with where there is no such key, so that its absence takes no less time. */
+const noDigest = '0'.repeat(64);
+
+/** Who sent this header. Reads the store each time, so a change of the agent holds from the next request on. */
+export async function authenticate(
+  store: Store,
+  headerText: string | undefined,
+  nowMs: number,
+): Promise<Authentication> {
+  if (headerText === undefined || headerText === '') return { kind: 'missing' };
+  const parsed = parseApiKey(headerText);
+  if (parsed === null) return { kind: 'malformed' };
+  const found = await store.agents.findByKeyId(parsed.id);
+  if (!isSameDigest(found?.key.digest ?? noDigest, parsed.digest) || found === null)
+    return { kind: 'unknown' };
+  const { agent, key } = found;
+  if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return { kind: 'expired' };
+  store.agents.noteUse(key, nowMs);
+  return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key };
+}
+
+export interface RotateOptions {
+  readonly agentId: string;
+  /** How long the old key stays good, in milliseconds; 0 ends it now. */
+  readonly graceMs: number;
+  readonly nowMs: number;
+}
+
+export const defaultGraceMs = 24 * 60 * 60 * 1000;
+
+export type RotateResult =
+  | { readonly kind: 'rotated'; readonly apiKey: string }
+  | { readonly kind: 'too-many-keys' | 'unknown-agent' };
+
+/** Gives the agent a new key and its present one an end. */
+export async function rotateKey(store: Store, options: RotateOptions): Promise<RotateResult> {
+  const { text, row } = newKey(options.agentId, options.nowMs);
+  const othersNotAfterMs = options.nowMs + options.graceMs;
+  const result = await store.agents.rotateKey({ key: row, othersNotAfterMs });
+  return result === 'added' ? { kind: 'rotated', apiKey: text } : { kind: result };
+}
+
+export interface SigningOptions {
+  readonly agentId: string;
+  readonly signing: SigningMode;
+  readonly nowMs: number;
+}
+
+/** Sets whether the agent signs its requests, with a new signing secret (the only copy) unless it is `off`. */
+export async function setSigning(
+  store: Store,
+  options: SigningOptions,
+): Promise<
+  { readonly kind: 'changed'; readonly signingSecret: string | null } | { readonly kind: 'unknown-agent' }
+> {
+  const { agentId, signing, nowMs } = options;
+  const signingSecret = signing === 'off' ? null : createSigningSecret();
+  const sealedSigningSecret =
+    signingSecret === null ? null : seal(deriveKey(store.masterKey, sealingPurpose), agentId, signingSecret);
+  const kind = await store.agents.setSigning({ agentId, signing, sealedSigningSecret, atMs: nowMs });
+  return kind === 'changed' ? { kind, signingSecret } : { kind };
+}
+
+function newKey(agentId: string, nowMs: number): { readonly text: string; readonly row: KeyRow } {
+  const { id, text, digest } = createApiKey();
+  return { text, row: { id, agentId, digest, createdAtMs: nowMs, notAfterMs: null, lastUsedAtMs: null } };
+}
+
+function checkDraft(draft: AgentDraft): readonly DraftProblem[] {
+  const problems: DraftProblem[] = [];
+  const report = (field: keyof AgentDraft, message: string | null) => {
+    if (message !== null) problems.push({ field, message });
+  };
+  report('name', checkText(draft.name, nameLengthMax));
+  if (!isRiskTier(draft.riskTier)) report('riskTier', `must be one of ${riskTiers.join(', ')}`);
+  report('controlOwner', checkText(draft.controlOwner, ownerLengthMax));
+  report('tags', checkTags(draft.tags));
+  return problems;
+}
+
+function checkText(text: string, lengthMax: number): string | null {
+  const length = [...text].length;
+  if (length === 0 || text.trim() === '') return 'must not be empty';
+  if (length > lengthMax) return `must have at most ${lengthMax} characters`;
+  if (text.trim() !== text) return 'must not begin or end with white space';
+  return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
+    ? 'must not hold control or invisible characters'
+    : null;
+}
+
+function checkTags(tags: readonly string[]): string | null {
+  if (tags.length > tagsMax) return `must be at most ${tagsMax}`;
+  if (new Set(tags).size < tags.length) return 'must not repeat';
+  const problem = tags.map((tag) => checkText(tag, tagLengthMax)).find((message) => message !== null);
+  return problem === undefined ? null : `each ${problem}`;
+}
+
+function isRiskTier(text: string): text is RiskTier {
+  return riskTiers.some((tier) => tier === text);
+}

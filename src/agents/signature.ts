@@ -1,0 +1,120 @@
+// The `X-Service-Signature` header into one of three states. HMAC-SHA256 keyed with the agent's signing secret: over
+// time, nonce, path and raw body in the recommended form, over the raw body in the compatibility form. INVARIANT: a
+// header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { AgentRow } from '../store/records.ts';
+import { randomBase62 } from './keys.ts';
+import { deriveKey, unseal } from './sealing.ts';
+
+export interface SignatureInput {
+  readonly agent: AgentRow;
+  /** The header's text; undefined where there is none. */
+  readonly header: string | undefined;
+  /** The request's path as it was sent. */
+  readonly path: string;
+  /** The body as it was sent. */
+  readonly body: Uint8Array;
+  readonly nowMs: number;
+}
+
+type SignatureState = 'absent' | 'valid' | { readonly invalid: string };
+
+export interface VerifierOptions {
+  readonly masterKey: Uint8Array;
+  /** Whether `sha256=<hex>` is accepted, which nothing protects from being sent again. */
+  readonly isCompatibilityAllowed: boolean;
+  readonly noncesMax?: number;
+}
+
+export type VerifySignature = (input: SignatureInput) => SignatureState;
+
+/** The purpose of the derived key under which signing secrets are sealed. */
+export const sealingPurpose = 'signing secrets';
+const skewSecondsMax = 300;
+const nonceKeptMs = 600_000;
+const defaultNoncesMax = 1_000_000;
+const recommendedForm = /^t=(\d{1,12}),n=([A-Za-z0-9_-]{8,128}),v1=([0-9a-fA-F]{64})$/;
+const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
+
+/** A verifier with its own memory of nonces. Where the agent's signing is `off`, every header is `absent`. */
+export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
+  const sealingKey = deriveKey(options.masterKey, sealingPurpose);
+  const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax);
+  return function verifySignature(input) {
+    const { agent, header } = input;
+    if (agent.signing === 'off') return 'absent';
+    if (header === undefined) {
+      return agent.signing === 'required' ? { invalid: 'a signature is required' } : 'absent';
+    }
+    const secret = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
+    if (secret === null) return { invalid: 'the agent has no signing secret' };
+    const recommended = recommendedForm.exec(header);
+    if (recommended !== null) return verifyRecommended({ input, secret, nonces, match: recommended });
+    const digest = compatibilityForm.exec(header)?.[1];
+    if (digest === undefined) return { invalid: 'the signature is malformed' };
+    if (!options.isCompatibilityAllowed) return { invalid: 'this form of signature is not accepted' };
+    return isHmac(digest, secret, [input.body]) ? 'valid' : mismatch;
+  };
+}
+
+/** `writsec_` and 43 letters and digits: 256 bits. The whole text, as UTF-8, is the key of the HMAC. */
+export function createSigningSecret(): string {
+  return `writsec_${randomBase62(43)}`;
+}
+
+const mismatch: SignatureState = { invalid: 'the signature does not match' };
+
+interface Recommended {
+  readonly input: SignatureInput;
+  readonly secret: string;
+  readonly nonces: NonceMemory;
+  readonly match: RegExpExecArray;
+}
+
+function verifyRecommended({ input, secret, nonces, match }: Recommended): SignatureState {
+  const [, time = '', nonce = '', digest = ''] = match;
+  if (Math.abs(input.nowMs / 1000 - Number(time)) > skewSecondsMax) {
+    return { invalid: `the signature's time is more than ${skewSecondsMax} seconds away` };
+  }
+  if (!isHmac(digest, secret, [`v1:${time}:${nonce}:POST:${input.path}:`, input.body])) return mismatch;
+  // Remembered only now: a sender without the secret cannot use up nonces, nor the room for them.
+  switch (nonces.use(`${input.agent.id} ${nonce}`, input.nowMs)) {
+    case 'fresh':
+      return 'valid';
+    case 'used':
+      return { invalid: 'the nonce has been used' };
+    case 'no-room':
+      return { invalid: 'too many signed requests' };
+  }
+}
+
+function isHmac(hex: string, secret: string, parts: readonly (string | Uint8Array)[]): boolean {
+  const hmac = createHmac('sha256', secret);
+  for (const part of parts) hmac.update(part);
+  return timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'));
+}
+
+interface NonceMemory {
+  use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room';
+}
+
+/** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
+function createNonceMemory(noncesMax: number): NonceMemory {
+  const usedAt = new Map<string, number>();
+  const forgetOld = (nowMs: number) => {
+    for (const [nonce, atMs] of usedAt) {
+      if (nowMs - atMs <= nonceKeptMs) return;
+      usedAt.delete(nonce);
+    }
+  };
+  return {
+    use(nonce, nowMs) {
+      forgetOld(nowMs);
+      if (usedAt.has(nonce)) return 'used';
+      if (usedAt.size >= noncesMax) return 'no-room';
+      usedAt.set(nonce, nowMs);
+      return 'fresh';
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// Uses of keys into the minute of the last one, gathered for a second and written together: a request never waits for
+// this write and never causes one of its own. Losing it loses only a time of last use.
+
+import type { KeyRow } from './records.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+export interface KeyUses {
+  note(key: KeyRow, nowMs: number): void;
+  /** Writes what was noted so far. */
+  flush(): Promise<void>;
+}
+
+const minuteMs = 60_000;
+const gatherMs = 1_000;
+
+export function createKeyUses(queue: WriteQueue): KeyUses {
+  const noted = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+
+  async function flush(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (noted.size === 0) return;
+    const uses = [...noted].map(([keyId, atMs]) => ({ keyId, atMs }));
+    noted.clear();
+    // A store that cannot write says so where it matters; the next use is noted again.
+    await queue.write({ kind: 'note-uses', uses }).catch(() => {});
+  }
+
+  return {
+    note(key, nowMs) {
+      const atMs = nowMs - (nowMs % minuteMs);
+      if ((noted.get(key.id) ?? key.lastUsedAtMs ?? -1) >= atMs) return;
+      noted.set(key.id, atMs);
+      timer ??= setTimeout(flush, gatherMs).unref();
+    },
+    flush,
+  };
+}

@@ -1,0 +1,107 @@
+// The rows that a store keeps, as plain data: agents and their keys, requests and refusals, plants. Times are
+// milliseconds since 1970-01-01T00:00Z. INVARIANT: no row holds a secret in clear, a key or a signing secret included.
+
+export const agentStatuses = ['active', 'disabled', 'revoked'] as const;
+/** `revoked` is final. */
+export type AgentStatus = (typeof agentStatuses)[number];
+
+export const signingModes = ['off', 'optional', 'required'] as const;
+export type SigningMode = (typeof signingModes)[number];
+
+/** The risk tiers of the language, which a store does not know: its schema admits these words and no others. */
+export const riskTierTexts = ['low', 'medium', 'high', 'critical'] as const;
+
+export interface AgentRow {
+  readonly id: string;
+  /** 1 to 100 characters; unique, upper and lower case ASCII letters taken as equal. */
+  readonly name: string;
+  readonly riskTier: (typeof riskTierTexts)[number];
+  readonly controlOwner: string;
+  readonly tags: readonly string[];
+  readonly status: AgentStatus;
+  readonly signing: SigningMode;
+  /** The signing secret, encrypted with the master key; null where none was made. */
+  readonly sealedSigningSecret: string | null;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
+export interface KeyRow {
+  /** The eight characters after `writ_`. */
+  readonly id: string;
+  readonly agentId: string;
+  /** SHA-256 of the whole key, in hexadecimal. */
+  readonly digest: string;
+  readonly createdAtMs: number;
+  /** From this moment the key is refused; null while it is the agent's current key. */
+  readonly notAfterMs: number | null;
+  /** To the minute; null before the first use. */
+  readonly lastUsedAtMs: number | null;
+}
+
+export interface AgentWithKey {
+  readonly agent: AgentRow;
+  readonly key: KeyRow;
+}
+
+export const requestStatuses = [
+  'auto_approved',
+  'rejected',
+  'pending',
+  'approved',
+  'expired',
+  'consumed',
+] as const;
+export type RequestStatus = (typeof requestStatuses)[number];
+
+/** A decided request. What its life may change stands in fields of their own; the rest never changes. */
+export interface RequestRow {
+  /** UUID version 7. */
+  readonly id: string;
+  readonly agentId: string;
+  readonly actionKey: string;
+  readonly outcome: string;
+  /** The moment on which the decision was made. */
+  readonly createdAtMs: number;
+  readonly idempotency: Idempotency | null;
+  /** As stored; whether a deadline has passed since is for the reader to see. */
+  readonly status: RequestStatus;
+  /** Null while pending. */
+  readonly decidedAtMs: number | null;
+  readonly expiresAtMs: number;
+  /** All that a replay of the decision needs, as JSON; a store does not look into it. */
+  readonly recordJson: string;
+}
+
+interface Idempotency {
+  readonly key: string;
+  /** Keyed digest of the raw body. */
+  readonly bodyDigest: string;
+  /** Until then the key means this request. */
+  readonly keptUntilMs: number;
+}
+
+/** An authenticated request that was refused before any policy saw it. */
+export interface RefusalRecord {
+  /** UUID version 7. */
+  readonly id: string;
+  readonly agentId: string;
+  readonly keyId: string;
+  readonly atMs: number;
+  /** The HTTP status of the reply. */
+  readonly httpStatus: number;
+  /** The code of the error in the reply. */
+  readonly code: string;
+  /** What the reply said; never a value from the body. */
+  readonly detail: string;
+  readonly clientAddress: string;
+  /** Keyed digest of the raw body; null where it was not read. */
+  readonly bodyDigest: string | null;
+}
+
+export interface PlantRow {
+  /** A signed 64-bit integer. */
+  readonly id: bigint;
+  readonly name: string;
+  readonly tag: string | null;
+}

@@ -1,0 +1,91 @@
+// Queries on a read-only connection of the calling thread, as prepared statements. Outside any transaction each sees
+// the latest commit of any process.
+
+import type { Database } from 'better-sqlite3';
+import type { AgentRow, AgentWithKey, KeyRow, PlantRow, RefusalRecord, RequestRow } from './records.ts';
+import {
+  type AgentColumns,
+  agentRow,
+  type KeyColumns,
+  keyRow,
+  type RefusalColumns,
+  type RequestColumns,
+  refusalRecord,
+  requestRow,
+} from './sqlite-rows.ts';
+import type { IdempotencyQuery } from './store.ts';
+
+export type Reads = ReturnType<typeof prepareReads>;
+
+export function prepareReads(database: Database) {
+  return {
+    ...prepareAgentReads(database),
+    ...prepareRequestReads(database),
+    ...prepareOtherReads(database),
+  };
+}
+
+function prepareAgentReads(database: Database) {
+  const all = database.prepare<[], AgentColumns>('SELECT * FROM agents');
+  const byId = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE id = ?');
+  const byName = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE name = ?');
+  const keyById = database.prepare<[string], KeyColumns>('SELECT * FROM keys WHERE id = ?');
+  const keysOf = database.prepare<[string], KeyColumns>(
+    'SELECT * FROM keys WHERE agent_id = ? ORDER BY created_ms, id',
+  );
+  return {
+    agents(): readonly AgentRow[] {
+      return all
+        .all()
+        .map(agentRow)
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    agent(idOrName: string): AgentRow | null {
+      const columns = byId.get(idOrName) ?? byName.get(idOrName);
+      return columns === undefined ? null : agentRow(columns);
+    },
+    agentByKeyId(keyId: string): AgentWithKey | null {
+      const key = keyById.get(keyId);
+      const agent = key && byId.get(key.agent_id);
+      return key === undefined || agent === undefined ? null : { agent: agentRow(agent), key: keyRow(key) };
+    },
+    keys(agentId: string): readonly KeyRow[] {
+      return keysOf.all(agentId).map(keyRow);
+    },
+  };
+}
+
+function prepareRequestReads(database: Database) {
+  const byId = database.prepare<[string], RequestColumns>('SELECT * FROM requests WHERE id = ?');
+  const byKey = database.prepare<[IdempotencyQuery], RequestColumns>(
+    `SELECT * FROM requests
+     WHERE agent_id = @agentId AND idempotency_key = @key AND idempotency_until_ms > @nowMs`,
+  );
+  const openOf = database.prepare<[string, number], { count: number }>(
+    "SELECT count(*) AS count FROM requests WHERE status = 'pending' AND agent_id = ? AND expires_ms > ?",
+  );
+  const refusalsOf = database.prepare<[string, number], RefusalColumns>(
+    'SELECT * FROM refusals WHERE agent_id = ? ORDER BY sequence DESC LIMIT ?',
+  );
+  const rowOf = (columns: RequestColumns | undefined) => (columns === undefined ? null : requestRow(columns));
+  return {
+    request: (id: string): RequestRow | null => rowOf(byId.get(id)),
+    requestByKey: (query: IdempotencyQuery): RequestRow | null => rowOf(byKey.get(query)),
+    countOpen: (agentId: string, nowMs: number): number => openOf.get(agentId, nowMs)?.count ?? 0,
+    refusals(agentId: string, countMax: number): readonly RefusalRecord[] {
+      return refusalsOf.all(agentId, countMax).map(refusalRecord);
+    },
+  };
+}
+
+function prepareOtherReads(database: Database) {
+  // As bigint, since an id may be beyond what a number holds exactly.
+  const plantById = database.prepare<[bigint], PlantRow>('SELECT * FROM plants WHERE id = ?').safeIntegers();
+  const settingByName = database.prepare<[string], { value: string }>(
+    'SELECT value FROM settings WHERE name = ?',
+  );
+  return {
+    plant: (id: bigint): PlantRow | null => plantById.get(id) ?? null,
+    setting: (name: string): string | null => settingByName.get(name)?.value ?? null,
+  };
+}

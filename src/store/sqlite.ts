@@ -1,0 +1,160 @@
+// A path into a store kept in one SQLite file: writes go to a thread of their own, reads happen here. Any number of
+// processes may have the same file open. INVARIANT: files that it makes are readable by their owner alone.
+
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { createKeyUses } from './key-uses.ts';
+import { masterKeyCheck, masterKeyMismatch, readMasterKey } from './master-key.ts';
+import type { PlantRow, RefusalRecord, RequestRow } from './records.ts';
+import { withStoreErrors } from './sqlite-errors.ts';
+import { prepareReads, type Reads } from './sqlite-reads.ts';
+import { refusalColumns, requestColumns } from './sqlite-rows.ts';
+import type { WriterData } from './sqlite-writer.ts';
+import type { AgentStore, AppendLimits, PlantStore, RequestStore, SettingStore, Store } from './store.ts';
+import { StoreError } from './store-error.ts';
+import { openWriteQueue, type WriteQueue } from './write-queue.ts';
+
+export interface SqliteOptions {
+  /** The database file; the master key lies beside it, in `<path>.key`. */
+  readonly path: string;
+  /** Beyond this many waiting writes, further ones are refused as `overloaded`. */
+  readonly writesPendingMax?: number;
+  /** How long a transaction waits for another process, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+}
+
+const defaultWritesPendingMax = 10_000;
+const defaultBusyTimeoutMs = 5_000;
+const masterKeySetting = 'master_key_check';
+
+/** Rejects with a StoreError. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, busyTimeoutMs = defaultBusyTimeoutMs } = options;
+  withStoreErrors(path, () => prepareFile(path));
+  const worker = startWriter({ path, busyTimeoutMs });
+  const queue = await openWriteQueue(worker, options.writesPendingMax ?? defaultWritesPendingMax);
+  try {
+    return await openWithWriter({ path, busyTimeoutMs }, queue);
+  } catch (error) {
+    await queue.close();
+    throw error;
+  }
+}
+
+/** The thread that writes; it says whether it could open the database. */
+export function startWriter(data: WriterData): Worker {
+  return new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: data });
+}
+
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives its other files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600));
+}
+
+async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQueue): Promise<Store> {
+  const reader = withStoreErrors(
+    path,
+    () => new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs }),
+  );
+  try {
+    const reads = withStoreErrors(path, () => prepareReads(reader));
+    /** An asynchronous face for a read, so that a store over a network can have the same. */
+    const read: Read = async (query) => {
+      if (!reader.open) throw new StoreError('closed', 'the store is closed');
+      return withStoreErrors(path, () => query(reads));
+    };
+    const settings = settingStore(read, queue);
+    const masterKey = await agreeOnMasterKey(`${path}.key`, settings);
+    const uses = createKeyUses(queue);
+    return {
+      agents: agentStore(read, queue, uses.note),
+      requests: requestStore(read, queue),
+      plants: plantStore(read, queue),
+      settings,
+      masterKey,
+      isWritable: queue.isAlive,
+      async close() {
+        await uses.flush();
+        // The last connection to close folds the log into the file, which a read-only one cannot.
+        reader.close();
+        await queue.close();
+      },
+    };
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+type Read = <T>(query: (reads: Reads) => T) => Promise<T>;
+
+async function agreeOnMasterKey(keyPath: string, settings: SettingStore): Promise<Uint8Array> {
+  const known = await settings.get(masterKeySetting);
+  const masterKey = withStoreErrors(keyPath, () => readMasterKey(keyPath, known !== null));
+  const check = masterKeyCheck(masterKey);
+  if ((known ?? (await settings.putIfAbsent(masterKeySetting, check))) !== check)
+    throw masterKeyMismatch(keyPath);
+  return masterKey;
+}
+
+function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse']): AgentStore {
+  return {
+    add: (agent, key) => queue.write({ kind: 'add-agent', agent, key }),
+    list: () => read((reads) => reads.agents()),
+    find: (idOrName) => read((reads) => reads.agent(idOrName)),
+    findByKeyId: (keyId) => read((reads) => reads.agentByKeyId(keyId)),
+    keys: (agentId) => read((reads) => reads.keys(agentId)),
+    setStatus: (change) => queue.write({ kind: 'set-status', change }),
+    setSigning: (change) => queue.write({ kind: 'set-signing', change }),
+    rotateKey: (rotation) => queue.write({ kind: 'rotate-key', rotation }),
+    noteUse,
+  };
+}
+
+function requestStore(read: Read, queue: WriteQueue): RequestStore {
+  return {
+    async append(row: RequestRow, { openMax }: AppendLimits) {
+      const result = await queue.write({ kind: 'append-request', row: requestColumns(row), openMax });
+      if (result === 'duplicate-id') throw duplicateId(row.id);
+      return result;
+    },
+    find: (id) => read((reads) => reads.request(id)),
+    findByIdempotencyKey: (query) => read((reads) => reads.requestByKey(query)),
+    countOpen: (agentId, nowMs) => read((reads) => reads.countOpen(agentId, nowMs)),
+    async appendRefusal(record: RefusalRecord) {
+      const result = await queue.write({ kind: 'append-refusal', row: refusalColumns(record) });
+      if (result === 'duplicate-id') throw duplicateId(record.id);
+    },
+    refusals: (agentId, countMax) => read((reads) => reads.refusals(agentId, countMax)),
+  };
+}
+
+function plantStore(read: Read, queue: WriteQueue): PlantStore {
+  return {
+    async add(plant: PlantRow) {
+      if (BigInt.asIntN(64, plant.id) !== plant.id)
+        throw new RangeError('a plant id is a signed 64-bit integer');
+      return await queue.write({ kind: 'add-plant', plant });
+    },
+    find: (id) => read((reads) => reads.plant(id)),
+  };
+}
+
+function settingStore(read: Read, queue: WriteQueue): SettingStore {
+  const get = (name: string) => read((reads) => reads.setting(name));
+  return {
+    get,
+    async putIfAbsent(name, value) {
+      await queue.write({ kind: 'put-setting', name, value });
+      return (await get(name)) ?? value;
+    },
+  };
+}
+
+/** Ids are made here and never taken from a client, so this is a mistake of ours. */
+function duplicateId(id: string): Error {
+  return new Error(`the id \`${id}\` is in use`);
+}

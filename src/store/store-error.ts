@@ -1,0 +1,33 @@
+// What a store says when it cannot do its work: a code for programs and a sentence for the operator, telling what to
+// do. The message names files of the service and must not reach a client.
+
+export type StoreErrorCode =
+  /** Written by a later version of Writ. */
+  | 'newer-database'
+  /** A database of some other program. */
+  | 'foreign-database'
+  | 'unwritable'
+  | 'locked'
+  | 'corrupt'
+  | 'full'
+  /** The disk reported an error. */
+  | 'io'
+  /** More writes are waiting than the limit. */
+  | 'overloaded'
+  | 'writer-died'
+  | 'closed'
+  /** The master key is missing, malformed or that of another database. */
+  | 'master-key'
+  /** A mistake of ours: the cause says more. */
+  | 'internal';
+
+/** A class because a rejected promise is told apart by `instanceof`. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { readonly cause: unknown }) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}

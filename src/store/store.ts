@@ -1,0 +1,109 @@
+// What the service asks of a store, whatever keeps the rows. Every promise of a write resolves only when the write is
+// durable, and rejects with a StoreError when nothing of it was stored. INVARIANT: a read after a resolved write sees
+// it, and sees what other processes have committed to the same store.
+
+import type {
+  AgentRow,
+  AgentStatus,
+  AgentWithKey,
+  KeyRow,
+  PlantRow,
+  RefusalRecord,
+  RequestRow,
+  SigningMode,
+} from './records.ts';
+
+export interface Store {
+  readonly agents: AgentStore;
+  readonly requests: RequestStore;
+  readonly plants: PlantStore;
+  readonly settings: SettingStore;
+  /** 32 bytes, kept beside the database and never in it. */
+  readonly masterKey: Uint8Array;
+  /** False once the writer is lost: every further write will be refused. */
+  isWritable(): boolean;
+  /** Finishes the writes under way, then lets go of all files. Calling it again changes nothing. */
+  close(): Promise<void>;
+}
+
+/** The most keys of one agent that are good at the same time. */
+export const liveKeysMax = 2;
+
+export interface AgentStore {
+  add(agent: AgentRow, key: KeyRow): Promise<'added' | 'name-taken'>;
+  /** By name, code point by code point. */
+  list(): Promise<readonly AgentRow[]>;
+  find(idOrName: string): Promise<AgentRow | null>;
+  findByKeyId(keyId: string): Promise<AgentWithKey | null>;
+  /** The oldest first. */
+  keys(agentId: string): Promise<readonly KeyRow[]>;
+  setStatus(change: StatusChange): Promise<StatusChangeResult>;
+  setSigning(change: SigningChange): Promise<'changed' | 'unknown-agent'>;
+  /** Adds a key and gives the agent's other live keys an end, at the latest `othersNotAfterMs`. */
+  rotateKey(rotation: KeyRotation): Promise<'added' | 'too-many-keys' | 'unknown-agent'>;
+  /** Notes that a key was used. Costs no write of its own: the minute reaches the disk with a later batch. */
+  noteUse(key: KeyRow, nowMs: number): void;
+}
+
+export interface StatusChange {
+  readonly agentId: string;
+  readonly status: AgentStatus;
+  readonly atMs: number;
+}
+
+/** `already-revoked`: revocation is final, nothing was changed. */
+export type StatusChangeResult = 'changed' | 'unchanged' | 'unknown-agent' | 'already-revoked';
+
+export interface SigningChange {
+  readonly agentId: string;
+  readonly signing: SigningMode;
+  /** Null keeps none. */
+  readonly sealedSigningSecret: string | null;
+  readonly atMs: number;
+}
+
+export interface KeyRotation {
+  readonly key: KeyRow;
+  readonly othersNotAfterMs: number;
+}
+
+export interface RequestStore {
+  /**
+   * Stores a decided request. `duplicate-key`: the agent's idempotency key still means another request.
+   * `too-many-open`: the request is pending and the agent has `openMax` pending ones already. Both are judged in the
+   * transaction of the write, so no two requests can pass together where one alone may; nothing is stored then.
+   */
+  append(row: RequestRow, limits: AppendLimits): Promise<AppendResult>;
+  find(id: string): Promise<RequestRow | null>;
+  /** The request that the key means at `nowMs`. */
+  findByIdempotencyKey(query: IdempotencyQuery): Promise<RequestRow | null>;
+  /** How many requests of the agent are pending and not past their deadline. */
+  countOpen(agentId: string, nowMs: number): Promise<number>;
+  appendRefusal(record: RefusalRecord): Promise<void>;
+  /** The latest first. */
+  refusals(agentId: string, countMax: number): Promise<readonly RefusalRecord[]>;
+}
+
+export interface AppendLimits {
+  readonly openMax: number;
+}
+
+export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open';
+
+export interface IdempotencyQuery {
+  readonly agentId: string;
+  readonly key: string;
+  readonly nowMs: number;
+}
+
+export interface PlantStore {
+  /** `used`: there is a plant with this id, and it stays as it is. Throws RangeError beyond 64 bits. */
+  add(plant: PlantRow): Promise<'added' | 'used'>;
+  find(id: bigint): Promise<PlantRow | null>;
+}
+
+export interface SettingStore {
+  get(name: string): Promise<string | null>;
+  /** The value in force afterwards: the one that was there before, or else `value`. */
+  putIfAbsent(name: string, value: string): Promise<string>;
+}

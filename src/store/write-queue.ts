@@ -1,0 +1,155 @@
+// Writes into batches for the writer's thread: group commit. A batch leaves at once when the writer is idle, with all
+// that came in the same turn of the event loop; what arrives while it works is the next batch. INVARIANT: a promise
+// resolves only after its batch was committed; when the writer is lost, all waiting and all later writes reject.
+
+import type { Worker } from 'node:worker_threads';
+import { toStoreError } from './sqlite-errors.ts';
+import type { FromWriter, ToWriter } from './sqlite-writer.ts';
+import type { Write, WriteKind, WriteResults } from './sqlite-writes.ts';
+import { StoreError } from './store-error.ts';
+
+export interface WriteQueue {
+  /** What the write answered, once it is durable. Rejects with a StoreError, and nothing of it is stored. */
+  write<W extends Write>(write: W): Promise<WriteResults[W['kind']]>;
+  isAlive(): boolean;
+  /** Finishes what is waiting, then ends the thread. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly write: Write;
+  readonly resolve: (result: WriteResults[WriteKind]) => void;
+  readonly reject: (error: StoreError) => void;
+}
+
+/** Bounds how long one transaction holds the lock that other processes wait for. */
+const batchWritesMax = 1000;
+
+/** Waits until the writer has opened its database. Rejects with the StoreError for which it could not. */
+export async function openWriteQueue(worker: Worker, writesPendingMax: number): Promise<WriteQueue> {
+  await untilReady(worker);
+  return createWriteQueue(worker, writesPendingMax);
+}
+
+function untilReady(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stopListening = () => {
+      worker.off('message', onMessage);
+      worker.off('error', onLoss);
+      worker.off('exit', onLoss);
+    };
+    const onMessage = (message: FromWriter) => {
+      stopListening();
+      if (message.kind === 'refused') reject(toStoreError(message.failure));
+      else resolve();
+    };
+    const onLoss = (cause: unknown) => {
+      stopListening();
+      reject(writerDied(cause));
+    };
+    worker.on('message', onMessage);
+    worker.on('error', onLoss);
+    worker.on('exit', onLoss);
+  });
+}
+
+function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
+  let waiting: Waiting[] = [];
+  /** The batch that the writer is working on. */
+  let underWay: readonly Waiting[] = [];
+  let isSendScheduled = false;
+  /** Why no further write is taken; null while the queue is open. */
+  let ended: StoreError | null = null;
+  let closing: Promise<void> | null = null;
+  const hasExited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+
+  worker.on('message', (message: FromWriter) => {
+    const batch = underWay;
+    underWay = [];
+    settle(batch, message);
+    if (waiting.length > 0) sendBatch();
+    else if (closing !== null) post({ kind: 'close' });
+  });
+  worker.on('error', lose);
+  worker.on('exit', lose);
+
+  function post(message: ToWriter): void {
+    worker.postMessage(message);
+  }
+
+  function sendBatch(): void {
+    isSendScheduled = false;
+    if (underWay.length > 0 || waiting.length === 0) return;
+    underWay = waiting.slice(0, batchWritesMax);
+    waiting = waiting.slice(batchWritesMax);
+    post({ kind: 'batch', writes: underWay.map((entry) => entry.write) });
+  }
+
+  function scheduleSend(): void {
+    if (isSendScheduled || underWay.length > 0) return;
+    isSendScheduled = true;
+    setImmediate(sendBatch);
+  }
+
+  function lose(cause: unknown): void {
+    const error = writerDied(cause);
+    ended ??= error;
+    const lost = [...underWay, ...waiting];
+    underWay = [];
+    waiting = [];
+    for (const entry of lost) entry.reject(error);
+  }
+
+  function refusal(): StoreError | null {
+    if (ended !== null) return ended;
+    const isFull = waiting.length + underWay.length >= writesPendingMax;
+    return isFull
+      ? new StoreError('overloaded', 'too many writes wait for the disk: send fewer requests')
+      : null;
+  }
+
+  return {
+    write<W extends Write>(write: W) {
+      return new Promise<WriteResults[W['kind']]>((resolve, reject) => {
+        const error = refusal();
+        if (error !== null) return reject(error);
+        // The writer answers each write with a result of its kind.
+        waiting.push({ write, resolve: resolve as Waiting['resolve'], reject });
+        scheduleSend();
+      });
+    },
+    isAlive: () => ended === null,
+    close() {
+      if (closing !== null) return closing;
+      const isIdle = underWay.length === 0 && waiting.length === 0;
+      const isLost = ended !== null;
+      ended ??= new StoreError('closed', 'the store is closed');
+      closing = isLost ? Promise.resolve() : hasExited;
+      if (isIdle && !isLost) post({ kind: 'close' });
+      return closing;
+    },
+  };
+}
+
+function settle(batch: readonly Waiting[], message: FromWriter): void {
+  switch (message.kind) {
+    case 'done':
+      // One result a write, in order.
+      for (const [index, entry] of batch.entries()) entry.resolve(message.results[index]!);
+      return;
+    case 'failed': {
+      const error = toStoreError(message.failure);
+      for (const entry of batch) entry.reject(error);
+      return;
+    }
+    case 'ready':
+    case 'refused':
+      throw new Error('the writer says whether it is ready once, before the first batch');
+  }
+}
+
+function writerDied(cause: unknown): StoreError {
+  return new StoreError('writer-died', 'the thread that writes the database has ended: restart the service', {
+    cause,
+  });
+}

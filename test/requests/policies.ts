@@ -1,0 +1,127 @@
+// Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
+
+import type { Decision } from '../../src/model/decision.ts';
+import type { Action, PolicySet } from '../../src/model/policy.ts';
+import type { Facts } from '../../src/model/request.ts';
+import {
+  anyText,
+  type Field,
+  listOf,
+  quantity,
+  type Shape,
+  type Slot,
+  type Type,
+} from '../../src/model/type.ts';
+import type { InForce } from '../../src/requests/engine.ts';
+
+export const allowed: Decision = {
+  outcome: 'ALLOW',
+  by: 'payments/known',
+  matchedPolicy: 'payments',
+  reason: 'Known vendor',
+  risk: { low: 0, high: 10 },
+  validForSeconds: 600,
+  requires: null,
+  rules: ['payments/known'],
+  withShadow: 'ALLOW',
+};
+
+export const denied: Decision = {
+  ...allowed,
+  outcome: 'DENY',
+  by: 'payments/blocked',
+  validForSeconds: null,
+};
+
+export const escalated: Decision = {
+  ...allowed,
+  outcome: 'ESCALATE',
+  validForSeconds: null,
+  requires: {
+    approvals: [
+      { group: 'finance', needs: 2, withinSeconds: 14_400 },
+      { group: 'owner', needs: 1, withinSeconds: 3_600 },
+    ],
+    reauth: null,
+  },
+};
+
+export const stepUpAsked: Decision = {
+  ...escalated,
+  outcome: 'REAUTH_REQUIRED',
+  requires: { approvals: escalated.requires?.approvals ?? [], reauth: { withinSeconds: null } },
+};
+
+export function field(name: string, type: Type, change: Partial<Field> = {}): Field {
+  return { name, ...slot(type), isOptional: false, ...change };
+}
+
+function slot(type: Type, change: Partial<Slot> = {}): Slot {
+  return { type, isNullable: false, isSecret: false, isSigned: false, ...change };
+}
+
+function record(...fields: readonly Field[]): Type {
+  return { kind: 'record', shape: { fields, isOpen: false } };
+}
+
+/** `payment.create`, with secrets at every kind of place. */
+export const paymentShape: Shape = {
+  isOpen: false,
+  fields: [
+    field('amount', quantity('number')),
+    field('vendor', anyText),
+    field('card_number', anyText, { isSecret: true, isNullable: true }),
+    field('codes', { ...listOf(anyText), element: slot(anyText, { isSecret: true }) }),
+    field('login', record(field('user', anyText), field('password', anyText, { isSecret: true }))),
+    field('steps', {
+      ...listOf(anyText),
+      element: slot(record(field('token', anyText, { isSecret: true }))),
+    }),
+    field('public', record(field('token', anyText))),
+    field('extra', { kind: 'any' }),
+  ],
+};
+
+/** A set in force that decides as told, and remembers the facts that it was asked about. */
+export function inForceWith(
+  decide: (facts: Facts) => Decision,
+  digest = 'digest-1',
+): InForce & { asked: Facts[] } {
+  const asked: Facts[] = [];
+  return {
+    asked,
+    decide: (facts) => {
+      asked.push(facts);
+      return decide(facts);
+    },
+    trace: (facts) => [
+      {
+        rule: `payments/for_${facts.action}`,
+        effect: 'allow',
+        truth: 'true',
+        points: 0,
+        isShadow: false,
+        isSatisfied: false,
+        reads: {},
+      },
+    ],
+    set: setOf('payment.create', paymentShape),
+    digest,
+    commit: 'c0ffee',
+  };
+}
+
+function setOf(key: string, shape: Shape): PolicySet {
+  const span = { file: 'a.policy', start: 0, end: 0 };
+  const action: Action = { key, groups: [], shape, doc: null, span };
+  return {
+    actions: new Map([[key, action]]),
+    lists: new Map(),
+    hours: new Map(),
+    lets: new Map(),
+    meters: new Map(),
+    approvers: new Map(),
+    policies: [],
+    guarantees: [],
+  };
+}

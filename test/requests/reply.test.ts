@@ -1,0 +1,49 @@
+// What a repeated POST says of a request whose life went on: only the three fixed statuses, and no grant that is over.
+
+import { expect, test } from 'vitest';
+import type { RequestRecord } from '../../src/requests/record.ts';
+import { replyView, requestDetail } from '../../src/requests/reply.ts';
+import { startMs } from '../store/rows.ts';
+import { escalated } from './policies.ts';
+
+const record: RequestRecord = {
+  id: 'id',
+  agentId: 'agent-1',
+  actionKey: 'payment.create',
+  payload: {},
+  agent: {},
+  request: {},
+  meters: {},
+  satisfied: { escalate: [], reauth: [] },
+  createdAtMs: startMs,
+  decision: escalated,
+  trace: [],
+  policySet: { digest: 'd', commit: null },
+  isSigned: false,
+  clientAddress: '192.0.2.7',
+  timing: { decideMicroseconds: 0, traceMicroseconds: 0 },
+  idempotency: null,
+  status: 'approved',
+  decidedAtMs: startMs + 5,
+  expiresAtMs: startMs + 1000,
+};
+
+test.each([
+  ['approved', 999, 'ALLOW', 'auto_approved', 'approved'],
+  ['approved', 1000, 'DENY', 'rejected', 'expired'],
+  ['pending', 999, 'ESCALATE', 'pending', 'pending'],
+  ['pending', 1000, 'DENY', 'rejected', 'expired'],
+  ['consumed', 10, 'DENY', 'rejected', 'consumed'],
+  ['expired', 10, 'DENY', 'rejected', 'expired'],
+] as const)('%s, %i ms on: %s, %s, in detail %s', (status, afterMs, decision, replied, detailed) => {
+  const nowMs = startMs + afterMs;
+  expect(replyView({ ...record, status }, nowMs)).toMatchObject({ decision, status: replied });
+  expect(requestDetail({ ...record, status }, nowMs).status).toBe(detailed);
+});
+
+test('a request that people refused is a DENY when repeated', () => {
+  expect(replyView({ ...record, status: 'rejected' }, startMs)).toMatchObject({
+    decision: 'DENY',
+    status: 'rejected',
+  });
+});

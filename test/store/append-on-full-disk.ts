@@ -1,0 +1,58 @@
+// A process that fills the disk under the store in the folder argv[2], appends requests meanwhile and afterwards, and
+// prints what became of them. `tmpfs`: the folder is a small file system of its own. `limit`: the process has a limit
+// on the size of files, which stands in for a full disk.
+
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/open.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+import { requestRow } from './rows.ts';
+
+const [, , folder = '', means = ''] = process.argv;
+const limitProgram = 'prlimit';
+const ballast = join(folder, 'ballast');
+const store = await openStore({ path: join(folder, 'writ.db') });
+
+function setSizeLimit(limit: string): void {
+  execFileSync(limitProgram, ['--pid', String(process.pid), `--fsize=${limit}:`]);
+}
+
+function fillDisk(): void {
+  if (means === 'limit') {
+    setSizeLimit('4096');
+    return;
+  }
+  try {
+    for (;;) appendFileSync(ballast, Buffer.alloc(4096, 1));
+  } catch {
+    // The disk is full.
+  }
+}
+
+function makeRoom(): void {
+  if (means === 'limit') setSizeLimit('unlimited');
+  else rmSync(ballast);
+}
+
+/** What came of appending `count` requests at once: an outcome each, and whether its record can be found. */
+async function appendMany(count: number): Promise<{ outcomes: string[]; foundCount: number }> {
+  const records = Array.from({ length: count }, () => requestRow());
+  const results = await Promise.allSettled(
+    records.map((record) => store.requests.append(record, { openMax: 20 })),
+  );
+  const outcomes = results.map((result) => {
+    if (result.status === 'fulfilled') return result.value;
+    return result.reason instanceof StoreError ? result.reason.code : String(result.reason);
+  });
+  const found = await Promise.all(records.map((record) => store.requests.find(record.id)));
+  return { outcomes: [...new Set(outcomes)], foundCount: found.filter((record) => record !== null).length };
+}
+
+const before = await appendMany(3);
+fillDisk();
+const whileFull = [await appendMany(40), await appendMany(40)];
+makeRoom();
+const after = await appendMany(40);
+await store.close();
+process.stdout.write(JSON.stringify({ before, whileFull, after }));

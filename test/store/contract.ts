@@ -1,0 +1,295 @@
+// What every store must do, run on each of them: nothing here knows how the rows are kept.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
+import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
+
+/** A new, empty place for records, which can be opened any number of times at once. */
+export interface Place {
+  open(): Promise<Store>;
+  remove(): void;
+}
+
+const limits = { openMax: 20 };
+
+export function describeStore(name: string, createPlace: () => Place): void {
+  describe(name, () => {
+    let place: Place;
+    let store: Store;
+    beforeEach(async () => {
+      place = createPlace();
+      store = await place.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      place.remove();
+    });
+
+    /** What a second opening of the same place, as by another process, makes of it. */
+    async function withOther<T>(work: (other: Store) => Promise<T>): Promise<T> {
+      const other = await place.open();
+      try {
+        return await work(other);
+      } finally {
+        await other.close();
+      }
+    }
+
+    describe('agents', () => {
+      test('an agent and its key come back as they went in', async () => {
+        const agent = agentRow({ signing: 'required', sealedSigningSecret: 'v1.sealed', tags: [] });
+        const key = keyRow(agent.id, { notAfterMs: startMs + 5, lastUsedAtMs: startMs });
+        expect(await store.agents.add(agent, key)).toBe('added');
+        expect(await store.agents.findByKeyId(key.id)).toEqual({ agent, key });
+        expect(await store.agents.find(agent.id)).toEqual(agent);
+        expect(await store.agents.find(agent.name)).toEqual(agent);
+        expect(await store.agents.keys(agent.id)).toEqual([key]);
+      });
+
+      test('what is not there is null', async () => {
+        expect(await store.agents.find('nobody')).toBeNull();
+        expect(await store.agents.findByKeyId('abcdefgh')).toBeNull();
+        expect(await store.agents.keys('nobody')).toEqual([]);
+      });
+
+      test('a name is taken in whatever case, and then no key is stored either', async () => {
+        const first = agentRow({ name: 'buyer' });
+        await store.agents.add(first, keyRow(first.id));
+        const second = agentRow({ name: 'BUYER' });
+        const key = keyRow(second.id);
+        expect(await store.agents.add(second, key)).toBe('name-taken');
+        expect(await store.agents.list()).toEqual([first]);
+        expect(await store.agents.findByKeyId(key.id)).toBeNull();
+      });
+
+      test('of two that take one name at once, one gets it', async () => {
+        const agents = [agentRow({ name: 'buyer' }), agentRow({ name: 'buyer' })];
+        const results = await Promise.all(agents.map((agent) => store.agents.add(agent, keyRow(agent.id))));
+        expect(results.sort()).toEqual(['added', 'name-taken']);
+      });
+
+      test('the list is sorted by name', async () => {
+        for (const name of ['b', 'a', 'C']) {
+          const agent = agentRow({ name });
+          await store.agents.add(agent, keyRow(agent.id));
+        }
+        expect((await store.agents.list()).map((agent) => agent.name)).toEqual(['C', 'a', 'b']);
+      });
+
+      test('a status changes and changes back, but revocation is final', async () => {
+        const agent = agentRow();
+        await store.agents.add(agent, keyRow(agent.id));
+        const set = (status: 'active' | 'disabled' | 'revoked', atMs: number) =>
+          store.agents.setStatus({ agentId: agent.id, status, atMs });
+        expect(await set('active', startMs + 1)).toBe('unchanged');
+        expect(await set('disabled', startMs + 2)).toBe('changed');
+        expect(await store.agents.find(agent.id)).toMatchObject({
+          status: 'disabled',
+          changedAtMs: startMs + 2,
+        });
+        expect(await set('active', startMs + 3)).toBe('changed');
+        expect(await set('revoked', startMs + 4)).toBe('changed');
+        expect(await set('active', startMs + 5)).toBe('already-revoked');
+        expect((await store.agents.find(agent.id))?.status).toBe('revoked');
+        expect(await store.agents.setStatus({ agentId: 'nobody', status: 'active', atMs: 0 })).toBe(
+          'unknown-agent',
+        );
+      });
+
+      test('a change made elsewhere holds from the next look', async () => {
+        const agent = agentRow();
+        const key = keyRow(agent.id);
+        await store.agents.add(agent, key);
+        await withOther((other) =>
+          other.agents.setStatus({ agentId: agent.id, status: 'disabled', atMs: startMs }),
+        );
+        expect((await store.agents.findByKeyId(key.id))?.agent.status).toBe('disabled');
+      });
+
+      test('a new key gives the old one an end, and there are never three', async () => {
+        const agent = agentRow();
+        await store.agents.add(agent, keyRow(agent.id));
+        const rotate = (createdAtMs: number, graceMs: number) =>
+          store.agents.rotateKey({
+            key: keyRow(agent.id, { createdAtMs }),
+            othersNotAfterMs: createdAtMs + graceMs,
+          });
+        expect(await rotate(startMs + 10, 1000)).toBe('added');
+        expect(await rotate(startMs + 20, 1000)).toBe('too-many-keys');
+        const ends = async () => (await store.agents.keys(agent.id)).map((key) => key.notAfterMs);
+        expect(await ends()).toEqual([startMs + 1010, null]);
+        expect(await rotate(startMs + 30, 0)).toBe('added');
+        expect(await ends()).toEqual([startMs + 30, startMs + 30, null]);
+        expect(await store.agents.rotateKey({ key: keyRow('nobody'), othersNotAfterMs: 0 })).toBe(
+          'unknown-agent',
+        );
+      });
+
+      test('signing is set with its secret', async () => {
+        const agent = agentRow();
+        await store.agents.add(agent, keyRow(agent.id));
+        const change = { signing: 'required', sealedSigningSecret: 'v1.x', atMs: startMs + 9 } as const;
+        expect(await store.agents.setSigning({ agentId: agent.id, ...change })).toBe('changed');
+        expect(await store.agents.find(agent.id)).toMatchObject({
+          signing: 'required',
+          sealedSigningSecret: 'v1.x',
+          changedAtMs: startMs + 9,
+        });
+        expect(await store.agents.setSigning({ agentId: 'nobody', ...change })).toBe('unknown-agent');
+      });
+
+      test('the last use is kept to the minute, at the latest when the store closes', async () => {
+        const agent = agentRow();
+        const key = keyRow(agent.id);
+        await store.agents.add(agent, key);
+        store.agents.noteUse(key, startMs + 61_500);
+        store.agents.noteUse(key, startMs + 5);
+        await store.close();
+        store = await place.open();
+        expect((await store.agents.keys(agent.id))[0]?.lastUsedAtMs).toBe(startMs + 60_000);
+      });
+    });
+
+    describe('requests', () => {
+      test('a record comes back as it went in', async () => {
+        const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: startMs + 100 };
+        const record = requestRow({ idempotency });
+        expect(await store.requests.append(record, limits)).toBe('stored');
+        expect(await store.requests.find(record.id)).toEqual(record);
+        expect(await store.requests.find('nothing')).toBeNull();
+      });
+
+      test('many at once are all stored', async () => {
+        const records = Array.from({ length: 2500 }, () => requestRow());
+        const results = await Promise.all(records.map((record) => store.requests.append(record, limits)));
+        expect(new Set(results)).toEqual(new Set(['stored']));
+        const found = await Promise.all(records.map((record) => store.requests.find(record.id)));
+        expect(found.map((record) => record?.id)).toEqual(records.map((record) => record.id));
+      });
+
+      test('another opening sees a record as soon as it is acknowledged', async () => {
+        const record = requestRow();
+        await store.requests.append(record, limits);
+        expect(await withOther((other) => other.requests.find(record.id))).toEqual(record);
+      });
+
+      test('an id is stored once, and its second use harms no other write', async () => {
+        const record = requestRow();
+        const other = requestRow();
+        const results = await Promise.allSettled(
+          [record, record, other].map((each) => store.requests.append(each, limits)),
+        );
+        expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+        expect(await store.requests.find(other.id)).toEqual(other);
+      });
+
+      test('an idempotency key means one request of one agent until its time is over', async () => {
+        const keyed = (createdAtMs: number, agentId = 'agent-1') =>
+          requestRow({
+            agentId,
+            createdAtMs,
+            idempotency: { key: 'k', bodyDigest: 'd', keptUntilMs: createdAtMs + 100 },
+          });
+        const [first, second, later] = [keyed(startMs), keyed(startMs + 99), keyed(startMs + 100)];
+        const results = await Promise.all([first, second].map((each) => store.requests.append(each, limits)));
+        expect(results).toEqual(['stored', 'duplicate-key']);
+        expect(await store.requests.find(second.id)).toBeNull();
+        const find = (nowMs: number, agentId = 'agent-1') =>
+          store.requests.findByIdempotencyKey({ agentId, key: 'k', nowMs });
+        expect(await find(startMs + 99)).toEqual(first);
+        expect(await find(startMs + 100)).toBeNull();
+        expect(await find(startMs, 'agent-2')).toBeNull();
+        expect(await store.requests.append(keyed(startMs, 'agent-2'), limits)).toBe('stored');
+        expect(await store.requests.append(later, limits)).toBe('stored');
+        expect(await find(startMs + 100)).toEqual(later);
+      });
+
+      test('no more pending requests of an agent than the limit, also when they come at once', async () => {
+        const results = await Promise.all(
+          Array.from({ length: 5 }, () => store.requests.append(pendingRow(), { openMax: 3 })),
+        );
+        expect(results).toEqual(['stored', 'stored', 'stored', 'too-many-open', 'too-many-open']);
+        expect(await store.requests.countOpen('agent-1', startMs)).toBe(3);
+        expect(await store.requests.append(requestRow(), { openMax: 3 })).toBe('stored');
+        expect(await store.requests.append(pendingRow({ agentId: 'agent-2' }), { openMax: 3 })).toBe(
+          'stored',
+        );
+      });
+
+      test('a pending request past its deadline is no longer open', async () => {
+        await store.requests.append(pendingRow({ expiresAtMs: startMs + 10 }), { openMax: 1 });
+        expect(await store.requests.countOpen('agent-1', startMs + 9)).toBe(1);
+        expect(await store.requests.countOpen('agent-1', startMs + 10)).toBe(0);
+        const next = pendingRow({ createdAtMs: startMs + 10 });
+        expect(await store.requests.append(next, { openMax: 1 })).toBe('stored');
+      });
+
+      test('refusals come back, the latest first', async () => {
+        const [first, second] = [refusalRecord(), refusalRecord({ bodyDigest: null })];
+        await store.requests.appendRefusal(first);
+        await store.requests.appendRefusal(second);
+        await store.requests.appendRefusal(refusalRecord({ agentId: 'agent-2' }));
+        expect(await store.requests.refusals('agent-1', 10)).toEqual([second, first]);
+        expect(await store.requests.refusals('agent-1', 1)).toEqual([second]);
+        await expect(store.requests.appendRefusal(first)).rejects.toThrow('is in use');
+      });
+    });
+
+    describe('plants', () => {
+      test.each([0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)])('id %s is exact', async (id) => {
+        const plant = { id, name: 'Fern', tag: null };
+        expect(await store.plants.add(plant)).toBe('added');
+        expect(await store.plants.find(id)).toEqual(plant);
+        expect(await store.plants.find(id === 0n ? 1n : id - (id > 0n ? 1n : -1n))).toBeNull();
+      });
+
+      test('a used id stays as it is', async () => {
+        const plant = { id: 7n, name: 'Fern', tag: 'shade' };
+        await store.plants.add(plant);
+        expect(await store.plants.add({ id: 7n, name: 'Moss', tag: null })).toBe('used');
+        expect(await store.plants.find(7n)).toEqual(plant);
+      });
+
+      test('an id beyond 64 bits is a mistake of the caller', async () => {
+        await expect(store.plants.add({ id: 2n ** 63n, name: 'Fern', tag: null })).rejects.toThrow(
+          RangeError,
+        );
+      });
+    });
+
+    describe('settings', () => {
+      test('the first value stays, and everyone gets it', async () => {
+        expect(await store.settings.get('token')).toBeNull();
+        expect(await store.settings.putIfAbsent('token', 'one')).toBe('one');
+        expect(await withOther((other) => other.settings.putIfAbsent('token', 'two'))).toBe('one');
+        expect(await store.settings.get('token')).toBe('one');
+      });
+    });
+
+    describe('opening and closing', () => {
+      test('all openings have one master key of 32 bytes', async () => {
+        expect(store.masterKey).toHaveLength(32);
+        expect(await withOther(async (other) => other.masterKey)).toEqual(store.masterKey);
+      });
+
+      test('closing waits for the writes under way', async () => {
+        const record = requestRow();
+        const append = store.requests.append(record, limits);
+        await store.close();
+        expect(await append).toBe('stored');
+        store = await place.open();
+        expect(await store.requests.find(record.id)).toEqual(record);
+      });
+
+      test('a closed store refuses, and may be closed again', async () => {
+        await store.close();
+        await store.close();
+        expect(store.isWritable()).toBe(false);
+        await expect(store.requests.append(requestRow(), limits)).rejects.toMatchObject({
+          code: 'closed',
+        });
+        await expect(store.requests.find('x')).rejects.toMatchObject({ code: 'closed' });
+      });
+    });
+  });
+}

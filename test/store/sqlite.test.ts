@@ -1,0 +1,161 @@
+// The contract on SQLite files, and what is particular to a file: its modes, its version, its owner, its limits.
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import type { SqliteOptions } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { describeStore } from './contract.ts';
+import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
+
+describeStore('the SQLite store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-test-'));
+  return {
+    open: () => openStore({ path: join(folder, 'writ.db') }),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+});
+
+async function open(options: SqliteOptions): Promise<Store> {
+  const store = await openStore(options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const limits = { openMax: 20 };
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+test('missing folders are made, and all files are for their owner alone', async () => {
+  const folder = temporaryFolder();
+  const store = await open({ path: join(folder, 'a/b/writ.db') });
+  await store.requests.append(requestRow(), limits);
+  expect([modeOf(join(folder, 'a')), modeOf(join(folder, 'a/b'))]).toEqual([0o700, 0o700]);
+  const files = readdirSync(join(folder, 'a/b')).sort();
+  expect(files).toEqual(['writ.db', 'writ.db-shm', 'writ.db-wal', 'writ.db.key']);
+  for (const file of files) expect([file, modeOf(join(folder, 'a/b', file))]).toEqual([file, 0o600]);
+});
+
+test('a closed store leaves the file and its key, no log', async () => {
+  const folder = temporaryFolder();
+  const store = await openStore({ path: join(folder, 'writ.db') });
+  await store.close();
+  expect(readdirSync(folder).sort()).toEqual(['writ.db', 'writ.db.key']);
+});
+
+test('several openings of a new file agree', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const stores = await Promise.all([open({ path }), open({ path }), open({ path }), open({ path })]);
+  const keys = stores.map((store) => Buffer.from(store.masterKey).toString('hex'));
+  expect(new Set(keys).size).toBe(1);
+});
+
+test('a database of a later version is refused and left as it is', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  await (await openStore({ path })).close();
+  const database = new Database(path);
+  database.pragma('user_version = 999');
+  database.close();
+  const before = readFileSync(path);
+  await expect(openStore({ path })).rejects.toMatchObject({
+    name: 'StoreError',
+    code: 'newer-database',
+    message: expect.stringContaining('later version of Writ (schema 999'),
+  });
+  expect(readFileSync(path)).toEqual(before);
+});
+
+test('a database of another program is refused and left as it is', async () => {
+  const path = join(temporaryFolder(), 'other.db');
+  const database = new Database(path);
+  database.exec('CREATE TABLE theirs (x)');
+  database.close();
+  const before = readFileSync(path);
+  await expect(openStore({ path })).rejects.toMatchObject({ code: 'foreign-database' });
+  expect(readFileSync(path)).toEqual(before);
+});
+
+test('a file that is no database is refused', async () => {
+  const path = join(temporaryFolder(), 'text.db');
+  writeFileSync(path, 'no database at all '.repeat(1000));
+  await expect(openStore({ path })).rejects.toMatchObject({ code: 'corrupt' });
+});
+
+test('a path that cannot be written is refused', async () => {
+  const folder = temporaryFolder();
+  await expect(openStore({ path: folder })).rejects.toMatchObject({ code: 'unwritable' });
+  writeFileSync(join(folder, 'file'), '');
+  await expect(openStore({ path: join(folder, 'file/writ.db') })).rejects.toMatchObject({
+    code: 'unwritable',
+  });
+  mkdirSync(join(folder, 'writ.db.key'));
+  await expect(openStore({ path: join(folder, 'writ.db') })).rejects.toMatchObject({ code: 'unwritable' });
+});
+
+test('a lost, damaged or exchanged master key is noticed at start', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  await (await openStore({ path })).close();
+  const kept = readFileSync(`${path}.key`, 'utf8');
+
+  rmSync(`${path}.key`);
+  await expect(openStore({ path })).rejects.toMatchObject({ code: 'master-key' });
+  writeFileSync(`${path}.key`, kept.slice(1));
+  await expect(openStore({ path })).rejects.toMatchObject({ code: 'master-key' });
+  writeFileSync(`${path}.key`, 'ab'.repeat(32));
+  await expect(openStore({ path })).rejects.toMatchObject({ code: 'master-key' });
+  writeFileSync(`${path}.key`, kept);
+  await open({ path });
+});
+
+test('the master key is not in the database', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await openStore({ path });
+  await store.close();
+  const bytes = readFileSync(path);
+  expect(bytes.includes(Buffer.from(store.masterKey))).toBe(false);
+  expect(bytes.includes(Buffer.from(store.masterKey).toString('hex'))).toBe(false);
+});
+
+test('a database held by another process is `locked`, and free again afterwards', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await open({ path, busyTimeoutMs: 50 });
+  const holder = new Database(path);
+  holder.exec('BEGIN IMMEDIATE');
+  const record = requestRow();
+  await expect(store.requests.append(record, limits)).rejects.toMatchObject({ code: 'locked' });
+  expect(await store.requests.find(record.id)).toBeNull();
+  holder.exec('ROLLBACK');
+  holder.close();
+  expect(await store.requests.append(record, limits)).toBe('stored');
+});
+
+test('of a batch in which a statement fails, nothing is stored', async () => {
+  const store = await open({ path: join(temporaryFolder(), 'writ.db') });
+  const [first, second] = [agentRow(), agentRow()];
+  const key = keyRow(first.id);
+  await store.agents.add(first, key);
+  const request = requestRow();
+  const results = await Promise.allSettled([
+    store.requests.append(request, limits),
+    store.agents.add(second, { ...key, agentId: second.id }),
+  ]);
+  for (const result of results) expect(result).toMatchObject({ reason: { code: 'internal' } });
+  expect(await store.agents.find(second.id)).toBeNull();
+  expect(await store.requests.find(request.id)).toBeNull();
+  expect(await store.requests.append(request, limits)).toBe('stored');
+});
+
+test('beyond the limit of waiting writes, further ones are refused', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await open({ path, writesPendingMax: 3 });
+  const records = Array.from({ length: 5 }, () => requestRow());
+  const results = await Promise.allSettled(records.map((record) => store.requests.append(record, limits)));
+  expect(results.map((result) => result.status)).toEqual([
+    ...['fulfilled', 'fulfilled', 'fulfilled'],
+    ...['rejected', 'rejected'],
+  ]);
+  expect(results[4]).toMatchObject({ reason: { code: 'overloaded' } });
+  expect(await store.requests.append(records[4]!, limits)).toBe('stored');
+});
