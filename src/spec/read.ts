@@ -50,10 +50,11 @@ function fromJson(type: Type, json: Json, parent: JsonObject | null): Value | Un
         element === null ? null : (fromJson(type.element.type, element, null) as Value),
       );
     case 'record':
-      return json as JsonObject;
-    // Durations have no JSON form and `any` is never read.
-    case 'duration':
+    // Of `any` nothing but its presence is ever asked.
     case 'any':
+      return json as JsonObject;
+    // No payload field can be declared a duration.
+    case 'duration':
       return unknown;
   }
 }

@@ -1,0 +1,95 @@
+// Constants: literals, lets of constants, and arithmetic on them. They serve where an expression may not vary: as
+// patterns, networks, zones and bounds of risk.
+
+import type { Expression, Literal } from '../model/expression.ts';
+import type { Type } from '../model/type.ts';
+import { type Money, type Unknown, unknown, type Value } from '../model/value.ts';
+import { add, type Decimal, divide, multiply, negate, subtract } from '../value/decimal.ts';
+import type { Environment } from './environment.ts';
+import { valueAs } from './literals.ts';
+import { textNotRead } from './type-errors.ts';
+
+/** The expression that a let stands for, through lets of lets. */
+export function behindLets(expression: Expression, env: Environment): Expression {
+  let current = expression;
+  while (current.kind === 'let') {
+    const next = env.letVariants.get(current.id)?.inferred.expression;
+    if (next === undefined || next === null) return current;
+    current = next;
+  }
+  return current;
+}
+
+/** The value of a constant; unknown where it has none (division by zero); null where it may vary. */
+export function constantValue(expression: Expression, env: Environment): Value | Unknown | null {
+  const node = behindLets(expression, env);
+  switch (node.kind) {
+    case 'literal':
+      return node.value;
+    case 'negate': {
+      const value = constantValue(node.operand, env);
+      return value === null || value === unknown ? value : negateScalar(value as Scalar);
+    }
+    case 'arithmetic': {
+      const left = constantValue(node.left, env);
+      const right = constantValue(node.right, env);
+      if (left === null || right === null) return null;
+      if (left === unknown || right === unknown) return unknown;
+      return calculate(node.operator, left as Scalar, right as Scalar);
+    }
+    default:
+      return null;
+  }
+}
+
+/** The text of a constant; null where it is no text or may vary. */
+export function constantText(expression: Expression, env: Environment): string | null {
+  const value = constantValue(expression, env);
+  return typeof value === 'string' ? value : null;
+}
+
+type Scalar = Decimal | Money;
+const operations = { '+': add, '-': subtract, '*': multiply, '/': divide } as const;
+
+/** Arithmetic on constants of fitting types; unknown as at run time. */
+function calculate(operator: '+' | '-' | '*' | '/', left: Scalar, right: Scalar): Scalar | Unknown {
+  const currencies = [left, right].flatMap((each) => ('currency' in each ? [each.currency] : []));
+  if (new Set(currencies).size > 1) return unknown;
+  const amount = operations[operator](amountOf(left), amountOf(right));
+  if (amount === null) return unknown;
+  const isRatio = operator === '/' && currencies.length === 2;
+  return currencies.length === 0 || isRatio ? amount : { amount, currency: currencies[0] ?? null };
+}
+
+function amountOf(scalar: Scalar): Decimal {
+  return 'currency' in scalar ? scalar.amount : scalar;
+}
+
+/** The number or money with the other sign. */
+export function negateScalar(scalar: Scalar): Scalar {
+  return 'currency' in scalar ? { ...scalar, amount: negate(scalar.amount) } : negate(scalar);
+}
+
+/**
+ * A constant text beside an address or a local time, read as one; a list of them likewise. Any other expression as it
+ * is. Null, and a diagnostic, when the text is none.
+ */
+export function adapt(expression: Expression, type: Type, env: Environment): Expression | null {
+  if (type.kind !== 'ip' && type.kind !== 'datetime') return expression;
+  const node = behindLets(expression, env);
+  if (node.kind === 'list') {
+    const elements = node.elements.map((element) => adapt(element, type, env));
+    const known = elements.filter((element) => element !== null);
+    if (known.length < elements.length) return null;
+    const element = { type, isNullable: false, isSecret: false, isSigned: false };
+    const listType: Type = { kind: 'list', element, length: { low: null, high: null } };
+    return { kind: 'list', elements: known, type: listType, span: expression.span };
+  }
+  if (node.kind !== 'literal' || typeof node.value !== 'string') return expression;
+  const value = valueAs(node.value, type);
+  if (value === null) {
+    env.report(textNotRead(expression.span, node.value, type));
+    return null;
+  }
+  return { kind: 'literal', value, type, span: expression.span } satisfies Literal;
+}

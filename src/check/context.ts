@@ -1,0 +1,52 @@
+// What an expression is checked against: the actions whose payload it reads, the variables around it and what is known
+// about presence. Every check of an expression yields a typed expression, or null once a diagnostic says why not.
+
+import type { Expression } from '../model/expression.ts';
+import type { Action } from '../model/policy.ts';
+import type { Slot } from '../model/type.ts';
+import type { Expression as Tree } from '../syntax/tree.ts';
+import type { Environment } from './environment.ts';
+import { nothingKnown, type Presence } from './presence.ts';
+import { conditionMistyped } from './type-errors.ts';
+
+export interface Context {
+  readonly env: Environment;
+  /** The actions that may be decided here, sorted by key. */
+  readonly actions: readonly Action[];
+  /** A number for this set of actions. */
+  readonly actionSet: number;
+  /** Variables of the quantifiers around, by name. */
+  readonly variables: ReadonlyMap<string, Slot>;
+  readonly presence: Presence;
+  /** What a meter counts is computed from records: no time of decision, no risk, no other meter. */
+  readonly inMeter: boolean;
+  /** The switch over all kinds of expressions, handed down so that no family of them imports another. */
+  readonly infer: (node: Tree, ctx: Context) => Inferred;
+}
+
+/** A typed expression, and what is known about presence where it is true and where it is false. */
+export interface Inferred {
+  readonly expression: Expression | null;
+  readonly whenTrue: Presence;
+  readonly whenFalse: Presence;
+}
+
+/** After a diagnostic: everything counts as present, so that nothing follows from the same mistake. */
+export const failed: Inferred = { expression: null, whenTrue: 'everything', whenFalse: 'everything' };
+
+/** A value that tells nothing about presence. */
+export function plain(expression: Expression | null): Inferred {
+  return expression === null ? failed : { expression, whenTrue: nothingKnown, whenFalse: nothingKnown };
+}
+
+export function inferValue(node: Tree, ctx: Context): Expression | null {
+  return ctx.infer(node, ctx).expression;
+}
+
+/** An expression that must be true or false. */
+export function inferCondition(node: Tree, ctx: Context): Inferred {
+  const inferred = ctx.infer(node, ctx);
+  if (inferred.expression === null || inferred.expression.type.kind === 'boolean') return inferred;
+  ctx.env.report(conditionMistyped(node, inferred.expression.type));
+  return failed;
+}

@@ -1,0 +1,60 @@
+// Declarations that refer to one another: which are in a circle, and which lie deeper than can be followed. Walks
+// in a loop, so that no chain of declarations exhausts the stack.
+
+/** Declarations that refer to each other in a row. */
+export const dependencyDepthMax = 64;
+
+export interface Dependencies {
+  /** Names that come back to themselves, each with the way; at least one of every circle. */
+  readonly circles: ReadonlyMap<string, readonly string[]>;
+  /** Names from which a way is longer than `dependencyDepthMax`. */
+  readonly tooDeep: ReadonlySet<string>;
+  /** All names, each after those that it refers to. */
+  readonly order: readonly string[];
+}
+
+interface Visit {
+  readonly name: string;
+  readonly pending: string[];
+  depth: number;
+}
+
+/** `refersTo` gives the names that a declaration refers to, those without declaration left out. */
+export function followDependencies(
+  names: Iterable<string>,
+  refersTo: (name: string) => readonly string[],
+): Dependencies {
+  const circles = new Map<string, readonly string[]>();
+  const depths = new Map<string, number>();
+  for (const start of names) {
+    if (depths.has(start)) continue;
+    const path: Visit[] = [{ name: start, pending: [...refersTo(start)], depth: 1 }];
+    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
+      const next = visit.pending.pop();
+      if (next === undefined) {
+        path.pop();
+        depths.set(visit.name, visit.depth);
+        deepen(path.at(-1), visit.depth);
+        continue;
+      }
+      const at = path.findIndex(({ name }) => name === next);
+      const known = depths.get(next);
+      if (at >= 0) noteCircle(path.slice(at), circles);
+      else if (known !== undefined) deepen(visit, known);
+      else path.push({ name: next, pending: [...refersTo(next)], depth: 1 });
+    }
+  }
+  const tooDeep = [...depths].filter(([, depth]) => depth > dependencyDepthMax).map(([name]) => name);
+  return { circles, tooDeep: new Set(tooDeep), order: [...depths.keys()] };
+}
+
+function deepen(visit: Visit | undefined, depth: number): void {
+  if (visit !== undefined) visit.depth = Math.max(visit.depth, depth + 1);
+}
+
+function noteCircle(visits: readonly Visit[], circles: Map<string, readonly string[]>): void {
+  const names = visits.map(({ name }) => name);
+  for (const [index, name] of names.entries()) {
+    if (!circles.has(name)) circles.set(name, [...names.slice(index), ...names.slice(0, index), name]);
+  }
+}

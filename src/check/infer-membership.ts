@@ -1,0 +1,159 @@
+// `in` and `not in`: declared lists, list literals, lists of the payload, ranges, hours and networks.
+
+import type { Expression } from '../model/expression.ts';
+import { booleanType, listOf, type Type } from '../model/type.ts';
+import type { Binary, ListExpression, Path, RangeExpression, Expression as Tree } from '../syntax/tree.ts';
+import { parseCidr } from '../value/ip.ts';
+import { adapt, behindLets, constantText } from './constants.ts';
+import { type Context, inferValue } from './context.ts';
+import { sharesValues } from './infer-comparison.ts';
+import { negated } from './infer-logic.ts';
+import { secretElements } from './path-errors.ts';
+import {
+  cidrInvalid,
+  entriesDiffer,
+  hoursSubjectUnfit,
+  listLiteralEmpty,
+  membershipMismatch,
+  membershipUnfit,
+  orderingUnfit,
+  rangeMismatch,
+} from './type-errors.ts';
+import { areComparable, commonType, isComparable, isOrdered } from './type-relations.ts';
+
+export function inferMembership(node: Binary, ctx: Context): Expression | null {
+  const subject = inferValue(node.left, ctx);
+  const test = inferTest(node, subject, ctx);
+  if (test === null || node.operator === 'in') return test;
+  return negated(test, node.span);
+}
+
+/** The test without its `not`; the right side is checked also where the left one is in error. */
+function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expression | null {
+  const { right } = node;
+  if (right.kind === 'range') return inRange(node, right, subject, ctx);
+  if (right.kind === 'missing') return null;
+  if (right.kind === 'path' && right.steps.length === 0 && !ctx.variables.has(right.root.text)) {
+    const declaration = ctx.env.declarations.get(right.root.text);
+    if (declaration?.kind === 'list') return inList(node, right, subject, ctx);
+    if (declaration?.kind === 'hours') return inHours(node, right, subject, ctx);
+  }
+  const container = inferValue(right, ctx);
+  if (subject === null || container === null) return null;
+  if (subject.type.kind === 'ip' && container.type.kind === 'text')
+    return inNetwork(node, subject, container, ctx);
+  return inElements(node, subject, container, ctx);
+}
+
+function inRange(
+  node: Binary,
+  range: RangeExpression,
+  subject: Expression | null,
+  ctx: Context,
+): Expression | null {
+  const ends = [inferValue(range.low, ctx), inferValue(range.high, ctx)];
+  if (subject === null) return null;
+  const [low, high] = ends.map((end) => (end === null ? null : adapt(end, subject.type, ctx.env)));
+  if (low === null || low === undefined || high === null || high === undefined) return null;
+  const stray = [low, high].find((end) => !areComparable(subject.type, end.type));
+  if (stray !== undefined) {
+    ctx.env.report(rangeMismatch(stray, subject.type));
+    return null;
+  }
+  if (!isOrdered(subject.type)) {
+    ctx.env.report(orderingUnfit(node, subject, high));
+    return null;
+  }
+  return { kind: 'in-range', subject, low, high, type: booleanType, span: node.span };
+}
+
+function inList(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
+  const name = right.root.text;
+  ctx.env.used.add(name);
+  const list = ctx.env.lists.get(name);
+  if (list === undefined || subject === null) return null;
+  if (!areComparable(subject.type, list.type)) {
+    ctx.env.report(membershipMismatch(node, subject.type, list.type, name));
+    return null;
+  }
+  return { kind: 'in-list', subject, list: name, type: booleanType, span: node.span };
+}
+
+function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
+  const name = right.root.text;
+  ctx.env.used.add(name);
+  if (subject === null) return null;
+  if (subject.type.kind !== 'timestamp') {
+    ctx.env.report(hoursSubjectUnfit(subject, name));
+    return null;
+  }
+  return { kind: 'in-hours', subject, hours: name, type: booleanType, span: node.span };
+}
+
+function inNetwork(node: Binary, subject: Expression, network: Expression, ctx: Context): Expression | null {
+  const text = constantText(network, ctx.env);
+  const cidr = text === null ? { error: 'a network is a constant' } : parseCidr(text);
+  if ('error' in cidr) {
+    ctx.env.report(cidrInvalid(network.span, cidr.error));
+    return null;
+  }
+  return { kind: 'in-cidr', subject, cidr, type: booleanType, span: node.span };
+}
+
+function inElements(
+  node: Binary,
+  subject: Expression,
+  container: Expression,
+  ctx: Context,
+): Expression | null {
+  const elements = adapt(container, subject.type, ctx.env);
+  if (elements === null) return null;
+  if (elements.type.kind !== 'list') {
+    ctx.env.report(membershipUnfit(elements.span, elements.type));
+    return null;
+  }
+  const { element } = elements.type;
+  if (element.isSecret) {
+    ctx.env.report(secretElements(elements.span));
+    return null;
+  }
+  const read = adapt(subject, element.type, ctx.env);
+  if (read === null) return null;
+  if (!areComparable(read.type, element.type)) {
+    ctx.env.report(membershipMismatch(node, read.type, element.type, null));
+    return null;
+  }
+  if (!elementsShareValues(read, elements, ctx)) return null;
+  return { kind: 'in-elements', subject: read, elements, type: booleanType, span: node.span };
+}
+
+/** Every entry of a literal list must be a value that the subject can have. */
+function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
+  const list = behindLets(elements, ctx.env);
+  if (list.kind !== 'list') {
+    const slot = elements.type.kind === 'list' ? elements.type.element : null;
+    return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);
+  }
+  return list.elements.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
+}
+
+/** `["a", "b"]`: values of one type. */
+export function inferListLiteral(node: ListExpression, ctx: Context): Expression | null {
+  if (node.entries.length === 0) {
+    ctx.env.report(listLiteralEmpty(node.span));
+    return null;
+  }
+  const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
+  const known = elements.filter((element) => element !== null);
+  if (known.length < elements.length) return null;
+  let type: Type | null = null;
+  for (const element of known) {
+    const merged: Type | null = type === null ? element.type : commonType(type, element.type);
+    if (merged === null || !isComparable(merged)) {
+      ctx.env.report(entriesDiffer(element, type));
+      return null;
+    }
+    type = merged;
+  }
+  return type === null ? null : { kind: 'list', elements: known, type: listOf(type), span: node.span };
+}

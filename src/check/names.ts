@@ -1,0 +1,41 @@
+// From the trees of all files to one namespace: each name once, none of them taken by the language. Where a name is declared twice
+// the first declaration stands, in the order of files and lines.
+
+import type { Diagnostic } from '../diagnostic/diagnostic.ts';
+import { builtins } from '../model/builtins.ts';
+import { gates } from '../model/decision.ts';
+import type { PolicyFile } from '../syntax/tree.ts';
+import type { NamedDeclaration } from './environment.ts';
+import { nameDeclaredTwice, nameReserved } from './errors.ts';
+
+/** Roots of paths that stand in every expression. */
+export const namesInScope = ['payload', 'agent', 'action', 'request', 'now', 'risk'] as const;
+/** The approval group that is the agent's control owner. */
+export const ownerGroup = 'owner';
+
+/** Why a name may not be declared, or null. */
+export function whyReserved(name: string): string | null {
+  if (namesInScope.some((inScope) => inScope === name)) return 'stands for a part of every request';
+  if (Object.hasOwn(builtins, name)) return 'is a function';
+  if (gates.some((gate) => gate === name)) return 'is the name of a built-in decision';
+  if (name === ownerGroup) return "is the agent's control owner";
+  return null;
+}
+
+/** All declarations but actions, by name. */
+export function collectNames(
+  files: readonly PolicyFile[],
+  report: (diagnostic: Diagnostic) => void,
+): ReadonlyMap<string, NamedDeclaration> {
+  const declarations = new Map<string, NamedDeclaration>();
+  for (const declaration of files.flatMap((file) => file.declarations)) {
+    if (declaration.kind === 'action' || declaration.name.text === '') continue;
+    const { name } = declaration;
+    const earlier = declarations.get(name.text);
+    if (earlier !== undefined) report(nameDeclaredTwice(name, earlier.name));
+    else declarations.set(name.text, declaration);
+    const reason = whyReserved(name.text);
+    if (reason !== null) report(nameReserved(name, reason));
+  }
+  return declarations;
+}

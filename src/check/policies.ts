@@ -1,0 +1,73 @@
+// From policy declarations to policies: the actions that they speak of, their metadata and their rules.
+
+import type { Policy, Rule } from '../model/policy.ts';
+import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
+import { type Context, inferCondition } from './context.ts';
+import type { Environment } from './environment.ts';
+import { metadataTwice, policyMatchesNothing, ruleDeclaredTwice } from './errors.ts';
+import { matchedActions } from './patterns.ts';
+import { resolveRule } from './rule.ts';
+import { contextOver } from './scope.ts';
+
+/** Policies sorted by name; rules in error are left out. */
+export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly Policy[] {
+  const declarations = files
+    .flatMap((file) => file.declarations)
+    .filter((declaration) => declaration.kind === 'policy');
+  return declarations.map((declaration) => resolvePolicy(declaration, env)).toSorted(byName);
+}
+
+function resolvePolicy(declaration: PolicyDeclaration, env: Environment): Policy {
+  const { name, patterns, except } = declaration;
+  const included = matchedActions(patterns, env);
+  const excluded = new Set(matchedActions(except, env));
+  const actions = included.filter((key) => !excluded.has(key));
+  if (included.length > 0 && actions.length === 0) env.report(policyMatchesNothing(name));
+  const metadata = readMetadata(declaration, env);
+  return {
+    name: name.text,
+    actions,
+    ...metadata,
+    doc: declaration.doc,
+    rules: resolveRules(declaration, contextOver(actions, env)),
+    span: declaration.span,
+  };
+}
+
+function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Rule[] {
+  const when = declaration.when === null ? null : inferCondition(declaration.when, ctx);
+  const places = new Map<string, Name>();
+  const rules: Rule[] = [];
+  for (const rule of declaration.rules) {
+    const earlier = places.get(rule.name.text);
+    if (earlier !== undefined) ctx.env.report(ruleDeclaredTwice(rule.name, earlier));
+    else places.set(rule.name.text, rule.name);
+    const resolved = resolveRule(rule, { declaration, when }, ctx);
+    if (resolved === null) ctx.env.leftOut.push(rule.span);
+    else rules.push(resolved);
+  }
+  return rules.toSorted(byName);
+}
+
+function readMetadata(
+  declaration: PolicyDeclaration,
+  env: Environment,
+): { readonly owner: string | null; readonly tags: readonly string[]; readonly links: readonly string[] } {
+  const [owner, secondOwner] = declaration.metadata.filter(({ kind }) => kind === 'owner');
+  if (owner !== undefined && secondOwner !== undefined) env.report(metadataTwice(secondOwner, owner));
+  return {
+    owner: owner?.values[0]?.value ?? null,
+    tags: textsOf(declaration.metadata, 'tags'),
+    links: textsOf(declaration.metadata, 'link'),
+  };
+}
+
+function textsOf(metadata: readonly Metadata[], kind: Metadata['kind']): readonly string[] {
+  const texts = metadata.flatMap((line) => (line.kind === kind ? line.values.map(({ value }) => value) : []));
+  return [...new Set(texts)].sort();
+}
+
+/** Code point by code point: `<` compares UTF-16 units, which is the same for names. */
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -1,0 +1,24 @@
+// A declaration that nothing names is a misspelling elsewhere, or left over.
+
+import type { DeclarationKind } from '../environment.ts';
+import { article } from '../errors.ts';
+import { warning } from '../problem.ts';
+import type { Checked } from './warn.ts';
+
+const mustBeUsed: readonly DeclarationKind[] = [
+  'list',
+  'let',
+  'meter',
+  'type',
+  'group',
+  'approvers',
+  'hours',
+];
+
+export function unusedDeclarations({ env }: Checked): void {
+  for (const { name, kind } of env.declarations.values()) {
+    if (!mustBeUsed.includes(kind) || env.used.has(name.text)) continue;
+    const message = `${article(kind).replace(/^an? /, '')} \`${name.text}\` is never used`;
+    env.report(warning('unused-declaration', name.span, message, { help: 'use it or remove it' }));
+  }
+}
