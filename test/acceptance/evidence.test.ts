@@ -1,0 +1,14 @@
+// The packs on every call of real agents, where the recorded calls are at hand.
+
+import { existsSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { gatherEvidence, isGood } from '../../bench/evidence.ts';
+
+const data = '../shared/data';
+
+it.runIf(existsSync(data))('lets users work and stops attackers', { timeout: 60_000 }, async () => {
+  const evidence = await gatherEvidence(data, 'policies');
+  expect(evidence.userCalls.filter(({ decision }) => decision === 'DENY')).toEqual([]);
+  expect(evidence.attacksPassed).toEqual([]);
+  expect(isGood(evidence)).toBe(true);
+});

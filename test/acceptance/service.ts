@@ -1,0 +1,111 @@
+// The product as a user runs it: the real command in its own process, on a free port, with a data directory of its own.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+const startTimeoutMs = 20_000;
+
+export interface Service {
+  readonly url: string;
+  readonly data: string;
+  readonly process: ChildProcess;
+  /** All that it printed so far. */
+  readonly output: () => string;
+  /** Sends a signal and waits for the end; yields the exit code, null when the signal ended it. */
+  readonly end: (signal: NodeJS.Signals) => Promise<number | null>;
+}
+
+export interface ServiceOptions {
+  readonly policies: string;
+  readonly data?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Waits until it listens. Rejects with what it printed when it ends before. */
+export async function startService({
+  policies,
+  data = temporary('data'),
+  env = {},
+}: ServiceOptions): Promise<Service> {
+  const child = spawn(
+    process.execPath,
+    [entry, 'serve', '--port', '0', '--policies', policies, '--data', data],
+    {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let printed = '';
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`no address within ${startTimeoutMs} ms:\n${printed}`)),
+      startTimeoutMs,
+    );
+    const read = (chunk: Buffer): void => {
+      printed += chunk.toString();
+      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(address);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    ended.then((code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code}:\n${printed}`));
+    });
+  });
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    return await ended;
+  };
+  return { url, data, process: child, output: () => printed, end };
+}
+
+/** Registers an agent with the command and yields its key. */
+export async function addAgent(data: string, name: string): Promise<string> {
+  const args = [
+    entry,
+    'agent',
+    'add',
+    name,
+    '--tier',
+    'low',
+    '--owner',
+    'owner@example.com',
+    '--data',
+    data,
+    '--json',
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const key = /writ_[0-9A-Za-z]+/.exec(stdout)?.[0];
+  if (key === undefined) throw new Error(`no key in ${stdout}`);
+  return key;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export async function ask(
+  url: string,
+  key: string,
+  request: { action_key: string; payload: unknown },
+): Promise<Reply> {
+  const response = await fetch(`${url}/v1/authorize`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-agent-api-key': key },
+    body: JSON.stringify(request),
+  });
+  return { status: response.status, body: (await response.json()) as Reply['body'] };
+}
+
+export function temporary(name: string): string {
+  return mkdtempSync(join(tmpdir(), `writ-${name}-`));
+}
