@@ -29,7 +29,7 @@ export interface JsonDiagnostic {
   readonly fix: { readonly title: string; readonly edits: readonly (JsonPlace & { text: string })[] } | null;
 }
 
-export interface JsonPlace {
+interface JsonPlace {
   readonly file: string;
   readonly start: Position | null;
   readonly end: Position | null;
@@ -52,7 +52,7 @@ export function renderDiagnostics(
 }
 
 /** `2 errors, 1 warning`. */
-export function summary(diagnostics: readonly Diagnostic[]): string {
+function summary(diagnostics: readonly Diagnostic[]): string {
   const counts = (['error', 'warning'] as const).map((severity) => {
     const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
     return count === 0 ? '' : `${count} ${severity}${count === 1 ? '' : 's'}`;
@@ -145,6 +145,8 @@ class Excerpts {
   place(span: Span, style: keyof typeof styles): readonly string[] {
     const text = this.#sourceOf(span.file);
     const arrow = `${' '.repeat(this.#gutter)}${this.#paint('gutter', '-->')}`;
+    // What concerns the whole directory has no file.
+    if (span.file === '') return [];
     if (text === null) return [`${arrow} ${escapeControls(span.file)}`];
     const { line, column } = position(text, span.start);
     const marks = markedLines(text, span);
@@ -232,7 +234,8 @@ function drawLine({ text, from, to }: MarkedLine): { shown: string; indent: numb
   const leading = head > 0 ? '…' : '';
   const marked = visible.filter(({ offset }) => offset >= from && offset < to);
   return {
-    shown: `${leading}${visible.map(({ shown }) => shown).join('')}${kept < cells.length ? '…' : ''}`.trimEnd(),
+    shown:
+      `${leading}${visible.map(({ shown }) => shown).join('')}${kept < cells.length ? '…' : ''}`.trimEnd(),
     indent: leading.length + widthOf(visible.filter(({ offset }) => offset < from)),
     carets: Math.max(widthOf(marked), 1),
   };

@@ -1,0 +1,70 @@
+// `writ serve`: starts the service. Every setting is a flag; what is not a flag comes from the environment or from
+// writ.yaml.
+
+import type { Command } from 'commander';
+import { flagOf, type SettingName, settings } from '../../server/config.ts';
+import { serve } from '../../server/main.ts';
+import { StartError } from '../../server/start-error.ts';
+import { type ExitCode, exitCodes, printError } from '../output.ts';
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  command.option('--config <file>', 'configuration file (default: writ.yaml where there is one)');
+  for (const name of names) {
+    const { value, meaning } = descriptions[name];
+    const preset = settings[name].default;
+    command.option(
+      `${flagOf(name)} <${value}>`,
+      preset === null ? meaning : `${meaning} (default: ${preset})`,
+    );
+  }
+  command.addHelpText('after', examples).action(async (options: Options) => {
+    finish(await start(options));
+  });
+}
+
+const examples = `
+Examples:
+  writ serve
+  writ serve --port 9000 --policies ./policies --data /var/lib/writ
+  WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
+
+Flags stand above environment variables (WRIT_PORT and so on), those above the file, that above the defaults.
+SIGTERM and SIGINT stop in order, a second one at once; SIGHUP reads the policies again.`;
+
+const names = Object.keys(settings) as readonly SettingName[];
+
+const descriptions = {
+  host: { value: 'address', meaning: 'the address to listen on' },
+  port: { value: 'port', meaning: 'the port to listen on; 0 takes a free one' },
+  policies: { value: 'directory', meaning: 'where the policies are' },
+  data: { value: 'directory', meaning: 'where the records are kept' },
+  'sandbox.token': {
+    value: 'token',
+    meaning: 'the token of POST /plants; made at the first start unless it is set',
+  },
+  'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
+  'limits.burst': { value: 'count', meaning: 'requests of one agent at once' },
+  'limits.body_bytes': { value: 'bytes', meaning: 'the largest body' },
+  'log.level': { value: 'level', meaning: 'debug, info, warn, error or silent' },
+} as const satisfies Readonly<Record<SettingName, { readonly value: string; readonly meaning: string }>>;
+
+type Options = Readonly<Record<string, string | undefined>>;
+
+async function start({ config, ...given }: Options): Promise<ExitCode> {
+  const flags = Object.fromEntries(names.map((name) => [name, given[optionName(name)]]));
+  try {
+    await serve({ file: config, flags });
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    printError(`${error.message}\n`);
+    return error.exitCode === 2 ? exitCodes.usage : exitCodes.wrong;
+  }
+}
+
+/** The name that the parser gives to the value of a flag: `--limits-burst` is `limitsBurst`. */
+function optionName(name: SettingName): string {
+  return flagOf(name)
+    .slice(2)
+    .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
+}

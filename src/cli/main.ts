@@ -1,0 +1,74 @@
+// The command line: from arguments to one command, which alone is loaded, and to an exit code.
+
+import { Command, CommanderError } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+import { type ExitCode, exitCodes, printError, UsageError, whenReaderLeaves } from './output.ts';
+
+/** A command's module: how it is described to the parser, and what it does. */
+interface CommandModule {
+  /** Adds arguments, options, examples and the action; the action hands its exit code to `finish`. */
+  readonly define: (command: Command, finish: (code: ExitCode) => void) => void;
+}
+
+interface Entry {
+  readonly summary: string;
+  /** It goes on when nobody reads what it prints. */
+  readonly isService?: true;
+  readonly load: () => Promise<CommandModule>;
+}
+
+/** One line a command, in the order in which people meet them. */
+const commands: Readonly<Record<string, Entry>> = {
+  serve: { summary: 'start the service', isService: true, load: () => import('./commands/serve.ts') },
+  check: { summary: 'check policies and show what is wrong', load: () => import('./commands/check.ts') },
+  test: { summary: 'run the tests of policies', load: () => import('./commands/test.ts') },
+  decide: { summary: 'decide one request and show why', load: () => import('./commands/decide.ts') },
+  agent: { summary: 'register, list, disable and enable agents', load: () => import('./commands/agent.ts') },
+  dump: { summary: 'print what a stage of the compiler made', load: () => import('./commands/dump.ts') },
+};
+
+/** Runs one command line, without the program's name. Never rejects. */
+export async function main(args: readonly string[]): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.ok;
+  try {
+    const program = await createProgram(args, (result) => {
+      code = result;
+    });
+    await program.parseAsync([...args], { from: 'user' });
+    return code;
+  } catch (error) {
+    return reportError(error);
+  }
+}
+
+async function createProgram(args: readonly string[], finish: (code: ExitCode) => void): Promise<Command> {
+  const program = new Command('writ')
+    .description('Policy as code for what autonomous agents may do')
+    .version(manifest.version)
+    .exitOverride()
+    .helpCommand('help [command]', 'show help for a command')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 well, 1 something is wrong with what was asked about, 2 usage, 70 internal error',
+    );
+  const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
+  whenReaderLeaves(wanted !== undefined && commands[wanted]?.isService === true ? 'go on' : 'end');
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    const command = program.command(name).summary(summary).description(summary).exitOverride();
+    // Only the command that runs is loaded; of the others the help shows a line.
+    if (name === wanted) (await load()).define(command, finish);
+  }
+  return program;
+}
+
+function reportError(error: unknown): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (error instanceof UsageError) {
+    printError(`error: ${error.message}\n`);
+    return exitCodes.usage;
+  }
+  printError(
+    `writ: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
+  );
+  return exitCodes.internal;
+}

@@ -1,0 +1,58 @@
+// From a directory to a call whenever something at or under it may have changed. The parent is watched too, one level
+// deep, because a directory that is replaced whole, or a link that is flipped, is an event of its parent only.
+// INVARIANT: this is a hint, never the truth: whoever is called reads the directory and compares.
+
+import { basename, dirname, resolve } from 'node:path';
+import { type FSWatcher, watch as watchFiles } from 'chokidar';
+
+export interface Watch {
+  /** Resolves once changes are seen; never rejects. */
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WatchListener {
+  onEvent(): void;
+  /** Watching is impaired (too many watches, say); the caller's own polling goes on. */
+  onError(error: unknown): void;
+}
+
+export function watch(directory: string, listener: WatchListener): Watch {
+  const path = resolve(directory);
+  const options = { ignoreInitial: true, atomic: false, persistent: true } as const;
+  const inside = watchFiles(path, { ...options, ignored: isIgnored });
+  const around = watchFiles(dirname(path), {
+    ...options,
+    depth: 0,
+    followSymlinks: false,
+    ignored: (candidate) => resolve(candidate) !== dirname(path) && resolve(candidate) !== path,
+  });
+  const ready = [inside, around].map((watcher) => subscribe(watcher, listener));
+  return {
+    ready: Promise.all(ready).then(() => undefined),
+    close: async () => {
+      await Promise.all([inside.close(), around.close()]);
+    },
+  };
+}
+
+/** A place that cannot be watched never gets ready by itself. */
+const readyWithinMs = 1_000;
+
+function subscribe(watcher: FSWatcher, listener: WatchListener): Promise<void> {
+  watcher.on('all', () => listener.onEvent());
+  watcher.on('error', (error) => listener.onError(error));
+  return new Promise((resolveReady) => {
+    const timer = setTimeout(resolveReady, readyWithinMs);
+    watcher.on('ready', () => {
+      clearTimeout(timer);
+      resolveReady();
+    });
+  });
+}
+
+/** Links that begin with a dot, such as the `..data` of a ConfigMap, are events that matter; these never are. */
+function isIgnored(path: string): boolean {
+  const name = basename(path);
+  return name === 'node_modules' || name === '.git';
+}

@@ -1,0 +1,106 @@
+// A test run as text for people, and as plain JSON: what failed, with expected against actual, and the counts.
+
+import { escapeControls } from '../diagnostic/render.ts';
+import type { Coverage } from './coverage.ts';
+import type { CaseResult, FileResult, TestRun } from './run.ts';
+
+/** How text is marked; the identity where there are no colours. */
+export interface Marks {
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly faint: (text: string) => string;
+}
+
+export interface RunCounts {
+  readonly passed: number;
+  /** Failed, disagreed and mistaken cases. */
+  readonly failed: number;
+  /** Files none of whose cases ran. */
+  readonly broken: number;
+}
+
+/** Failures in full, a line a file, and the counts. Ends with a line break. */
+export function reportRun(run: TestRun, marks: Marks): string {
+  const { passed, failed, broken } = countRun(run);
+  const parts = [
+    passed > 0 || failed + broken === 0 ? marks.good(`${passed} passed`) : '',
+    failed > 0 ? marks.bad(`${failed} failed`) : '',
+    broken > 0 ? marks.bad(`${broken} ${broken === 1 ? 'file' : 'files'} not run`) : '',
+  ].filter((part) => part !== '');
+  const time = marks.faint(`(${(run.durationMs / 1_000).toFixed(2)} s)`);
+  return `${run.files.flatMap((file) => reportFile(file, marks)).join('\n')}\n\n${parts.join(', ')} ${time}\n`;
+}
+
+/** A table of the rules with how often each came out true, false and unknown; what is missing stands out. */
+export function reportCoverage(coverage: Coverage, marks: Marks): string {
+  const width = Math.max(4, ...coverage.rules.map(({ rule }) => rule.length));
+  const cell = (count: number, isDemanded: boolean): string => {
+    const text = String(count).padStart(8);
+    return count === 0 && isDemanded ? marks.bad(text) : text;
+  };
+  const rows = coverage.rules.map(({ rule, counts, isUnconditional }) =>
+    [
+      rule.padEnd(width),
+      cell(counts.true, true),
+      cell(counts.false, !isUnconditional),
+      cell(counts.unknown, false),
+    ].join(''),
+  );
+  const head = `${'rule'.padEnd(width)}${['true', 'false', 'unknown'].map((word) => word.padStart(8)).join('')}`;
+  return `\n${marks.faint(head)}\n${rows.join('\n')}\ncoverage ${coverage.percent} %\n`;
+}
+
+export function countRun(run: TestRun): RunCounts {
+  const cases = run.files.flatMap((file) => file.cases);
+  const passed = cases.filter(({ outcome }) => outcome === 'passed').length;
+  const broken = run.files.filter(({ failure }) => failure !== null).length;
+  return { passed, failed: cases.length - passed, broken };
+}
+
+/** The whole run as plain data. */
+export function runToJson(run: TestRun): object {
+  return {
+    ...countRun(run),
+    durationMs: Math.round(run.durationMs),
+    files: run.files,
+    coverage: run.coverage,
+  };
+}
+
+/** A failed case in lines without indentation. */
+export function explainFailure(result: CaseResult): readonly string[] {
+  const { outcome, decision, mistake } = result;
+  if (mistake !== null) return mistake.trimEnd().split('\n');
+  const [left, right] = outcome === 'disagreed' ? ['definition', 'compiled'] : ['expected', 'actual'];
+  const lines = result.differences.flatMap(({ field, expected, actual }) => [
+    field,
+    `  ${left.padEnd(10)} ${escapeControls(expected)}`,
+    `  ${right.padEnd(10)} ${escapeControls(actual)}`,
+  ]);
+  const said =
+    decision === null
+      ? []
+      : [`decided ${decision.outcome} by ${decision.by}: ${escapeControls(decision.reason)}`];
+  const fault =
+    'the compiled policies and the definition of the language disagree: please report this as a bug of writ';
+  return outcome === 'disagreed' ? [fault, ...lines] : [...lines, ...said];
+}
+
+function reportFile(file: FileResult, marks: Marks): readonly string[] {
+  const path = escapeControls(file.path);
+  if (file.failure !== null)
+    return [`${marks.bad('✗')} ${path}`, ...indent(file.failure.trimEnd().split('\n'))];
+  const failed = file.cases.filter(({ outcome }) => outcome !== 'passed');
+  const count = marks.faint(`${file.cases.length - failed.length}/${file.cases.length}`);
+  return [
+    `${failed.length === 0 ? marks.good('✓') : marks.bad('✗')} ${path} ${count}`,
+    ...failed.flatMap((result) => [
+      `  ${marks.bad('✗')} ${escapeControls(result.name)} ${marks.faint(`${path}:${result.line}`)}`,
+      ...indent(indent(explainFailure(result))),
+    ]),
+  ];
+}
+
+function indent(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => (line === '' ? line : `  ${line}`));
+}

@@ -1,0 +1,270 @@
+// The commands as a user runs them: output and exit code of the real process.
+
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { createFolder } from '../sources/folder.ts';
+import { writ } from './writ.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const policy = `action a.b {
+  n:     integer
+  note?: string
+}
+
+approvers finance "Finance"
+
+meter spent = sum(payload.n) of a.b per agent over 24h
+
+policy p on a.b {
+  allow small for 10m
+    when payload.n < 100
+    unless payload has note
+
+  escalate medium to finance
+    when payload.n >= 10 and agent.risk_tier in ["high", "critical"]
+    risk +30
+
+  deny budget
+    when spent > 50
+}
+`;
+
+const tests = `defaults: { agent: { risk_tier: low }, meters: { spent: 0 } }
+tests:
+  - { name: good, action: a.b, payload: { n: 5 }, expect: ALLOW }
+`;
+
+describe('the command line', () => {
+  it('offers what is near to a misspelt command or option', async () => {
+    const [command, option, none] = await Promise.all([writ(['chekc']), writ(['check', '--jsn']), writ([])]);
+    expect(command).toMatchObject({
+      code: 2,
+      stderr: "error: unknown command 'chekc'\n(Did you mean check?)\n",
+    });
+    expect(option).toMatchObject({
+      code: 2,
+      stderr: "error: unknown option '--jsn'\n(Did you mean --json?)\n",
+    });
+    expect(none.code).toBe(2);
+  });
+
+  it('tells its version', async () => {
+    expect((await writ(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('helps, in whole and with each command', async () => {
+    const [whole, one] = await Promise.all([writ(['--help']), writ(['help', 'decide'])]);
+    expect(whole.code).toBe(0);
+    for (const name of ['serve', 'check', 'test', 'decide', 'agent', 'dump'])
+      expect(whole.stdout).toContain(name);
+    expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('Examples:') });
+  });
+
+  it('ends without a word when its reader leaves', async () => {
+    const folder = createFolder({ 'a.policy': policy + '# x\n'.repeat(50_000) });
+    const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+    const child = spawn(process.execPath, [entry, 'dump', '--stage', 'tree', folder]);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    await new Promise((resolve) => child.once('close', resolve));
+    expect(stderr).toBe('');
+  });
+});
+
+describe('writ check', () => {
+  it('says that all is well, or what is wrong and where', async () => {
+    const good = createFolder({ 'a.policy': policy });
+    const bad = createFolder({ 'a.policy': policy.replace('payload.n >= 10', 'payload.m >= 10') });
+    const [fine, wrong, json] = await Promise.all([
+      writ(['check', good]),
+      writ(['check', bad]),
+      writ(['check', bad, '--json']),
+    ]);
+    expect(fine.code).toBe(0);
+    expect(fine.stdout).toMatch(/: 1 action, 1 policy, 3 rules digest [0-9a-f]{12}\n$/);
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toContain(' --> a.policy:16:18');
+    expect(wrong.stdout).toMatch(/\n1 error\n$/);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      digest: null,
+      files: ['a.policy'],
+      diagnostics: [{ severity: 'error', file: 'a.policy', start: { line: 16, column: 18 } }],
+    });
+  });
+
+  it('takes warnings as errors when asked to be strict', async () => {
+    const folder = createFolder({ 'a.policy': `${policy}\nlist unused = ["x"]\n` });
+    const [lenient, strict] = await Promise.all([
+      writ(['check', folder]),
+      writ(['check', folder, '--strict']),
+    ]);
+    expect(lenient).toMatchObject({ code: 0, stdout: expect.stringContaining('warning[') });
+    expect(strict).toMatchObject({ code: 1, stdout: expect.stringContaining('error[') });
+  });
+});
+
+describe('writ test', () => {
+  it('passes, fails, and writes what build servers read', async () => {
+    const good = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
+    const bad = createFolder({ 'a.policy': policy, 'a.test.yaml': tests.replace('ALLOW', 'DENY') });
+    const junit = join(bad, 'report.xml');
+    const [fine, wrong, filtered, uncovered] = await Promise.all([
+      writ(['test', '--coverage'], { cwd: good }),
+      writ(['test', bad, '--junit', junit, '--json']),
+      writ(['test', bad, '-t', 'nothing is called like this']),
+      writ(['test', good, '--coverage-min', '90']),
+    ]);
+    expect(fine).toMatchObject({ code: 0, stdout: expect.stringContaining('coverage 50 %') });
+    expect(wrong.code).toBe(1);
+    expect(JSON.parse(wrong.stdout)).toMatchObject({
+      failed: 1,
+      files: [{ cases: [{ name: 'good', outcome: 'failed', differences: [{ field: 'decision' }] }] }],
+    });
+    expect(readFileSync(junit, 'utf8')).toContain('<failure');
+    expect(filtered).toMatchObject({
+      code: 1,
+      stderr: 'no case is called like `nothing is called like this`\n',
+    });
+    expect(uncovered).toMatchObject({ code: 1, stderr: 'coverage is 50 %, less than 90 %\n' });
+  });
+});
+
+describe('writ decide', () => {
+  const folder = (): string => createFolder({ 'a.policy': policy, 'payload.json': '{"n": 5}' });
+
+  it('shows the decision and why', async () => {
+    const policies = folder();
+    const args = ['decide', '--policies', policies, '--action', 'a.b', '--agent', '{"risk_tier": "high"}'];
+    const [allowed, pending] = await Promise.all([
+      writ([...args, '--payload', `@${policies}/payload.json`, '--meters', '{"spent": 0}']),
+      writ([...args, '--payload', '-', '--meters', '{"spent": [0, 50]}'], { stdin: '{"n": 10}' }),
+    ]);
+    expect(allowed.code).toBe(0);
+    expect(allowed.stdout).toBe(`ALLOW by p/small
+  Small
+  risk 0, valid for 10m
+
+true    allow    p/small (decides)
+  true    payload.n < 100
+            payload.n = 5
+  true    unless payload has note
+    false   payload has note
+false   deny     p/budget
+  false   spent > 50
+            spent = 0
+false   escalate p/medium
+  false   payload.n >= 10 and agent.risk_tier in ["high", "critical"]
+    false   payload.n >= 10
+              payload.n = 5
+    true    agent.risk_tier in ["high", "critical"]
+              agent.risk_tier = high
+`);
+    expect(pending.code).toBe(3);
+    expect(pending.stdout).toContain(
+      'ESCALATE by p/medium\n  Medium\n  risk 30, needs 1 of finance within 24h\n',
+    );
+  });
+
+  it('takes a whole request, and answers in JSON', async () => {
+    const request = { action: 'a.b', payload: { n: 10 }, agent: { risk_tier: 'high' }, meters: { spent: 0 } };
+    const args = ['decide', '--policies', folder(), '--json'];
+    const [known, unknown] = await Promise.all([
+      writ(args, { stdin: JSON.stringify(request) }),
+      writ([...args, '--unknown', 'meters.spent'], { stdin: JSON.stringify(request) }),
+    ]);
+    expect(JSON.parse(known.stdout)).toMatchObject({
+      decision: { outcome: 'ESCALATE', by: 'p/medium' },
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      rules: [
+        { rule: 'p/budget', truth: 'false', condition: { text: 'spent > 50', file: 'a.policy', line: 20 } },
+        { rule: 'p/medium', truth: 'true' },
+        { rule: 'p/small', truth: 'true' },
+      ],
+    });
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ decision: { outcome: 'DENY', by: 'p/budget' } });
+  });
+
+  it('refuses what it cannot read, each in a line', async () => {
+    const args = ['decide', '--policies', folder(), '--action', 'a.b'];
+    const [twice, fact, broken] = await Promise.all([
+      writ([...args, '--payload', '{"n": 1, "n": 2}']),
+      writ([...args, '--meters', '{"spend": 1}', '--agent', '{"tier": "low"}']),
+      writ(['decide', '--policies', createFolder({ 'a.policy': 'policy' }), '--action', 'a.b']),
+    ]);
+    expect(twice).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--payload is not JSON'),
+    });
+    expect(fact).toMatchObject({ code: 2, stderr: expect.stringContaining('`agent` has no key `tier`') });
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('a.policy:1:') });
+  });
+});
+
+describe('writ dump', () => {
+  it('prints each stage', async () => {
+    const folder = createFolder({ 'a.policy': policy });
+    const stages = ['tokens', 'tree', 'model', 'program', 'function'];
+    const ran = await Promise.all(stages.map((stage) => writ(['dump', '--stage', stage, folder])));
+    expect(ran.map(({ code, stderr }) => [code, stderr])).toEqual(stages.map(() => [0, '']));
+    const [tokens, tree, model, program, code] = ran.map(({ stdout }) => stdout) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    expect(tokens.split('\n')[0]).toBe('a.policy:1:1\tAction\t"action"');
+    expect(JSON.parse(tree)).toMatchObject([{ kind: 'file', span: { file: 'a.policy' } }]);
+    expect(JSON.parse(model)).toMatchObject({
+      actions: { 'a.b': { key: 'a.b' } },
+      policies: [{ name: 'p' }],
+    });
+    expect(program).toContain('deny p/budget');
+    expect(code).toContain('// a.b\n');
+  });
+});
+
+describe('writ agent', () => {
+  it('registers, lists, disables and enables', async () => {
+    const data = createFolder();
+    const agent = (...args: readonly string[]) => writ(['agent', ...args, '--data', data]);
+    const added = await agent(
+      'add',
+      'buyer',
+      '--tier',
+      'low',
+      '--owner',
+      'ops@example.com',
+      '--tag',
+      'x',
+      '--json',
+    );
+    expect(added.code).toBe(0);
+    const { agent: made, api_key: key } = JSON.parse(added.stdout);
+    expect(key).toMatch(/^writ_[0-9A-Za-z]{46}$/);
+    expect(made).toMatchObject({ name: 'buyer', risk_tier: 'low', tags: ['x'], status: 'active' });
+    expect(await agent('add', 'buyer', '--tier', 'low', '--owner', 'ops@example.com')).toMatchObject({
+      code: 1,
+      stderr: 'error: name: another agent has this name\n',
+    });
+    expect((await agent('disable', 'buyer')).stdout).toBe('buyer is disabled\n');
+    const { stdout } = await agent('list', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'buyer', status: 'disabled' }]);
+    expect(stdout).not.toContain(key);
+    expect((await agent('enable', made.id)).stdout).toBe('buyer is active\n');
+    expect(await agent('enable', 'nobody')).toMatchObject({
+      code: 1,
+      stderr: 'error: there is no agent `nobody`\n',
+    });
+  });
+});

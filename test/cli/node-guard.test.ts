@@ -1,0 +1,58 @@
+// The entry on a Node that is too old.
+
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { createFolder } from '../sources/folder.ts';
+import { type Ran, writ } from './writ.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const repository = join(import.meta.dirname, '../..');
+
+/**
+ * A package that holds the entry alone, beside a main.ts that tells how it was run. It is started by this Node under
+ * a preload that makes it look old, in the first process or in every one.
+ */
+async function runOnOldNode(options: {
+  readonly bundled: boolean;
+  readonly isOldEverywhere?: boolean;
+}): Promise<Ran> {
+  const folder = createFolder({
+    'package.json': '{"type": "module"}',
+    'src/cli/main.ts':
+      "export async function main(args: readonly string[]): Promise<number> {\n  console.log(JSON.stringify([args, process.env['WRIT_NODE_CHOSEN'] ?? null]));\n  return 5;\n}\n",
+    'old.cjs':
+      "if (process.env.OLD === 'always' || !process.env.WRIT_NODE_CHOSEN) Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } });\n",
+  });
+  cpSync(join(repository, 'src/cli/writ.js'), join(folder, 'src/cli/writ.js'));
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  if (options.bundled) symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node'));
+  writeFileSync(join(folder, 'empty'), '');
+  return writ(['a', '--b'], {
+    entry: join(folder, 'src/cli/writ.js'),
+    env: {
+      NODE_OPTIONS: `--require ${join(folder, 'old.cjs')}`,
+      OLD: options.isOldEverywhere === true ? 'always' : 'first',
+    },
+  });
+}
+
+it('goes on with the bundled Node where this one is too old, and leaves no trace in its environment', async () => {
+  const { code, stdout, stderr } = await runOnOldNode({ bundled: true });
+  expect(stderr).toBe('');
+  expect([code, JSON.parse(stdout)]).toEqual([5, [['a', '--b'], null]]);
+});
+
+it('says in one line what is needed where there is no other Node', async () => {
+  const { code, stdout, stderr } = await runOnOldNode({ bundled: false });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^writ needs Node 22\.18 or later, this is 20\.1\.0 \(.+\)\n$/);
+});
+
+it('does not start itself again and again', async () => {
+  const { code, stderr } = await runOnOldNode({ bundled: true, isOldEverywhere: true });
+  expect(code).toBe(1);
+  expect(stderr.match(/needs Node/g)).toHaveLength(1);
+});
