@@ -36,6 +36,7 @@ export function describeSlot(slot: Slot): string {
 
 /** What the payload check says of each kind of fault; the issue's pointer says where. */
 export const payloadFaults = {
+  root: 'must be a record',
   missing: 'is required',
   undeclared: 'is not declared',
   mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}`,

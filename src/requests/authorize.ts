@@ -41,6 +41,8 @@ export interface AuthorizerOptions {
   readonly policies: () => InForce;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
+  /** The most requests of one agent that wait for people at the same time. */
+  readonly openRequestsMax?: number;
 }
 
 export interface Authorizer {
@@ -50,11 +52,8 @@ export interface Authorizer {
   find(id: string, agentId: string): Promise<RequestDetail | null>;
 }
 
-/**
- * The most requests of one agent that wait for people at the same time. High while nothing but a deadline ends a wait: a low one
- * would lock an honest agent out for a day.
- */
-export const openRequestsMax = 1_000;
+/** High while nothing but a deadline ends a wait: a low one would lock an honest agent out for a day. */
+const openRequestsMaxDefault = 10_000;
 
 const refusalHeldSeconds = 5 * 60;
 const defaultApprovalSeconds = 24 * 60 * 60;
@@ -62,7 +61,7 @@ const stepUpSeconds = 15 * 60;
 const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
-  const { store, policies, clock } = options;
+  const { store, policies, clock, openRequestsMax = openRequestsMaxDefault } = options;
   const hideSecrets = createSecretHider(store.masterKey);
   const keyedDigest = createBodyDigest(store.masterKey);
 

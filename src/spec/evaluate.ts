@@ -34,7 +34,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
     case 'literal':
       return expression.value;
     case 'field':
-      return readField(expression, scope.facts, scope.variables) ?? unknown;
+      return readField(expression, scope) ?? unknown;
     case 'fact':
       return readFact(expression, scope.facts);
     case 'meter':
@@ -58,31 +58,28 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
     case 'compare':
       return evaluateCompare(expression, scope);
     case 'is-null': {
-      const subject = readField(expression.subject, scope.facts, scope.variables);
+      const subject = readField(expression.subject, scope);
       return subject === unknown ? unknown : subject === null;
     }
     case 'has': {
-      const subject = readField(expression.subject, scope.facts, scope.variables);
+      const subject = readField(expression.subject, scope);
       return subject === unknown ? unknown : subject !== undefined && subject !== null;
     }
     case 'else':
-      return readField(expression.subject, scope.facts, scope.variables) ?? value(expression.fallback);
+      return readField(expression.subject, scope) ?? value(expression.fallback);
     case 'in-list': {
       const list = scope.set.lists.get(expression.list);
       if (list === undefined) return unknown;
-      const entries = list.ignoringCase ? list.entries.map((entry) => fold(entry as string)) : list.entries;
-      return withKnown([value(expression.subject)], ([subject]) =>
-        some(
-          entries.map((entry) =>
-            equals(list.ignoringCase ? fold(subject as string) : (subject as Value), entry),
-          ),
-        ),
-      );
+      const key = (text: Value): Value => (list.ignoringCase ? fold(text as string) : text);
+      const subject = value(expression.subject);
+      return isAmong(subject === unknown ? unknown : key(subject), list.entries.map(key));
     }
-    case 'in-elements':
-      return withKnown([value(expression.subject), value(expression.elements)], ([subject, elements]) =>
-        some((elements as readonly Value[]).map((element) => equals(subject as Value, element))),
-      );
+    case 'in-elements': {
+      const elements = value(expression.elements);
+      return elements === unknown
+        ? unknown
+        : isAmong(value(expression.subject), elements as readonly (Value | Unknown)[]);
+    }
     case 'in-range':
       return withKnown(
         [value(expression.subject), value(expression.low), value(expression.high)],
@@ -135,7 +132,8 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
     case 'quantify':
       return evaluateQuantify(expression, scope);
     case 'list':
-      return withKnown(expression.elements.map(value), (elements) => elements);
+      // An unknown element stands among the known ones: membership and quantifiers judge each for itself.
+      return expression.elements.map(value) as readonly Value[];
     case 'call':
       return withKnown(expression.args.map(value), (args) =>
         calls[expression.builtin](args, scope.facts.nowMs),
@@ -174,6 +172,15 @@ function evaluateCompare({ operator, left, right }: Compare, scope: Scope): Valu
     if (operator === '!=') return not(equals(a as Value, b as Value));
     return compareQuantities(operator, a as Value, b as Value);
   });
+}
+
+/** The Kleene or of `subject == element`: of no elements false, whatever the subject. */
+function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[]): Truth {
+  return some(
+    elements.map((element) =>
+      subject === unknown || element === unknown ? unknown : equals(subject, element),
+    ),
+  );
 }
 
 /** Equality of two values of one type; null equals nothing. */
@@ -226,9 +233,7 @@ function evaluateQuantify(
   scope: Scope,
 ): Value | Unknown {
   const lists = sources.map((source) =>
-    source.kind === 'field'
-      ? (readField(source, scope.facts, scope.variables) ?? [])
-      : evaluate(source, scope),
+    source.kind === 'field' ? (readField(source, scope) ?? []) : evaluate(source, scope),
   );
   return withKnown(lists, (known) => {
     const results = (known as readonly (readonly Value[])[])

@@ -17,7 +17,7 @@ import { parseUrl, parseWebAddress } from '../value/url.ts';
 
 /** The first issues, at most `payloadIssuesMax`; none when the payload is of the shape. */
 export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue[] {
-  if (!isRecord(payload)) return [{ pointer: '', message: 'must be a record' }];
+  if (!isRecord(payload)) return [{ pointer: '', message: payloadFaults.root }];
   return recordIssues(shape, payload, '').slice(0, payloadIssuesMax);
 }
 

@@ -2,6 +2,7 @@
 
 import type { FieldRead } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import type { PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import type { Type } from '../model/type.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
@@ -12,17 +13,33 @@ import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 /** What the variables of the quantifiers around an expression stand for. */
 export type Variables = ReadonlyMap<string, Value>;
 
-/** The value of a field, null where it is null, `undefined` where it or a step before it is absent. */
-export function readField(field: FieldRead, facts: Facts, variables: Variables): Value | Unknown | undefined {
+export interface FieldScope {
+  readonly set: PolicySet;
+  readonly facts: Facts;
+  readonly variables: Variables;
+}
+
+/**
+ * The value of a field, null where it is null, `undefined` where it or a step before it is absent. What lies in the
+ * payload under a key that the action does not declare is unseen: absent, too.
+ */
+export function readField(
+  field: FieldRead,
+  { set, facts, variables }: FieldScope,
+): Value | Unknown | undefined {
   if (field.isSigned && facts.request.signed !== true) return unknown;
-  const root = field.root === 'payload' ? facts.payload : variables.get(field.root);
-  if (field.steps.length === 0) return root;
+  const isPayload = field.root === 'payload';
+  let shape = isPayload ? set.actions.get(facts.action)?.shape : undefined;
+  let value = (isPayload ? facts.payload : variables.get(field.root)) as Json | undefined;
+  if (field.steps.length === 0) return value as Value | undefined;
   let parent: JsonObject | null = null;
-  let value = root as Json | undefined;
   for (const step of field.steps) {
-    if (!isRecord(value)) return undefined;
+    if (!isRecord(value) || !Object.hasOwn(value, step)) return undefined;
+    const declared = shape?.fields.find(({ name }) => name === step);
+    if (shape !== undefined && declared === undefined) return undefined;
+    shape = declared?.type.kind === 'record' ? declared.type.shape : undefined;
     parent = value;
-    value = Object.hasOwn(value, step) ? value[step] : undefined;
+    value = value[step];
   }
   return value === undefined || value === null ? value : fromJson(field.type, value, parent);
 }

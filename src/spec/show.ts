@@ -9,7 +9,7 @@ import { cut, escapeControls } from '../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import { isInterval, isMoney } from './quantity.ts';
 
-export const shownCodePointsMax = 200;
+const shownCodePointsMax = 200;
 
 export function show(type: Type, value: Value | Unknown): string {
   return cut(escapeControls(plainText(type, value)), shownCodePointsMax);

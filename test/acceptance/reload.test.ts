@@ -44,7 +44,7 @@ it('decides every request by one set or the other, and soon by the new one alone
   const answered = await runLoad({
     url: service.url,
     key,
-    total: 6000,
+    total: 4000,
     clients: 8,
     request: () => request,
     onReply: (count) => {

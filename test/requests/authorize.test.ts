@@ -5,12 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Decision } from '../../src/model/decision.ts';
-import {
-  type AuthorizeInput,
-  type AuthorizeResult,
-  createAuthorizer,
-  openRequestsMax,
-} from '../../src/requests/authorize.ts';
+import { type AuthorizeInput, type AuthorizeResult, createAuthorizer } from '../../src/requests/authorize.ts';
 import { createRequestId } from '../../src/requests/id.ts';
 import { requestRecord } from '../../src/requests/record.ts';
 import { createRefusalRecorder } from '../../src/requests/refusal.ts';
@@ -22,6 +17,8 @@ import { allowed, denied, escalated, inForceWith, stepUpAsked } from './policies
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** A store with an agent, a set in force that a test may exchange, and a clock that it may set. */
+const openRequestsMax = 20;
+
 async function setUp(decision: Decision = allowed) {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openStore({ path });
@@ -29,7 +26,12 @@ async function setUp(decision: Decision = allowed) {
   const agent = agentRow();
   await store.agents.add(agent, keyRow(agent.id));
   const world = { nowMs: startMs, inForce: inForceWith(() => decision) };
-  const authorizer = createAuthorizer({ store, policies: () => world.inForce, clock: () => world.nowMs });
+  const authorizer = createAuthorizer({
+    store,
+    policies: () => world.inForce,
+    clock: () => world.nowMs,
+    openRequestsMax,
+  });
   const ask = (change: Partial<AuthorizeInput> = {}) =>
     authorizer.authorize({
       agent,

@@ -1,0 +1,67 @@
+// Values as the reasons of decisions show them: as data, on one line, never longer than a named limit.
+
+import type { Sort } from '../program/program.ts';
+import { formatDecimal } from '../value/decimal.ts';
+import { formatIp, type Ip } from '../value/ip.ts';
+import { cut, escapeControls } from '../value/text.ts';
+import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
+import { exact, highEnd, isAmount, type Quantity } from './quantity.ts';
+
+/** Code points that a shown value has at most. */
+const shownLengthMax = 200;
+
+/** A value of generated code for a reason: control characters escaped, then cut; undefined is unknown, null is not there. */
+export function show(value: unknown, sort: Sort, elementSort: Sort | null): string {
+  const text = Array.isArray(value)
+    ? value.map((element) => plainText(element, elementSort ?? 'text')).join(', ')
+    : plainText(value, sort);
+  return safeText(text);
+}
+
+const printableAscii = /^[ -~]*$/;
+
+/** The text with control characters escaped, then cut; short plain text as it is. */
+export function safeText(text: string): string {
+  if (text.length <= shownLengthMax && printableAscii.test(text)) return text;
+  return cut(escapeControls(text), shownLengthMax);
+}
+
+function plainText(value: unknown, sort: Sort): string {
+  if (value === undefined) return 'unknown';
+  if (value === null) return 'nothing';
+  switch (sort) {
+    case 'text':
+    case 'boolean':
+      return String(value);
+    case 'ip':
+      return formatIp(value as Ip);
+    case 'list':
+      return (value as readonly unknown[]).map((element) => plainText(element, 'text')).join(', ');
+    case 'record':
+      return 'a record';
+    case 'any':
+      return 'a value';
+    case 'money':
+    case 'number':
+    case 'integer':
+    case 'duration':
+    case 'date':
+    case 'timestamp':
+    case 'datetime':
+      return quantityText(value as Quantity, sort);
+  }
+}
+
+function quantityText(value: Quantity, sort: Sort): string {
+  const end = highEnd(value);
+  if (!isAmount(end)) return (formats[sort] ?? formatDecimal)(exact(end));
+  const amount = formatDecimal(exact(end.amount));
+  return end.currency === null ? amount : `${amount} ${end.currency}`;
+}
+
+const formats: Partial<Record<Sort, typeof formatDecimal>> = {
+  duration: formatDuration,
+  date: formatDate,
+  timestamp: formatTimestamp,
+  datetime: formatDatetime,
+};

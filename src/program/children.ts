@@ -1,0 +1,57 @@
+// What a condition or term is made of, for walks that treat most nodes alike.
+
+import type { Condition, Term } from './program.ts';
+
+/** The nodes directly below, in order; a let's value is not below the places that read it. */
+export function childrenOf(node: Condition | Term): readonly (Condition | Term)[] {
+  switch (node.kind) {
+    case 'constant':
+    case 'has':
+    case 'is-null':
+    case 'literal':
+    case 'absent':
+    case 'read':
+    case 'fact':
+    case 'meter':
+    case 'now':
+    case 'risk':
+    case 'let':
+      return [];
+    case 'flag':
+      return [node.term];
+    case 'truth':
+      return [node.condition];
+    case 'not':
+    case 'negate':
+      return [node.operand];
+    case 'and':
+    case 'or':
+      return node.operands;
+    case 'compare':
+    case 'same':
+    case 'text-test':
+    case 'arithmetic':
+      return [node.left, node.right];
+    case 'in-elements':
+      return [node.subject, node.elements];
+    case 'in-list':
+    case 'in-hours':
+    case 'in-cidr':
+    case 'like':
+    case 'matches':
+    case 'mentions-list':
+    case 'mentions-words':
+      return [node.subject];
+    case 'else':
+      return [node.subject, node.fallback];
+    case 'some':
+    case 'every':
+    case 'count':
+    case 'sum':
+      return [...node.sources, node.body];
+    case 'list':
+      return node.elements;
+    case 'call':
+      return node.args;
+  }
+}

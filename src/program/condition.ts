@@ -1,0 +1,139 @@
+// Makes conditions in simplified form: constants folded, `and` and `or` flat with cheap operands first, `not` pushed
+// down to where it meets no `and`, `or` or order. Evaluation order is not observable, so every step keeps the meaning.
+
+import type { Truth } from '../model/trace.ts';
+import type { Value } from '../model/value.ts';
+import { compare as compareDecimals, type Decimal } from '../value/decimal.ts';
+import type { Comparison, Condition, Term } from './program.ts';
+
+export function constant(truth: Truth): Condition {
+  return { kind: 'constant', truth, mayBeUnknown: truth === 'unknown', cost: 0 };
+}
+
+/** A two-valued answer as a condition. */
+export function definite(isTrue: boolean): Condition {
+  return constant(isTrue ? 'true' : 'false');
+}
+
+/** All of them; `true` of none. */
+export function conjunction(operands: readonly Condition[]): Condition {
+  return join('and', operands);
+}
+
+/** One of them at least; `false` of none. */
+export function disjunction(operands: readonly Condition[]): Condition {
+  return join('or', operands);
+}
+
+const opposites = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
+const negated: Readonly<Record<Truth, Truth>> = { true: 'false', false: 'true', unknown: 'unknown' };
+
+/** The opposite; an order of intervals has one too, as both are unknown together. */
+export function negation(operand: Condition): Condition {
+  switch (operand.kind) {
+    case 'constant':
+      return constant(negated[operand.truth]);
+    case 'not':
+      return operand.operand;
+    case 'and':
+      return disjunction(operand.operands.map(negation));
+    case 'or':
+      return conjunction(operand.operands.map(negation));
+    case 'compare':
+      if (operand.operator !== '==') return { ...operand, operator: opposites[operand.operator] };
+      break;
+    default:
+      break;
+  }
+  return { kind: 'not', operand, mayBeUnknown: operand.mayBeUnknown, cost: operand.cost };
+}
+
+/** A comparison of two terms of one sort that is not boolean. */
+export function comparison(operator: Comparison['operator'], left: Term, right: Term): Condition {
+  if (left.kind === 'absent' || right.kind === 'absent') return constant('unknown');
+  if (left.kind === 'literal' && right.kind === 'literal') {
+    const order = literalOrder(left.value, right.value);
+    if (order !== null) return order === 'unknown' ? constant('unknown') : definite(holds(operator, order));
+  }
+  const currencies = currencyAgreement(left, right);
+  if (currencies === 'differ') return constant('unknown');
+  const mayBeUnknown = left.mayBeUnknown || right.mayBeUnknown || currencies === 'open';
+  return { kind: 'compare', operator, left, right, mayBeUnknown, cost: 1 + left.cost + right.cost };
+}
+
+/** Whether both conditions come out alike; unknown where one is. */
+export function equivalence(left: Condition, right: Condition): Condition {
+  if (left.kind === 'constant') return againstConstant(right, left.truth);
+  if (right.kind === 'constant') return againstConstant(left, right.truth);
+  const mayBeUnknown = left.mayBeUnknown || right.mayBeUnknown;
+  return { kind: 'same', left, right, mayBeUnknown, cost: 1 + left.cost + right.cost };
+}
+
+function againstConstant(condition: Condition, truth: Truth): Condition {
+  if (truth === 'unknown') return constant('unknown');
+  return truth === 'true' ? condition : negation(condition);
+}
+
+function join(kind: 'and' | 'or', operands: readonly Condition[]): Condition {
+  const winner: Truth = kind === 'and' ? 'false' : 'true';
+  const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
+  if (flat.some((operand) => operand.kind === 'constant' && operand.truth === winner))
+    return constant(winner);
+  const kept: Condition[] = flat
+    .filter((operand) => operand.kind !== 'constant')
+    .sort((a, b) => a.cost - b.cost);
+  if (flat.some((operand) => operand.kind === 'constant' && operand.truth === 'unknown')) {
+    kept.push(constant('unknown'));
+  }
+  if (kept.length < 2) return kept[0] ?? constant(negated[winner]);
+  const mayBeUnknown = kept.some((operand) => operand.mayBeUnknown);
+  return { kind, operands: kept, mayBeUnknown, cost: kept.reduce((sum, { cost }) => sum + cost, 0) };
+}
+
+/** The order of two constants; null where they have to be compared when the program runs. */
+function literalOrder(left: Value, right: Value): number | 'unknown' | null {
+  if (typeof left === 'string' && typeof right === 'string')
+    return left === right ? 0 : left < right ? -1 : 1;
+  if (isDecimal(left) && isDecimal(right)) return compareDecimals(left, right);
+  if (isMoney(left) && isMoney(right)) {
+    return left.currency === right.currency ? compareDecimals(left.amount, right.amount) : 'unknown';
+  }
+  return null;
+}
+
+function holds(operator: Comparison['operator'], order: number): boolean {
+  switch (operator) {
+    case '==':
+      return order === 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+  }
+}
+
+/** `open` where the currencies of two amounts show only in the request. */
+function currencyAgreement(left: Term, right: Term): 'agree' | 'differ' | 'open' {
+  if (left.sort !== 'money') return 'agree';
+  const [a, b] = [knownCurrency(left), knownCurrency(right)];
+  if (a === null || b === null) return 'open';
+  return a === b ? 'agree' : 'differ';
+}
+
+function knownCurrency(term: Term): string | null {
+  if (term.kind === 'literal' && isMoney(term.value)) return term.value.currency;
+  return term.kind === 'read' ? (term.currency?.known ?? null) : null;
+}
+
+export function isDecimal(value: Value): value is Decimal {
+  return typeof value === 'object' && value !== null && 'coefficient' in value;
+}
+
+/** Whether a constant is an amount of money. */
+export function isMoney(value: Value): value is Extract<Value, { readonly amount: Decimal }> {
+  return typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value;
+}

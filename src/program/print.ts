@@ -1,0 +1,147 @@
+// A program as text for people: each action with its lets and rules, conditions in the words of the language where it
+// has them. `?` behind a condition says that it may be unknown.
+
+import type { Value } from '../model/value.ts';
+import { formatDecimal } from '../value/decimal.ts';
+import { formatCidr, formatIp } from '../value/ip.ts';
+import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
+import { isDecimal, isMoney } from './condition.ts';
+import type { ActionProgram, Condition, PlannedRule, Program, Read, Sort, Term } from './program.ts';
+
+/** The whole program, one block an action. */
+export function printProgram(program: Program): string {
+  return [...program.actions.values()].map(printAction).join('\n');
+}
+
+function printAction(action: ActionProgram): string {
+  const lets = action.lets.map(({ id, value }, index) => `  let ${index} ${id} = ${printTerm(value)}`);
+  return [`action ${action.action}`, ...lets, ...action.rules.map(printRule)].join('\n').concat('\n');
+}
+
+function printRule(rule: PlannedRule): string {
+  const marks = [
+    rule.isShadow ? 'shadow ' : '',
+    rule.effect,
+    ` ${rule.id}`,
+    rule.points === 0 ? '' : ` ${rule.points > 0 ? '+' : ''}${rule.points}`,
+    rule.validForSeconds === null ? '' : ` for ${rule.validForSeconds}s`,
+    printRequirement(rule.requirement),
+    rule.readsRisk ? ' reads risk' : '',
+  ];
+  return `  ${marks.join('')}\n    ${printCondition(rule.condition)}${rule.condition.mayBeUnknown ? ' ?' : ''}`;
+}
+
+function printRequirement(requirement: PlannedRule['requirement']): string {
+  if (requirement === null) return '';
+  if (requirement.kind === 'approval') {
+    return ` needs ${requirement.needs} of ${requirement.group} within ${requirement.withinSeconds}s`;
+  }
+  return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;
+}
+
+/** A condition on one line, every operation in parentheses. */
+export function printCondition(condition: Condition): string {
+  switch (condition.kind) {
+    case 'constant':
+      return condition.truth;
+    case 'flag':
+      return printTerm(condition.term);
+    case 'not':
+      return `not ${printCondition(condition.operand)}`;
+    case 'and':
+    case 'or':
+      return `(${condition.operands.map(printCondition).join(` ${condition.kind} `)})`;
+    case 'compare':
+      return `(${printTerm(condition.left)} ${condition.operator} ${printTerm(condition.right)})`;
+    case 'same':
+      return `(${printCondition(condition.left)} == ${printCondition(condition.right)})`;
+    case 'has':
+      return `has ${printRead(condition.read)}`;
+    case 'is-null':
+      return `(${printRead(condition.read)} == null)`;
+    case 'in-list':
+      return `(${printTerm(condition.subject)} in ${condition.list})`;
+    case 'in-elements':
+      return `(${printTerm(condition.subject)} in ${printTerm(condition.elements)})`;
+    case 'in-hours':
+      return `(${printTerm(condition.subject)} in ${condition.hours})`;
+    case 'in-cidr':
+      return `(${printTerm(condition.subject)} in ${formatCidr(condition.cidr)})`;
+    case 'like':
+    case 'matches':
+      return `(${printTerm(condition.subject)} ${condition.kind} ${JSON.stringify(condition.pattern)})`;
+    case 'text-test':
+      return `(${printTerm(condition.left)} ${condition.operator} ${printTerm(condition.right)})`;
+    case 'mentions-list':
+      return `(${printTerm(condition.subject)} mentions any of ${condition.list})`;
+    case 'mentions-words':
+      return `(${printTerm(condition.subject)} mentions any of ${JSON.stringify(condition.words)})`;
+    case 'some':
+    case 'every':
+      return printLoop(condition, printCondition(condition.body));
+  }
+}
+
+/** A term on one line. */
+function printTerm(term: Term): string {
+  switch (term.kind) {
+    case 'literal':
+      return printValue(term.value, term.sort);
+    case 'read':
+      return printRead(term.read);
+    case 'absent':
+    case 'now':
+    case 'risk':
+      return term.kind;
+    case 'truth':
+      return printCondition(term.condition);
+    case 'fact':
+      return term.fact;
+    case 'meter':
+      return `meter ${term.meter}`;
+    case 'let':
+      return `let ${term.index}`;
+    case 'else':
+      return `(${printTerm(term.subject)} else ${printTerm(term.fallback)})`;
+    case 'arithmetic':
+      return `(${printTerm(term.left)} ${term.operator} ${printTerm(term.right)})`;
+    case 'negate':
+      return `-${printTerm(term.operand)}`;
+    case 'count':
+      return printLoop(term, printCondition(term.body));
+    case 'sum':
+      return printLoop(term, printTerm(term.body));
+    case 'list':
+      return `[${term.elements.map(printTerm).join(', ')}]`;
+    case 'call':
+      return `${term.builtin}(${term.args.map(printTerm).join(', ')})`;
+  }
+}
+
+function printLoop(node: { kind: string; variable: string; sources: readonly Term[] }, body: string): string {
+  return `${node.kind} ${node.variable} in ${node.sources.map(printTerm).join(', ')} (${body})`;
+}
+
+/** The path as a policy file writes it; unusual names are quoted. */
+export function printRead({ root, steps }: Pick<Read, 'root' | 'steps'>): string {
+  return [root, ...steps.map((step) => (/^[A-Za-z_]\w*$/.test(step) ? step : JSON.stringify(step)))].join(
+    '.',
+  );
+}
+
+function printValue(value: Value, sort: Sort): string {
+  if (isDecimal(value)) return (decimalFormats[sort] ?? formatDecimal)(value);
+  if (isMoney(value)) return `${formatDecimal(value.amount)} ${value.currency ?? ''}`;
+  if (Array.isArray(value)) return `[${value.map((element) => printValue(element, sort)).join(', ')}]`;
+  if (typeof value === 'object' && value !== null && 'family' in value) {
+    return formatIp(value as Parameters<typeof formatIp>[0]);
+  }
+  return JSON.stringify(value);
+}
+
+const decimalFormats: Partial<Record<Sort, typeof formatDecimal>> = {
+  date: formatDate,
+  timestamp: formatTimestamp,
+  datetime: formatDatetime,
+  duration: formatDuration,
+};

@@ -1,0 +1,238 @@
+// What is set where into the configuration in force: flags stand above the environment (`WRIT_*`), that above
+// `writ.yaml`, that above the defaults. INVARIANT: a name that nothing reads is an error, so a misspelt setting never
+// silently leaves its default in force.
+
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { nearestOf } from '../check/suggest.ts';
+
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Absolute path of the policy directory. */
+  readonly policies: string;
+  /** Absolute path of the directory in which the store lies. */
+  readonly data: string;
+  /** Null: the one that was made at the first start. */
+  readonly sandboxToken: string | null;
+  readonly ratePerMinute: number;
+  readonly burst: number;
+  readonly bodyBytesMax: number;
+  readonly logLevel: LogLevel;
+}
+
+interface Setting {
+  readonly default: string | number | null;
+  readonly kind:
+    | { readonly is: 'text' | 'path' | 'secret' }
+    | { readonly is: 'integer'; readonly from: number; readonly to: number }
+    | { readonly is: 'choice'; readonly of: readonly string[] };
+}
+
+/** By dotted name as in `writ.yaml`. `limits.burst` is `WRIT_LIMITS_BURST` in the environment. */
+export const settings = {
+  host: { default: '127.0.0.1', kind: { is: 'text' } },
+  port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },
+  policies: { default: './policies', kind: { is: 'path' } },
+  data: { default: './var', kind: { is: 'path' } },
+  'sandbox.token': { default: null, kind: { is: 'secret' } },
+  'limits.rate_per_minute': { default: 60_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'limits.burst': { default: 10_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
+  'log.level': { default: 'info', kind: { is: 'choice', of: logLevels } },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof settings;
+
+interface SettingInForce {
+  readonly name: SettingName;
+  /** Secrets are masked. */
+  readonly shown: string;
+  /** `default`, the file's path, or the name of the variable or flag. */
+  readonly origin: string;
+}
+
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: Config; readonly inForce: readonly SettingInForce[] }
+  /** One line each, in lower case without a final period. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface ConfigSources {
+  /** Relative paths start here; `writ.yaml` is looked for here. */
+  readonly directory: string;
+  /** A configuration file that must be there; without it `writ.yaml` is read if it is. */
+  readonly file?: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By setting name; the flag of `limits.burst` is `--limits-burst`. */
+  readonly flags: Readonly<Partial<Record<SettingName, string | number | undefined>>>;
+}
+
+/** Never throws; reports every problem, not only the first. */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const problems: string[] = [];
+  const found = new Map<SettingName, Found>();
+  for (const one of [
+    ...readFile(sources, problems),
+    ...readEnvironment(sources, problems),
+    ...readFlags(sources),
+  ]) {
+    found.set(one.name, one);
+  }
+  const values = new Map<SettingName, string | number | null>();
+  for (const name of settingNames) {
+    const setting: Setting = settings[name];
+    const value = takeValue(found.get(name) ?? { name, value: setting.default, ...unset(sources) });
+    if (typeof value === 'object' && value !== null) problems.push(value.problem);
+    else values.set(name, value);
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return {
+    ok: true,
+    config: configOf(values),
+    inForce: settingNames.map((name) => show(name, values, found)),
+  };
+}
+
+const settingNames = Object.keys(settings) as readonly SettingName[];
+
+interface Found {
+  readonly name: SettingName;
+  readonly value: unknown;
+  readonly origin: string;
+  /** From which a relative path starts. */
+  readonly base: string;
+}
+
+function unset({ directory }: ConfigSources): Pick<Found, 'origin' | 'base'> {
+  return { origin: 'default', base: directory };
+}
+
+function readFile({ directory, file }: ConfigSources, problems: string[]): readonly Found[] {
+  const path = resolve(directory, file ?? 'writ.yaml');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
+    if (file !== undefined || code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
+    return [];
+  }
+  const document = parseDocument(text);
+  if (document.errors.length > 0) {
+    problems.push(`${path}: ${document.errors[0]?.message.split('\n')[0]?.replace(/:$/, '')}`);
+    return [];
+  }
+  const found: Found[] = [];
+  for (const [name, value] of flatten(document.toJS() as unknown)) {
+    if (isSettingName(name)) found.push({ name, value, origin: path, base: dirname(path) });
+    else problems.push(`${path}: unknown key \`${name}\`${suggest(name, settingNames)}`);
+  }
+  return found;
+}
+
+/** Nested maps into dotted names. */
+function flatten(value: unknown, prefix = ''): readonly (readonly [string, unknown])[] {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap)
+    return prefix === '' ? (value === null ? [] : [['(the whole file)', value]]) : [[prefix, value]];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    flatten(inner, prefix === '' ? key : `${prefix}.${key}`),
+  );
+}
+
+const variables = new Map(settingNames.map((name) => [`WRIT_${name.replace('.', '_').toUpperCase()}`, name]));
+/** Set for every pod by Kubernetes where a service is called `writ`. */
+const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d)/;
+
+function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
+  const found: Found[] = [];
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;
+    const name = variables.get(variable);
+    if (name !== undefined) found.push({ name, value, origin: variable, base: directory });
+    else problems.push(`unknown environment variable \`${variable}\`${suggest(variable, variables.keys())}`);
+  }
+  return found;
+}
+
+function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
+  return settingNames
+    .filter((name) => flags[name] !== undefined)
+    .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
+}
+
+/** `limits.rate_per_minute` → `--limits-rate-per-minute`. */
+export function flagOf(name: SettingName): string {
+  return `--${name.replaceAll(/[._]/g, '-')}`;
+}
+
+function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
+}
+
+function suggest(name: string, candidates: Iterable<string>): string {
+  const nearest = nearestOf(name, candidates);
+  return nearest === null ? '' : `; did you mean \`${nearest}\``;
+}
+
+/** The value that a setting takes, or why it cannot. */
+function takeValue({
+  name,
+  value,
+  origin,
+  base,
+}: Found): string | number | null | { readonly problem: string } {
+  const { kind }: Setting = settings[name];
+  const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
+  if (value === null) return origin === 'default' ? null : wants('set to a value');
+  switch (kind.is) {
+    case 'text':
+    case 'secret':
+      return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
+    case 'path':
+      return typeof value === 'string' && value !== '' ? resolve(base, value) : wants('a path');
+    case 'choice':
+      return typeof value === 'string' && kind.of.includes(value)
+        ? value
+        : wants(`one of ${kind.of.join(', ')}`);
+    case 'integer': {
+      const isWritten = typeof value === 'string' && /^\d{1,15}$/.test(value);
+      const number = isWritten ? Number(value) : value;
+      const isTaken =
+        typeof number === 'number' && Number.isInteger(number) && number >= kind.from && number <= kind.to;
+      return isTaken ? number : wants(`a whole number from ${kind.from} to ${kind.to}`);
+    }
+  }
+}
+
+function configOf(values: ReadonlyMap<SettingName, string | number | null>): Config {
+  const text = (name: SettingName) => String(values.get(name));
+  const number = (name: SettingName) => Number(values.get(name));
+  return {
+    host: text('host'),
+    port: number('port'),
+    policies: text('policies'),
+    data: text('data'),
+    sandboxToken: values.get('sandbox.token') === null ? null : text('sandbox.token'),
+    ratePerMinute: number('limits.rate_per_minute'),
+    burst: number('limits.burst'),
+    bodyBytesMax: number('limits.body_bytes'),
+    logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
+  };
+}
+
+function show(
+  name: SettingName,
+  values: ReadonlyMap<SettingName, string | number | null>,
+  found: ReadonlyMap<SettingName, Found>,
+): SettingInForce {
+  const value = values.get(name) ?? null;
+  const { kind }: Setting = settings[name];
+  const shown = value === null ? '(none)' : kind.is === 'secret' ? '********' : String(value);
+  return { name, shown, origin: found.get(name)?.origin ?? 'default' };
+}

@@ -1,0 +1,171 @@
+// From a configuration to a running service: opens the store, loads the policies, listens, says where, and stops in
+// order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
+
+import { join } from 'node:path';
+import { randomBase62 } from '../agents/keys.ts';
+import { addAgent } from '../agents/registry.ts';
+import { openPolicies, type PolicyHost, type PolicyLog } from '../sources/live.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { createApp } from './app.ts';
+import { type Config, type ConfigSources, loadConfig } from './config.ts';
+import { tokenDigest } from './routes/plants.ts';
+import { StartError, toStartError } from './start-error.ts';
+import { firstAgentName, welcome } from './welcome.ts';
+
+export interface ServeOptions extends Partial<ConfigSources> {
+  /** Takes the welcome; standard output by default. */
+  readonly print?: (text: string) => void;
+  /** Takes the log, a line of JSON at a time; standard error by default. */
+  readonly logStream?: { write(line: string): void };
+}
+
+export interface RunningServer {
+  /** Where it listens, without a path. */
+  readonly url: string;
+  readonly config: Config;
+  /** Accepts no more, finishes what is under way, flushes and closes. Calling it again waits for the same end. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service and takes SIGTERM and SIGINT (stop; the second time at once) and SIGHUP (reload the policies).
+ * Rejects with a StartError, whose message is to be printed and whose exit code is to be used.
+ */
+export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+  const loaded = loadConfig({
+    directory: options.directory ?? process.cwd(),
+    file: options.file,
+    environment: options.environment ?? process.env,
+    flags: options.flags ?? {},
+  });
+  if (!loaded.ok)
+    throw new StartError(loaded.problems.map((line) => `writ: ${line}`).join('\n'), { exitCode: 2 });
+  const opened: Closing[] = [];
+  try {
+    return await start(loaded.config, options, opened);
+  } catch (error) {
+    await closeAll(opened);
+    throw toStartError(error, loaded.config);
+  }
+}
+
+type Closing = () => Promise<unknown>;
+
+/** The latest first: the server before the store that it writes to. One that fails does not keep the others open. */
+async function closeAll(opened: readonly Closing[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
+  const dataFile = join(config.data, 'writ.db');
+  const store = await openStore({ path: dataFile });
+  opened.push(() => store.close());
+  const log = createLateLog();
+  const policies = await openPolicies({ directory: config.policies, log });
+  opened.push(() => policies.close());
+
+  const sandbox = await sandboxToken(config, store);
+  const app = createApp({
+    ...{ store, policies, sandboxTokenDigest: sandbox.digest, bodyBytesMax: config.bodyBytesMax },
+    rate: { perMinute: config.ratePerMinute, burst: config.burst },
+    log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
+  });
+  opened.push(() => app.close());
+  log.use(app.log);
+  await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
+
+  const address = app.server.address();
+  const url = urlOf(
+    config.host,
+    typeof address === 'object' && address !== null ? address.port : config.port,
+  );
+  // Before the welcome: whoever reads it may send a signal.
+  const stop = superviseSignals(policies, opened, app.log);
+  const print = options.print ?? ((text) => void process.stdout.write(text));
+  print(
+    welcome({
+      ...{ url, dataFile, policies: policies.state(), newSandboxToken: sandbox.made },
+      actionKeys: [...policies.current().set.actions.keys()].sort(),
+      firstKey: await firstKey(store),
+    }),
+  );
+  return { url, config, stop };
+}
+
+/** The policies speak before there is a server to log through; until then their words have no listener. */
+function createLateLog(): PolicyLog & { use(log: PolicyLog): void } {
+  let target: PolicyLog | null = null;
+  return {
+    use: (log) => {
+      target = log;
+    },
+    info: (fields, message) => target?.info(fields, message),
+    warn: (fields, message) => target?.warn(fields, message),
+    error: (fields, message) => target?.error(fields, message),
+  };
+}
+
+const sandboxTokenLength = 40;
+
+interface SandboxToken {
+  readonly digest: Buffer;
+  /** Null where it was configured, or made at an earlier start: only its digest is kept. */
+  readonly made: string | null;
+}
+
+async function sandboxToken({ sandboxToken: configured }: Config, store: Store): Promise<SandboxToken> {
+  if (configured !== null) return { digest: tokenDigest(configured), made: null };
+  const made = `writs_${randomBase62(sandboxTokenLength)}`;
+  const madeDigest = tokenDigest(made).toString('hex');
+  const kept = await store.settings.putIfAbsent('sandbox.token_sha256', madeDigest);
+  return { digest: Buffer.from(kept, 'hex'), made: kept === madeDigest ? made : null };
+}
+
+/** The key of an agent that is registered where there is none yet; null where there is. */
+async function firstKey(store: Store): Promise<string | null> {
+  if ((await store.agents.list()).length > 0) return null;
+  const added = await addAgent(store, {
+    ...{ name: firstAgentName, riskTier: 'low', controlOwner: 'owner@localhost', tags: [] },
+  });
+  return added.kind === 'added' ? added.apiKey : null;
+}
+
+/** An address that can be opened: one that means every interface cannot. */
+function urlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/** Takes the process's signals until the service has stopped; returns what stops it. */
+function superviseSignals(
+  policies: PolicyHost,
+  opened: readonly Closing[],
+  log: PolicyLog,
+): () => Promise<void> {
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopped ??= closeAll(opened).finally(() => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, onStop);
+      process.off('SIGHUP', onReload);
+    });
+    return stopped;
+  };
+  const onStop = (signal: NodeJS.Signals) => {
+    if (stopped !== null) process.exit(1);
+    log.info({ signal }, 'stopping');
+    stop().catch((error: unknown) => {
+      log.error({ err: error }, 'stopping failed');
+      process.exitCode = 1;
+    });
+  };
+  const onReload = () => {
+    log.info({}, 'reloading policies');
+    void policies.reload();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onStop);
+  process.on('SIGHUP', onReload);
+  return stop;
+}

@@ -1,0 +1,27 @@
+// What every request and reply carries: the client's address, taken while the connection is there to ask; the
+// client's own request id where it sent a good one, else ours; and a word to caches, which must keep nothing.
+
+import type { FastifyInstance } from 'fastify';
+import { ProblemError } from '../problem.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Stays what it was when the request came: `ip` is undefined once the connection has ended. */
+    clientAddress: string;
+  }
+}
+
+const clientIdForm = /^[A-Za-z0-9._~:-]{1,128}$/;
+
+export function addRequestId(app: FastifyInstance): void {
+  app.decorateRequest('clientAddress', '');
+  app.addHook('onRequest', (request, reply, done) => {
+    const sent = request.headers['x-request-id'];
+    reply.header('x-request-id', typeof sent === 'string' && clientIdForm.test(sent) ? sent : request.id);
+    reply.header('cache-control', 'no-store');
+    const address: string | undefined = request.ip;
+    if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
+    request.clientAddress = address;
+    done();
+  });
+}

@@ -1,0 +1,85 @@
+// The table of error codes, and a code into the body of an error reply (RFC 9457). Each code has a page under
+// docs/errors; a test keeps table and pages equal. INVARIANT: nothing here carries a stack, a path of this machine, SQL
+// or a value that was sent.
+
+/** Code → HTTP status and title. */
+export const problems = {
+  body_too_large: { status: 400, title: 'The body is too large' },
+  incomplete_body: { status: 400, title: 'The body stopped before its end' },
+  unsupported_content_type: { status: 400, title: 'The body is not sent as JSON' },
+  invalid_json: { status: 400, title: 'The body is not strict JSON' },
+  invalid_envelope: { status: 400, title: 'The body is not an authorization request' },
+  invalid_header: { status: 400, title: 'A header has a value that cannot be taken' },
+  idempotency_mismatch: { status: 400, title: 'The idempotency key belongs to another body' },
+  malformed_request: { status: 400, title: 'The request is not valid HTTP' },
+  missing_api_key: { status: 401, title: 'The request carries no API key' },
+  invalid_api_key: { status: 401, title: 'The API key is not valid' },
+  invalid_signature: { status: 401, title: 'The signature is not valid' },
+  agent_disabled: { status: 403, title: 'The agent is disabled' },
+  agent_revoked: { status: 403, title: 'The agent is revoked' },
+  request_not_found: { status: 404, title: 'There is no such request' },
+  unknown_route: { status: 404, title: 'There is nothing at this address' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  rate_limited: { status: 429, title: 'The agent sends too many requests' },
+  too_many_failures: { status: 429, title: 'Too many requests without a valid API key' },
+  too_many_open_requests: { status: 429, title: 'Too many requests wait for people' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
+  internal_error: { status: 500, title: 'The service made a mistake' },
+  record_failed: { status: 500, title: 'The request could not be recorded' },
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;
+
+export type ProblemCode = keyof typeof problems;
+
+/** The body of an error reply, sent as `application/problem+json`. */
+export interface Problem {
+  readonly type: `urn:writ:error:${ProblemCode}`;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The id of this HTTP request, under which it is logged and, once authenticated, recorded. */
+  readonly instance: string;
+  readonly errors?: readonly ProblemPlace[];
+}
+
+/** One place in the body that is at fault. */
+export interface ProblemPlace {
+  /** RFC 6901, from the root of the body. */
+  readonly pointer: string;
+  /** One sentence in lower case without a final period. */
+  readonly detail: string;
+  /** In bytes from the start of the body, where known. */
+  readonly offset?: number;
+}
+
+export const problemType = 'application/problem+json; charset=utf-8';
+
+export interface ProblemOptions {
+  readonly errors?: readonly ProblemPlace[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Ends a request with an error reply. A class, because Fastify takes a thrown error wherever a request stands. */
+export class ProblemError extends Error {
+  readonly code: ProblemCode;
+  readonly options: ProblemOptions;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail);
+    this.name = 'ProblemError';
+    this.code = code;
+    this.options = options;
+  }
+}
+
+export function problemBody(error: ProblemError, instance: string): Problem {
+  const { status, title } = problems[error.code];
+  const base = {
+    type: `urn:writ:error:${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    instance,
+  } as const;
+  return error.options.errors === undefined ? base : { ...base, errors: error.options.errors };
+}

@@ -1,0 +1,86 @@
+// Where a setting comes from, and what is said of one that cannot be taken.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type ConfigSources, loadConfig } from '../../src/server/config.ts';
+import { temporaryDirectory } from './service.ts';
+
+function load(sources: Partial<ConfigSources> & { yaml?: string }) {
+  const directory = temporaryDirectory();
+  if (sources.yaml !== undefined) writeFileSync(join(directory, 'writ.yaml'), sources.yaml);
+  return { directory, loaded: loadConfig({ directory, environment: {}, flags: {}, ...sources }) };
+}
+
+function problemsOf(sources: Parameters<typeof load>[0]): string {
+  const { directory, loaded } = load(sources);
+  return loaded.ok ? '' : loaded.problems.join('\n').replaceAll(`${directory}/`, '');
+}
+
+test('defaults', () => {
+  const { directory, loaded } = load({});
+  expect(loaded).toMatchObject({
+    ok: true,
+    config: {
+      ...{
+        host: '127.0.0.1',
+        port: 8181,
+        policies: join(directory, 'policies'),
+        data: join(directory, 'var'),
+      },
+      ...{ sandboxToken: null, ratePerMinute: 60_000, burst: 10_000, bodyBytesMax: 262_144, logLevel: 'info' },
+    },
+  });
+});
+
+test('flags stand above the environment, that above the file', () => {
+  const yaml = 'host: "::"\nport: 1\nlimits:\n  burst: 1\n  rate_per_minute: 1\nsandbox:\n  token: abc\n';
+  const environment = { WRIT_PORT: '2', WRIT_LIMITS_RATE_PER_MINUTE: '2', PATH: '/bin' };
+  const { directory, loaded } = load({ yaml, environment, flags: { port: '3', host: undefined } });
+  expect(loaded).toMatchObject({
+    config: { host: '::', port: 3, burst: 1, ratePerMinute: 2, sandboxToken: 'abc' },
+  });
+  const origins = loaded.ok
+    ? Object.fromEntries(loaded.inForce.map(({ name, origin }) => [name, origin]))
+    : {};
+  expect(origins).toMatchObject({
+    ...{ port: '--port', 'limits.rate_per_minute': 'WRIT_LIMITS_RATE_PER_MINUTE', data: 'default' },
+    host: join(directory, 'writ.yaml'),
+  });
+  expect(JSON.stringify(loaded.ok && loaded.inForce)).not.toContain('abc');
+});
+
+test('paths of a file start at the file', () => {
+  const { directory, loaded } = load({ yaml: 'policies: rules\ndata: /srv/writ\n' });
+  expect(loaded).toMatchObject({ config: { policies: join(directory, 'rules'), data: '/srv/writ' } });
+});
+
+test.each([
+  ['prot: 1', {}, 'writ.yaml: unknown key `prot`; did you mean `port`'],
+  ['limits:\n  brust: 1', {}, 'writ.yaml: unknown key `limits.brust`; did you mean `limits.burst`'],
+  ['limits: 7', {}, 'writ.yaml: unknown key `limits`'],
+  ['- a', {}, 'writ.yaml: unknown key `(the whole file)`'],
+  ['port: [', {}, 'writ.yaml: '],
+  ['port: 1\nport: 2', {}, 'writ.yaml: Map keys must be unique'],
+  ['port: 70000', {}, 'port (from writ.yaml) must be a whole number from 0 to 65535'],
+  ['port:', {}, 'port (from writ.yaml) must be set to a value'],
+  ['host: 7', {}, 'host (from writ.yaml) must be a text that is not empty'],
+  ['', { WRIT_PROT: '1' }, 'unknown environment variable `WRIT_PROT`; did you mean `WRIT_PORT`'],
+  ['', { WRIT_PORT: 'tcp://10.0.0.1:80' }, 'port (from WRIT_PORT) must be a whole number'],
+  ['', { WRIT_LOG_LEVEL: 'loud' }, 'log.level (from WRIT_LOG_LEVEL) must be one of debug, info'],
+  ['', { WRIT_LIMITS_BURST: '0' }, 'limits.burst (from WRIT_LIMITS_BURST) must be'],
+])('%j with %j is refused', (yaml, environment, message) => {
+  expect(problemsOf({ yaml, environment })).toContain(message);
+});
+
+test('all problems are told at once', () => {
+  expect(problemsOf({ yaml: 'a: 1\nport: x', environment: { WRIT_HOST: '' } }).split('\n')).toHaveLength(3);
+});
+
+test('what Kubernetes sets for a service called writ is left alone', () => {
+  expect(problemsOf({ environment: { WRIT_SERVICE_HOST: '10.0.0.1', WRIT_PORT_8181_TCP: 'x' } })).toBe('');
+});
+
+test('a file that is named must be there', () => {
+  expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml cannot be read (ENOENT)');
+});

@@ -1,0 +1,149 @@
+// The house rules as tests: who may import whom, what is pure, how large a file may grow. They may only tighten.
+
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/** Part → the parts that it may import besides itself; `docs/ARCHITECTURE.md` shows the same table. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  grammar: [],
+  diagnostic: [],
+  value: [],
+  model: ['diagnostic', 'value'],
+  syntax: ['grammar', 'diagnostic'],
+  check: ['syntax', 'model', 'diagnostic', 'value'],
+  spec: ['model', 'value'],
+  prove: ['model', 'spec', 'value'],
+  program: ['model', 'value'],
+  emit: ['program', 'model', 'value'],
+  pipeline: ['syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
+  json: ['model'],
+  sources: ['pipeline', 'syntax', 'check', 'emit', 'model', 'diagnostic'],
+  testing: ['pipeline', 'sources', 'check', 'spec', 'model', 'diagnostic', 'value', 'json'],
+  store: [],
+  agents: ['model', 'store'],
+  requests: ['model', 'agents', 'store', 'value'],
+  server: ['json', 'agents', 'requests', 'store', 'sources', 'model', 'diagnostic'],
+};
+
+/** Packages that one part alone may know; all others may be imported by nobody. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  chevrotain: ['grammar', 'syntax'],
+  re2js: ['value'],
+  yaml: ['check', 'testing', 'server'],
+  'better-sqlite3': ['store'],
+  fastify: ['server'],
+  chokidar: ['sources'],
+  commander: ['cli'],
+  picocolors: ['cli'],
+};
+
+/** Parts without clock, randomness, environment or `node:` imports. */
+const pure = [
+  'grammar',
+  'diagnostic',
+  'value',
+  'model',
+  'syntax',
+  'check',
+  'spec',
+  'program',
+  'emit',
+  'pipeline',
+];
+
+const linesMax = 420;
+
+const files = globSync(['grammar/*.ts', 'src/**/*.{ts,js}']).toSorted();
+
+const imports = files.flatMap((file) =>
+  [
+    ...readFileSync(file, 'utf8').matchAll(
+      /(?:^|\n)(?:import|export)[^;]*?from '([^']+)'|import\('([^']+)'\)/g,
+    ),
+  ].map((match) => ({ file, part: partOf(file), target: (match[1] ?? match[2]) as string })),
+);
+
+describe('the house', () => {
+  it('has no part that the table does not name', () => {
+    const parts = new Set(files.map(partOf));
+    expect([...parts].filter((part) => part !== 'cli' && part !== 'index' && !(part in mayImport))).toEqual(
+      [],
+    );
+  });
+
+  it('imports only as the table says', () => {
+    const strangers = imports
+      .filter(({ target }) => target.startsWith('.'))
+      .map(({ file, part, target }) => ({ file, part, to: partOf(resolve(file, target)) }))
+      .filter(
+        ({ part, to }) => part !== to && part !== 'cli' && part !== 'index' && !mayImport[part]?.includes(to),
+      );
+    expect(strangers).toEqual([]);
+  });
+
+  it('lets each package be known in one place', () => {
+    const strangers = imports
+      .filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
+      .filter(({ part, target }) => !packages[target.split('/')[0] as string]?.includes(part));
+    expect(strangers).toEqual([]);
+  });
+
+  it('keeps the language pure', () => {
+    const impure = imports.filter(
+      ({ file, part, target }) =>
+        pure.includes(part) && target.startsWith('node:') && file !== 'grammar/generate.ts',
+    );
+    expect(impure).toEqual([]);
+    const ambient = files.filter(
+      (file) =>
+        pure.includes(partOf(file)) &&
+        /\b(Date\.now|Math\.random|process\.|new Date\(\))/.test(readFileSync(file, 'utf8')) &&
+        file !== 'grammar/generate.ts',
+    );
+    expect(ambient).toEqual([]);
+  });
+
+  it('makes functions from text in one file', () => {
+    expect(files.filter((file) => /new Function|\beval\(/.test(code(file)))).toEqual(['src/emit/link.ts']);
+  });
+
+  it('has no file that cannot be read in one sitting', () => {
+    expect(files.filter((file) => readFileSync(file, 'utf8').split('\n').length > linesMax)).toEqual([]);
+  });
+
+  it('opens each file with what it is', () => {
+    expect(files.filter((file) => !/^(#!.*\n)?\s*(\/\/|\/\*\*)/.test(readFileSync(file, 'utf8')))).toEqual(
+      [],
+    );
+  });
+
+  it('names no folder after nothing', () => {
+    expect(files.filter((file) => /\/(utils?|common|helpers?|types|misc)\//.test(file))).toEqual([]);
+  });
+
+  it('exports through one barrel', () => {
+    const barrels = files.filter((file) => file.endsWith('/index.ts'));
+    expect(barrels).toEqual(['src/index.ts']);
+  });
+});
+
+function partOf(file: string): string {
+  const [top, next = ''] = file.split('/');
+  return top === 'src' ? next.replace(/\.ts$/, '') : (top as string);
+}
+
+function resolve(from: string, target: string): string {
+  const segments = from.split('/').slice(0, -1);
+  for (const segment of target.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '.') segments.push(segment);
+  }
+  return segments.join('/');
+}
+
+/** The file without its comments. */
+function code(file: string): string {
+  return readFileSync(file, 'utf8')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\/\/.*$/gm, '');
+}
