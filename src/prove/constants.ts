@@ -46,7 +46,10 @@ export function constantsOf(set: PolicySet): Constants {
   for (const { type, entries } of set.lists.values()) {
     for (const entry of entries.slice(0, entriesMax)) keep(type, entry);
   }
-  quantities.integer.push(...quantities.number);
+  // A constant is an integer wherever it is one, whatever it is compared with.
+  const numbers = [...quantities.number, ...quantities.integer];
+  quantities.number = numbers;
+  quantities.integer = numbers;
   return { texts: [...texts], currencies: [...currencies], quantities };
 }
 

@@ -23,12 +23,15 @@ export interface Trial {
 export interface TrialOptions {
   /** The fast reading; what it finds is replayed on the definition. */
   readonly decide: (facts: Facts) => Decision;
-  /** Requests a claim. */
+  /** Requests of the declared shape for each claim. */
   readonly requests?: number;
   readonly seed?: number;
 }
 
 export const trialRequestsDefault = 10_000;
+
+/** A shape that random values seldom meet ends a trial early. */
+const attemptsPerRequest = 5;
 
 /** One trial a claim, in the order of the set. */
 export function tryGuarantees(set: PolicySet, options: TrialOptions): readonly Trial[] {
@@ -58,12 +61,14 @@ function tryClaim(
   options: TrialOptions & { readonly source: RequestSource },
 ): Trial {
   const { source, decide, requests = trialRequestsDefault } = options;
+  let generated = 0;
   let tried = 0;
-  for (let i = 0; i < requests; i++) {
+  for (let attempt = 0; generated < requests && attempt < requests * attemptsPerRequest; attempt++) {
     const action = source.set.actions.get(source.random.pick(guarantee.actions));
     if (action === undefined) continue;
     const facts = unapprovedIf(claim.isUnapproved, randomRequest(source, action));
     if (checkPayload(action.shape, facts.payload).length > 0) continue;
+    generated++;
     const decision = decide(facts);
     if (!isMet(source.set, claim, facts, decision)) continue;
     tried++;

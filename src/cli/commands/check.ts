@@ -3,14 +3,17 @@
 import type { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../../diagnostic/render.ts';
+import { trialRequestsDefault, tryGuarantees } from '../../prove/try.ts';
 import { digest } from '../../sources/digest.ts';
-import { createMarks, type ExitCode, exitCodes, print, printJson, useColor } from '../output.ts';
+import { renderTrials, trialToJson } from '../guarantees.ts';
+import { createMarks, type ExitCode, exitCodes, print, printJson, UsageError, useColor } from '../output.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies } from '../policies.ts';
 
 export function define(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
+    .option('--requests <n>', 'requests on which each guarantee is tried', readCount, trialRequestsDefault)
     .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
@@ -24,18 +27,29 @@ export function define(command: Command, finish: (code: ExitCode) => void): void
 interface Options {
   readonly strict?: boolean;
   readonly json?: boolean;
+  readonly requests: number;
 }
 
-async function check(path: string, { strict = false, json = false }: Options): Promise<ExitCode> {
+async function check(path: string, { strict = false, json = false, requests }: Options): Promise<ExitCode> {
   const loaded = await loadPolicies(path);
   const diagnostics = strict ? loaded.diagnostics.map(asError) : loaded.diagnostics;
-  const isGood = !hasErrors(diagnostics);
-  if (json) printJson(toJson(loaded, diagnostics));
+  const { set, engine } = loaded.compiled;
+  const trials =
+    set === null || engine === null ? [] : tryGuarantees(set, { decide: engine.decide, requests });
+  const isGood = !hasErrors(diagnostics) && trials.every(({ counterexample }) => counterexample === null);
+  if (json) printJson({ ...toJson(loaded, diagnostics), ok: isGood, guarantees: trials.map(trialToJson) });
   else {
     print(renderDiagnostics(diagnostics, loaded.read.sourceOf, { color: useColor() }));
-    if (isGood) print(describe(loaded));
+    if (set !== null) print(describe(loaded));
+    print(renderTrials(trials, loaded.read.sourceOf));
   }
   return isGood ? exitCodes.ok : exitCodes.wrong;
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--requests takes a whole number from 1, not \`${text}\``);
+  return Number(text);
 }
 
 function asError(diagnostic: Diagnostic): Diagnostic {
