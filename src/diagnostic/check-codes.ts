@@ -47,7 +47,6 @@ export const checkCodes = {
   'date-span-reversed': 'a span of dates ends before it starts',
   'hours-overlap': 'two spans of hours cover the same times',
   'except-not-dates': 'hours leave out a list that is not of dates',
-  'incomplete-tree': 'a policy file has a gap, and what stands there would be left out',
   'pattern-matches-nothing': 'a pattern matches no declared action',
   'pattern-contained': 'one of several patterns contains another',
   'policy-matches-nothing': 'a policy leaves out all actions that its patterns match',
@@ -126,4 +125,5 @@ export const checkCodes = {
   'deny-list-exact': 'a `deny` compares free text exactly with a list',
   'limit-per-session': 'a limit rests on the session, which the agent chooses',
   'value-never-granted': 'a value of an enumeration under which nothing is granted',
+  'currency-never-equal': 'an amount is compared with a currency that its field cannot have',
 } as const;

@@ -1,0 +1,410 @@
+// The tree: what stands in a policy file, with the place of every part and nothing interpreted. A tree keeps the
+// order in which things were written, so that the formatter can print it and diagnostics can point into it.
+
+import type { Span } from '../diagnostic/span.ts';
+
+interface Node {
+  readonly span: Span;
+}
+
+export interface PolicyFile extends Node {
+  readonly kind: 'file';
+  readonly declarations: readonly Declaration[];
+  /** Every comment of the file in order, `#` included, for the formatter. */
+  readonly comments: readonly Comment[];
+}
+
+export interface Comment extends Node {
+  readonly text: string;
+  /** Whether nothing but blanks stands before it on its line. */
+  readonly ownLine: boolean;
+  /** Whether it has its own line and the line before that is blank; the formatter keeps paragraphs apart. */
+  readonly afterBlank: boolean;
+}
+
+/** A declared or used name, or a field's name; `isQuoted` says how it was written. */
+export interface Name extends Node {
+  readonly kind: 'name';
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+
+export type Declaration =
+  | ActionDeclaration
+  | TypeDeclaration
+  | GroupDeclaration
+  | ApproversDeclaration
+  | ListDeclaration
+  | HoursDeclaration
+  | LetDeclaration
+  | MeterDeclaration
+  | PolicyDeclaration
+  | GuaranteeDeclaration;
+
+interface Documented extends Node {
+  /** The whole-line comments that end on the line above, without `#`, joined by line breaks; null for none. */
+  readonly doc: string | null;
+}
+
+export interface ActionDeclaration extends Documented {
+  readonly kind: 'action';
+  /** Full keys such as `github.issue.create`. */
+  readonly keys: readonly Name[];
+  readonly groups: readonly Name[];
+  readonly body: RecordBody;
+}
+
+export interface RecordBody extends Node {
+  readonly fields: readonly Field[];
+  /** The body ends with `...`. */
+  readonly isOpen: boolean;
+}
+
+export interface Field extends Documented {
+  readonly kind: 'field';
+  readonly name: Name;
+  readonly isOptional: boolean;
+  readonly type: TypeNode;
+}
+
+export type TypeNode =
+  /** `string`, `integer`, a declared type; `pattern` only as in `string matches 're'`. */
+  | ({
+      readonly kind: 'named-type';
+      readonly name: Name;
+      readonly pattern: TextLiteral | null;
+      readonly range: TypeRange | null;
+    } & Node)
+  | ({ readonly kind: 'money-type'; readonly currency: Name; readonly range: TypeRange | null } & Node)
+  | ({ readonly kind: 'text-type'; readonly text: TextLiteral } & Node)
+  | ({ readonly kind: 'null-type' } & Node)
+  | ({ readonly kind: 'list-type'; readonly element: TypeNode; readonly range: TypeRange | null } & Node)
+  | ({ readonly kind: 'record-type'; readonly body: RecordBody } & Node)
+  | ({
+      readonly kind: 'modified-type';
+      readonly modifier: 'secret' | 'signed';
+      readonly type: TypeNode;
+    } & Node)
+  /** Two members or more, as in `"a" | "b" | null`; never nested. A modifier stands outside: `secret (a | b)` is `secret a | b`. */
+  | ({ readonly kind: 'union-type'; readonly members: readonly TypeNode[] } & Node);
+
+/** Bounds of a type, both inclusive; null is an open end. */
+export interface TypeRange extends Node {
+  readonly low: Literal | null;
+  readonly high: Literal | null;
+}
+
+export interface TypeDeclaration extends Documented {
+  readonly kind: 'type';
+  readonly name: Name;
+  readonly type: TypeNode;
+}
+
+export interface GroupDeclaration extends Documented {
+  readonly kind: 'group';
+  readonly name: Name;
+}
+
+export interface ApproversDeclaration extends Documented {
+  readonly kind: 'approvers';
+  readonly name: Name;
+  readonly title: TextLiteral;
+}
+
+export interface ListDeclaration extends Documented {
+  readonly kind: 'list';
+  readonly name: Name;
+  readonly elementType: TypeNode | null;
+  readonly ignoringCase: boolean;
+  readonly source: ListSource;
+  readonly mayBeEmpty: boolean;
+}
+
+export type ListSource =
+  | ({ readonly kind: 'entries'; readonly entries: readonly Literal[] } & Node)
+  | ({ readonly kind: 'join'; readonly lists: readonly Name[] } & Node)
+  | ({ readonly kind: 'list-file'; readonly path: TextLiteral } & Node);
+
+export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+
+export interface HoursDeclaration extends Documented {
+  readonly kind: 'hours';
+  readonly name: Name;
+  readonly spans: readonly HoursSpan[];
+  readonly zone: TextLiteral;
+  /** A declared list of dates. */
+  readonly except: Name | null;
+}
+
+export type HoursSpan =
+  /** `mon-fri 09:00-17:00`; a single day has `firstDay` equal to `lastDay`. */
+  | ({
+      readonly kind: 'weekly-span';
+      readonly firstDay: Weekday;
+      readonly lastDay: Weekday;
+      readonly from: ClockLiteral;
+      readonly to: ClockLiteral;
+    } & Node)
+  /** `2026-12-20..2027-01-02`; a single date has `first` equal to `last`. */
+  | ({ readonly kind: 'date-span'; readonly first: DateLiteral; readonly last: DateLiteral } & Node);
+
+export interface LetDeclaration extends Documented {
+  readonly kind: 'let';
+  readonly name: Name;
+  readonly value: Expression;
+}
+
+export interface MeterDeclaration extends Documented {
+  readonly kind: 'meter';
+  readonly name: Name;
+  readonly aggregate: 'sum' | 'count' | 'distinct';
+  /** Null for `count()`. */
+  readonly argument: Expression | null;
+  readonly currency: Name | null;
+  readonly patterns: readonly Pattern[];
+  readonly when: Expression | null;
+  /** `agent`, `owner`, `session` as bare paths, or payload paths. */
+  readonly per: readonly Path[];
+  readonly over: DurationLiteral;
+}
+
+/** An action key, a group's name, `area.*`, `*.verb` or `*`, as text without quotes. */
+export interface Pattern extends Node {
+  readonly kind: 'pattern';
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+
+export interface PolicyDeclaration extends Documented {
+  readonly kind: 'policy';
+  readonly name: Name;
+  readonly isShadow: boolean;
+  readonly patterns: readonly Pattern[];
+  readonly except: readonly Pattern[];
+  readonly when: Expression | null;
+  readonly metadata: readonly Metadata[];
+  readonly rules: readonly Rule[];
+}
+
+export interface Metadata extends Node {
+  readonly kind: 'owner' | 'tags' | 'link';
+  readonly values: readonly TextLiteral[];
+}
+
+export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
+
+export interface Rule extends Documented {
+  readonly kind: 'rule';
+  readonly effect: Effect;
+  readonly name: Name;
+  readonly isShadow: boolean;
+  /** Parameters and clauses as written: any order, duplicates included. */
+  readonly clauses: readonly Clause[];
+}
+
+export type Clause =
+  | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
+  | ({ readonly kind: 'after-approval'; readonly group: Name } & Node)
+  | ({ readonly kind: 'after-reauth' } & Node)
+  | ({ readonly kind: 'to'; readonly group: Name } & Node)
+  | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
+  | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
+  | ({ readonly kind: 'when'; readonly condition: Expression } & Node)
+  | ({ readonly kind: 'unless'; readonly condition: Expression } & Node)
+  /** `risk +30` as a clause, or the bare `+30` of a `risk` rule. `points` carries its sign. */
+  | ({ readonly kind: 'points'; readonly points: NumberLiteral } & Node)
+  | ({ readonly kind: 'because'; readonly reason: Template } & Node);
+
+/** A text with `{expression}` places; parts in order, texts with escapes and `{{` already resolved. */
+export interface Template extends Node {
+  readonly kind: 'template';
+  readonly parts: readonly TemplatePart[];
+}
+
+export type TemplatePart =
+  | ({ readonly kind: 'template-text'; readonly text: string } & Node)
+  | ({ readonly kind: 'template-value'; readonly value: Expression } & Node);
+
+export interface GuaranteeDeclaration extends Documented {
+  readonly kind: 'guarantee';
+  readonly name: Name;
+  readonly patterns: readonly Pattern[];
+  readonly claims: readonly Claim[];
+}
+
+export interface Claim extends Documented {
+  readonly kind: 'claim';
+  readonly mode: 'never' | 'always';
+  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
+  readonly isUnapproved: boolean;
+  readonly when: Expression | null;
+}
+
+export type Literal =
+  | TextLiteral
+  | NumberLiteral
+  | MoneyLiteral
+  | DurationLiteral
+  | DateLiteral
+  | InstantLiteral
+  | ClockLiteral
+  | BooleanLiteral
+  | NullLiteral;
+
+/** `value` has escapes resolved; `isRaw` marks `'...'`. */
+export interface TextLiteral extends Node {
+  readonly kind: 'text';
+  readonly value: string;
+  readonly isRaw: boolean;
+}
+
+/** `text` as written, sign included, underscores too. */
+export interface NumberLiteral extends Node {
+  readonly kind: 'number';
+  readonly text: string;
+}
+
+/** `amount` as written, sign included; `currency` as written. */
+export interface MoneyLiteral extends Node {
+  readonly kind: 'money';
+  readonly amount: string;
+  readonly currency: string;
+}
+
+/** As written: `15m`, `-24h`. */
+export interface DurationLiteral extends Node {
+  readonly kind: 'duration';
+  readonly text: string;
+}
+
+export interface DateLiteral extends Node {
+  readonly kind: 'date';
+  readonly text: string;
+}
+
+export interface InstantLiteral extends Node {
+  readonly kind: 'instant';
+  readonly text: string;
+}
+
+export interface ClockLiteral extends Node {
+  readonly kind: 'clock';
+  readonly text: string;
+}
+
+export interface BooleanLiteral extends Node {
+  readonly kind: 'boolean';
+  readonly value: boolean;
+}
+
+export interface NullLiteral extends Node {
+  readonly kind: 'null';
+}
+
+export type Expression =
+  | Literal
+  | Path
+  | Unary
+  | Binary
+  | RangeExpression
+  | ListExpression
+  | Quantifier
+  | Has
+  | Else
+  | Today
+  | Call
+  | Missing;
+
+/** `payload.vendor.name`, `agent.id`, `spent_24h`: a root name and steps. */
+export interface Path extends Node {
+  readonly kind: 'path';
+  readonly root: Name;
+  readonly steps: readonly Name[];
+}
+
+export interface Unary extends Node {
+  readonly kind: 'unary';
+  readonly operator: 'not' | '-';
+  readonly operand: Expression;
+}
+
+export type BinaryOperator =
+  | 'or'
+  | 'and'
+  | '=='
+  | '!='
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | 'in'
+  | 'not in'
+  | 'like'
+  | 'matches'
+  | 'starts with'
+  | 'ends with'
+  | 'contains'
+  | 'mentions any of'
+  | 'inside'
+  | '+'
+  | '-'
+  | '*'
+  | '/';
+
+export interface Binary extends Node {
+  readonly kind: 'binary';
+  readonly operator: BinaryOperator;
+  readonly operatorSpan: Span;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+/** `0.01 USD..500 USD`, right of `in` only. */
+export interface RangeExpression extends Node {
+  readonly kind: 'range';
+  readonly low: Expression;
+  readonly high: Expression;
+}
+
+export interface ListExpression extends Node {
+  readonly kind: 'list-literal';
+  readonly entries: readonly Expression[];
+}
+
+export interface Quantifier extends Node {
+  readonly kind: 'quantifier';
+  readonly quantifier: 'some' | 'every' | 'no' | 'count' | 'sum';
+  readonly variable: Name;
+  readonly sources: readonly Expression[];
+  readonly body: Expression;
+}
+
+/** `payload has a.b`, `line has note`. */
+export interface Has extends Node {
+  readonly kind: 'has';
+  readonly subject: Path;
+  readonly field: readonly Name[];
+}
+
+export interface Else extends Node {
+  readonly kind: 'else';
+  readonly subject: Expression;
+  readonly fallback: Expression;
+}
+
+/** `today in "Zone"`. */
+export interface Today extends Node {
+  readonly kind: 'today';
+  readonly zone: TextLiteral;
+}
+
+export interface Call extends Node {
+  readonly kind: 'call';
+  readonly callee: Name;
+  readonly args: readonly Expression[];
+}
+
+/** Where the parser found no expression and went on; a diagnostic stands beside it. */
+export interface Missing extends Node {
+  readonly kind: 'missing';
+}

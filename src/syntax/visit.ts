@@ -1,0 +1,100 @@
+// Walks over the tree in the order of the text. Iterative, so that no tree is too deep for it.
+
+import type { Clause, Declaration, Expression, Rule } from './tree.ts';
+
+/** The expressions directly inside of one, in order. */
+function childExpressions(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'text':
+    case 'number':
+    case 'money':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+    case 'boolean':
+    case 'null':
+    case 'path':
+    case 'today':
+    case 'missing':
+      return [];
+    case 'unary':
+      return [expression.operand];
+    case 'binary':
+      return [expression.left, expression.right];
+    case 'range':
+      return [expression.low, expression.high];
+    case 'list-literal':
+      return expression.entries;
+    case 'quantifier':
+      return [...expression.sources, expression.body];
+    case 'has':
+      return [expression.subject];
+    case 'else':
+      return [expression.subject, expression.fallback];
+    case 'call':
+      return expression.args;
+  }
+}
+
+/** Calls `visit` with an expression and all within it, outer before inner; `depth` of the outermost is 1. */
+export function walkExpression(
+  expression: Expression,
+  visit: (expression: Expression, depth: number) => void,
+): void {
+  const open: { readonly expression: Expression; readonly depth: number }[] = [{ expression, depth: 1 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { depth } = next;
+    visit(next.expression, depth);
+    const children = childExpressions(next.expression).toReversed();
+    open.push(...children.map((child) => ({ expression: child, depth: depth + 1 })));
+  }
+}
+
+/** The outermost expressions of a declaration, in order. */
+export function expressionsOf(declaration: Declaration): readonly Expression[] {
+  switch (declaration.kind) {
+    case 'action':
+    case 'type':
+    case 'group':
+    case 'approvers':
+    case 'list':
+    case 'hours':
+      return [];
+    case 'let':
+      return [declaration.value];
+    case 'meter':
+      return [...optional(declaration.argument), ...optional(declaration.when), ...declaration.per];
+    case 'policy':
+      return [...optional(declaration.when), ...declaration.rules.flatMap(expressionsOfRule)];
+    case 'guarantee':
+      return declaration.claims.flatMap((claim) => optional(claim.when));
+  }
+}
+
+/** The outermost expressions of a rule, in order, those within its reason included. */
+function expressionsOfRule(rule: Rule): readonly Expression[] {
+  return rule.clauses.flatMap(expressionsOfClause);
+}
+
+function expressionsOfClause(clause: Clause): readonly Expression[] {
+  switch (clause.kind) {
+    case 'when':
+    case 'unless':
+      return [clause.condition];
+    case 'because':
+      return clause.reason.parts.flatMap((part) => (part.kind === 'template-value' ? [part.value] : []));
+    case 'for':
+    case 'after-approval':
+    case 'after-reauth':
+    case 'to':
+    case 'needs':
+    case 'within':
+    case 'points':
+      return [];
+  }
+}
+
+function optional(expression: Expression | null): readonly Expression[] {
+  return expression === null ? [] : [expression];
+}

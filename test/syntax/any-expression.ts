@@ -1,0 +1,120 @@
+// Random expressions that a policy can hold, with spans that point nowhere.
+
+import fc from 'fast-check';
+import type { BinaryOperator, Expression, Literal, Name, Path } from '../../src/syntax/tree.ts';
+
+const span = { file: '', start: 0, end: 0 };
+
+const anyWord = fc.constantFrom('a', 'payload', 'count', 'today', 'when_x', 'owner', 'USD');
+const anyText = fc.string({
+  unit: fc.constantFrom('a', '"', '\\', '\n', '\u0007', '\u202e', '{', "'", '😀'),
+  maxLength: 4,
+});
+
+function nameOf(text: string, isQuoted = false): Name {
+  return { kind: 'name', text, isQuoted, span };
+}
+
+const anyStep = fc.oneof(
+  fc.constantFrom('when', 'list', 'x', 'has', 'not').map((text) => nameOf(text)),
+  anyText.map((text) => nameOf(text, true)),
+);
+
+const anyPath: fc.Arbitrary<Path> = fc
+  .record({ root: anyWord, steps: fc.array(anyStep, { maxLength: 2 }) })
+  .map(({ root, steps }) => ({ kind: 'path', root: nameOf(root), steps, span }));
+
+const anyLiteral: fc.Arbitrary<Literal> = fc.oneof(
+  anyText.map((value): Literal => ({ kind: 'text', value, isRaw: false, span })),
+  fc.constantFrom('', 'a\\d"', '{').map((value): Literal => ({ kind: 'text', value, isRaw: true, span })),
+  fc.constantFrom('5', '-5', '10_000', '0.25', '-0').map((text): Literal => ({ kind: 'number', text, span })),
+  fc.constantFrom('15m', '-24h').map((text): Literal => ({ kind: 'duration', text, span })),
+  fc.constantFrom('1', '-2.50').map((amount): Literal => ({ kind: 'money', amount, currency: 'USD', span })),
+  fc.constantFrom<Literal>(
+    { kind: 'date', text: '2026-12-25', span },
+    { kind: 'instant', text: '2026-12-25T09:00Z', span },
+    { kind: 'clock', text: '09:00', span },
+    { kind: 'boolean', value: true, span },
+    { kind: 'null', span },
+  ),
+);
+
+const operators: readonly BinaryOperator[] = [
+  ...(['or', 'and', '==', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'contains', 'inside'] as const),
+  ...(['starts with', 'ends with', 'mentions any of', '+', '-', '*', '/'] as const),
+];
+
+export const anyExpression: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression; source: Expression }>(
+  (tie) => ({
+    source: fc.oneof(
+      anyPath,
+      fc
+        .array(tie('node'), { maxLength: 2 })
+        .map((entries): Expression => ({ kind: 'list-literal', entries, span })),
+      anyPath.map((path): Expression => ({ kind: 'call', callee: nameOf('links'), args: [path], span })),
+    ),
+    node: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      anyPath,
+      anyLiteral,
+      fc
+        .record({ operator: fc.constantFrom('not' as const, '-' as const), operand: tie('node') })
+        .map((parts): Expression => ({ kind: 'unary', ...parts, span })),
+      fc
+        .record({ operator: fc.constantFrom(...operators), left: tie('node'), right: tie('node') })
+        .filter((parts) => !isRepeatedComparison(parts))
+        .map((parts): Expression => ({ kind: 'binary', ...parts, operatorSpan: span, span })),
+      fc.record({ left: anyPath, low: tie('node'), high: tie('node') }).map(
+        ({ left, low, high }): Expression => ({
+          ...{ kind: 'binary', operator: 'in', operatorSpan: span, left, span },
+          right: { kind: 'range', low, high, span },
+        }),
+      ),
+      fc
+        .array(tie('node'), { maxLength: 3 })
+        .map((entries): Expression => ({ kind: 'list-literal', entries, span })),
+      fc
+        .record({
+          quantifier: fc.constantFrom(
+            'some' as const,
+            'every' as const,
+            'no' as const,
+            'count' as const,
+            'sum' as const,
+          ),
+          sources: fc.array(tie('source'), { minLength: 1, maxLength: 2 }),
+          body: tie('node'),
+        })
+        .map((parts): Expression => ({ kind: 'quantifier', variable: nameOf('item'), ...parts, span })),
+      fc
+        .record({ subject: anyPath, field: fc.array(anyStep, { minLength: 1, maxLength: 2 }) })
+        .map((parts): Expression => ({ kind: 'has', ...parts, span })),
+      fc
+        .record({ subject: tie('node'), fallback: tie('node') })
+        .map((parts): Expression => ({ kind: 'else', ...parts, span })),
+      fc.constant<Expression>({
+        kind: 'today',
+        zone: { kind: 'text', value: 'UTC', isRaw: false, span },
+        span,
+      }),
+      fc
+        .array(tie('node'), { maxLength: 2 })
+        .map((args): Expression => ({ kind: 'call', callee: nameOf('min'), args, span })),
+    ),
+  }),
+).node;
+
+// A literal beside `or` or `and` after a comparison is reported as a mistake and not kept.
+function isRepeatedComparison({
+  operator,
+  right,
+}: {
+  readonly operator: BinaryOperator;
+  readonly right: Expression;
+}): boolean {
+  return (operator === 'or' || operator === 'and') && isBareValue(right);
+}
+
+function isBareValue({ kind }: Expression): boolean {
+  return ['text', 'number', 'money', 'duration', 'date', 'instant', 'clock'].includes(kind);
+}

@@ -1,0 +1,30 @@
+// The policy files that the tests of this folder read: the page of the language design, the golden cases without errors
+// and the conformance files, as far as they are there.
+
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SourceText } from '../../src/diagnostic/span.ts';
+
+const shared = join(import.meta.dirname, '../../../shared');
+
+/** Every sound policy file at hand; the conformance files only where their folder is. */
+export function soundFiles(): readonly SourceText[] {
+  const folder = join(shared, 'conformance');
+  const conformance = existsSync(folder) ? globSync('**/*.policy', { cwd: folder }).sort() : [];
+  return [
+    ...['page', 'precedence', 'risk-clause', 'words-as-names', 'comments'].map(caseFile),
+    ...conformance.map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') })),
+  ];
+}
+
+export function caseFile(name: string): SourceText {
+  const path = join(import.meta.dirname, 'cases', `${name}.policy`);
+  return { path: `${name}.policy`, text: readFileSync(path, 'utf8') };
+}
+
+export function caseNames(): readonly string[] {
+  const cwd = join(import.meta.dirname, 'cases');
+  return globSync('*.policy', { cwd })
+    .sort()
+    .map((path) => path.replace(/\.policy$/, ''));
+}

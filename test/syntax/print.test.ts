@@ -1,0 +1,83 @@
+// Laws of the formatter: its text is read as the same tree, printing is idempotent, no comment is lost and none changes
+// what it documents.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parse } from '../../src/syntax/parse.ts';
+import { printExpression, printFile } from '../../src/syntax/print.ts';
+import type { Expression } from '../../src/syntax/tree.ts';
+import { anyExpression } from './any-expression.ts';
+import { caseFile, soundFiles } from './files.ts';
+import { withoutPlaces } from './nodes.ts';
+
+describe.each(soundFiles())('$path', (source) => {
+  const first = parse(source).file;
+  const printed = printFile(first);
+  const second = parse({ ...source, text: printed });
+
+  test('is printed to a text that is read as the same tree, comments included', () => {
+    expect(second.diagnostics).toEqual([]);
+    expect(withoutPlaces(second.file)).toEqual(withoutPlaces(first));
+  });
+
+  test('is printed once and for all', () => {
+    expect(printFile(second.file)).toBe(printed);
+  });
+});
+
+test('the page of the language is in canonical form', () => {
+  const page = caseFile('page');
+  expect(printFile(parse(page).file)).toBe(page.text);
+});
+
+test('comments stay where they were', () => {
+  const { file } = parse(caseFile('comments'));
+  const path = join(import.meta.dirname, 'cases/comments.formatted');
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(path, printFile(file));
+  expect(printFile(file)).toBe(readFileSync(path, 'utf8'));
+});
+
+test('long conditions and lists are broken up', () => {
+  const condition = Array.from({ length: 12 }, (_, index) => `payload.field_${index} == ${index}`).join(
+    ' and ',
+  );
+  const entries = Array.from({ length: 30 }, (_, index) => `"entry ${index}"`).join(', ');
+  const text = `list x = [${entries}]\npolicy p on a.b { deny d when ${condition} or x }`;
+  const printed = printFile(parse({ path: 'x', text }).file);
+  expect(Math.max(...printed.split('\n').map((line) => line.length))).toBeLessThanOrEqual(330);
+  expect(printed.split('\n').length).toBeGreaterThan(32);
+  expect(printFile(parse({ path: 'x', text: printed }).file)).toBe(printed);
+});
+
+function readExpression(text: string): Expression {
+  const { file, diagnostics } = parse({ path: 'x', text: `let x = ${text}` });
+  expect(diagnostics, text).toEqual([]);
+  const [declaration] = file.declarations;
+  if (declaration?.kind !== 'let') throw new Error(`not read: ${text}`);
+  return declaration.value;
+}
+
+test('any expression is printed to a text that is read as the same expression', () => {
+  fc.assert(
+    fc.property(anyExpression, (expression) => {
+      const text = printExpression(expression);
+      expect(withoutPlaces(readExpression(text))).toEqual(withoutPlaces(expression));
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test.each([
+  ['not (payload has x)', 'not (payload has x)'],
+  ['(payload.x else "a") == "b"', '(payload.x else "a") == "b"'],
+  ['((a and b)) or (c)', 'a and b or c'],
+  ['a and (b or c)', 'a and (b or c)'],
+  ['a - (b - c) - (d)', 'a - (b - c) - d'],
+  ['-(5) - (-5)', '-(5) - -5'],
+  ['x matches "\\\\d\\u0007"', 'x matches "\\\\d\\u0007"'],
+  ['x == "\\u202e\\u0007\\t"', 'x == "\\u202e\\u0007\\t"'],
+])('%s', (text, expected) => {
+  expect(printExpression(readExpression(text))).toBe(expected);
+});

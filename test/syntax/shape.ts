@@ -1,0 +1,29 @@
+// An expression → a text with every pair in brackets, so that a test can show how it was read.
+
+import { printExpression } from '../../src/syntax/print.ts';
+import type { Expression } from '../../src/syntax/tree.ts';
+
+export function shapeOf(expression: Expression): string {
+  switch (expression.kind) {
+    case 'unary':
+      return `(${expression.operator} ${shapeOf(expression.operand)})`;
+    case 'binary':
+      return `(${shapeOf(expression.left)} ${expression.operator} ${shapeOf(expression.right)})`;
+    case 'range':
+      return `(${shapeOf(expression.low)}..${shapeOf(expression.high)})`;
+    case 'else':
+      return `(${shapeOf(expression.subject)} else ${shapeOf(expression.fallback)})`;
+    case 'has':
+      return `(${printExpression(expression)})`;
+    case 'quantifier': {
+      const sources = expression.sources.map(shapeOf).join(', ');
+      return `(${expression.quantifier} ${expression.variable.text} in ${sources}: ${shapeOf(expression.body)})`;
+    }
+    case 'list-literal':
+      return `[${expression.entries.map(shapeOf).join(', ')}]`;
+    case 'call':
+      return `${expression.callee.text}(${expression.args.map(shapeOf).join(', ')})`;
+    default:
+      return printExpression(expression);
+  }
+}
