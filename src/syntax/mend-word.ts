@@ -104,7 +104,7 @@ function followers(token: Token): ReadonlySet<unknown> {
 
 function isRuleName(index: number, { tokens }: MendState): boolean {
   const before = tokens[index - 1]?.tokenType;
-  if (before === word.never || before === word.always) return false;
+  if (before === word.never || before === word.always || before === word.after) return false;
   const name = tokens[index + 1]!.tokenType;
   const after = tokens[index + 2]?.tokenType;
   const isPointsRule =
