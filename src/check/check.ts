@@ -7,7 +7,6 @@ import type { PolicySet } from '../model/policy.ts';
 import type { PolicyFile } from '../syntax/tree.ts';
 import { resolveActions } from './actions.ts';
 import { createEnvironment, type Environment } from './environment.ts';
-import { incompleteTree } from './errors.ts';
 import { resolveGuarantees } from './guarantees.ts';
 import { resolveHours } from './hours.ts';
 import { findEndlessLets, finishLets } from './lets.ts';
@@ -23,7 +22,7 @@ export type { ListFile } from './list-files.ts';
 export { listFilesOf } from './list-files.ts';
 
 export interface Checked {
-  /** Null exactly when `diagnostics` holds an error. */
+  /** Null exactly when something is in error, here or (a gap that the parser reported) in the trees. */
   readonly set: PolicySet | null;
   /** Errors and warnings, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
@@ -42,12 +41,10 @@ export function check(files: readonly PolicyFile[], readListFile: ReadListFile):
   };
   const env = createEnvironment(collectNames(files, report), report);
   const set = resolve(files, env, readListFile);
-  // INVARIANT: nothing is left out of a set in silence, whatever tree it came from.
-  const [leftOut] = env.leftOut;
-  if (!hasErrors([...reported.values()]) && leftOut !== undefined) report(incompleteTree(leftOut));
-  if (!hasErrors([...reported.values()])) warn(set, files, env);
-  const diagnostics = sortDiagnostics([...reported.values()]);
-  return { set: hasErrors(diagnostics) ? null : set, diagnostics };
+  // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
+  const isWhole = env.leftOut.length === 0 && !hasErrors([...reported.values()]);
+  if (isWhole) warn(set, files, env);
+  return { set: isWhole ? set : null, diagnostics: sortDiagnostics([...reported.values()]) };
 }
 
 /** The passes, each on what those before it have resolved. */

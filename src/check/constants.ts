@@ -9,11 +9,19 @@ import type { Environment } from './environment.ts';
 import { valueAs } from './literals.ts';
 import { textNotRead } from './type-errors.ts';
 
+/** The expression of a let by its id. */
+export type ValueOfLet = (id: string) => Expression | null | undefined;
+
+/** Lets while checking goes on. */
+export function letsOf(env: Environment): ValueOfLet {
+  return (id) => env.letVariants.get(id)?.inferred.expression;
+}
+
 /** The expression that a let stands for, through lets of lets. */
-export function behindLets(expression: Expression, env: Environment): Expression {
+export function behindLets(expression: Expression, valueOfLet: ValueOfLet): Expression {
   let current = expression;
   while (current.kind === 'let') {
-    const next = env.letVariants.get(current.id)?.inferred.expression;
+    const next = valueOfLet(current.id);
     if (next === undefined || next === null) return current;
     current = next;
   }
@@ -21,18 +29,18 @@ export function behindLets(expression: Expression, env: Environment): Expression
 }
 
 /** The value of a constant; unknown where it has none (division by zero); null where it may vary. */
-export function constantValue(expression: Expression, env: Environment): Value | Unknown | null {
-  const node = behindLets(expression, env);
+export function constantValue(expression: Expression, valueOfLet: ValueOfLet): Value | Unknown | null {
+  const node = behindLets(expression, valueOfLet);
   switch (node.kind) {
     case 'literal':
       return node.value;
     case 'negate': {
-      const value = constantValue(node.operand, env);
+      const value = constantValue(node.operand, valueOfLet);
       return value === null || value === unknown ? value : negateScalar(value as Scalar);
     }
     case 'arithmetic': {
-      const left = constantValue(node.left, env);
-      const right = constantValue(node.right, env);
+      const left = constantValue(node.left, valueOfLet);
+      const right = constantValue(node.right, valueOfLet);
       if (left === null || right === null) return null;
       if (left === unknown || right === unknown) return unknown;
       return calculate(node.operator, left as Scalar, right as Scalar);
@@ -43,8 +51,8 @@ export function constantValue(expression: Expression, env: Environment): Value |
 }
 
 /** The text of a constant; null where it is no text or may vary. */
-export function constantText(expression: Expression, env: Environment): string | null {
-  const value = constantValue(expression, env);
+export function constantText(expression: Expression, valueOfLet: ValueOfLet): string | null {
+  const value = constantValue(expression, valueOfLet);
   return typeof value === 'string' ? value : null;
 }
 
@@ -76,7 +84,7 @@ export function negateScalar(scalar: Scalar): Scalar {
  */
 export function adapt(expression: Expression, type: Type, env: Environment): Expression | null {
   if (type.kind !== 'ip' && type.kind !== 'datetime') return expression;
-  const node = behindLets(expression, env);
+  const node = behindLets(expression, letsOf(env));
   if (node.kind === 'list') {
     const elements = node.elements.map((element) => adapt(element, type, env));
     const known = elements.filter((element) => element !== null);

@@ -18,6 +18,8 @@ export interface Context {
   /** Variables of the quantifiers around, by name. */
   readonly variables: ReadonlyMap<string, Slot>;
   readonly presence: Presence;
+  /** Within a let, which may be read elsewhere with other actions. */
+  readonly inLet: boolean;
   /** What a meter counts is computed from records: no time of decision, no risk, no other meter. */
   readonly inMeter: boolean;
   /** The switch over all kinds of expressions, handed down so that no family of them imports another. */
@@ -31,12 +33,12 @@ export interface Inferred {
   readonly whenFalse: Presence;
 }
 
-/** After a diagnostic: everything counts as present, so that nothing follows from the same mistake. */
+/** A test of presence, or a gap, in error: everything counts as present, so that nothing follows from one mistake. */
 export const failed: Inferred = { expression: null, whenTrue: 'everything', whenFalse: 'everything' };
 
-/** A value that tells nothing about presence. */
+/** A value that tells nothing about presence, in error or not. */
 export function plain(expression: Expression | null): Inferred {
-  return expression === null ? failed : { expression, whenTrue: nothingKnown, whenFalse: nothingKnown };
+  return { expression, whenTrue: nothingKnown, whenFalse: nothingKnown };
 }
 
 export function inferValue(node: Tree, ctx: Context): Expression | null {
@@ -48,5 +50,5 @@ export function inferCondition(node: Tree, ctx: Context): Inferred {
   const inferred = ctx.infer(node, ctx);
   if (inferred.expression === null || inferred.expression.type.kind === 'boolean') return inferred;
   ctx.env.report(conditionMistyped(node, inferred.expression.type));
-  return failed;
+  return plain(null);
 }

@@ -68,7 +68,7 @@ export function findDeclared<K extends DeclarationKind>(
 ): Extract<NamedDeclaration, { kind: K }> | null {
   const declaration = env.declarations.get(name.text);
   if (declaration === undefined) {
-    env.report(unknownName(name, kind, namesOf(env, kind)));
+    env.report(unknownName(name, kind, [...namesOf(env, kind), ...(kind === 'approvers' ? ['owner'] : [])]));
     return null;
   }
   env.used.add(name.text);

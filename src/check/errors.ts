@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { Span } from '../diagnostic/span.ts';
-import { describeType } from '../model/describe.ts';
+import { didYouMean } from '../diagnostic/suggest.ts';
 import type { Type } from '../model/type.ts';
 import type {
   Claim,
@@ -15,7 +15,7 @@ import type {
 } from '../syntax/tree.ts';
 import { dependencyDepthMax } from './dependencies.ts';
 import { earlier, error, warning } from './problem.ts';
-import { didYouMean } from './suggest.ts';
+import { typeText } from './type-text.ts';
 
 type Kind = Declaration['kind'];
 
@@ -142,14 +142,9 @@ export function enumerationValueTwice(text: TextLiteral): Diagnostic {
 }
 
 export function patternOnOtherType(span: Span, type: Type): Diagnostic {
-  return error(
-    'pattern-on-other-type',
-    span,
-    `\`matches\` narrows \`string\`, not \`${describeType(type)}\``,
-    {
-      help: "write `string matches 're'`",
-    },
-  );
+  return error('pattern-on-other-type', span, `\`matches\` narrows \`string\`, not \`${typeText(type)}\``, {
+    help: "write `string matches 're'`",
+  });
 }
 
 export function regexInvalid(
@@ -162,7 +157,7 @@ export function regexInvalid(
 }
 
 export function rangeNotAllowed(span: Span, type: Type): Diagnostic {
-  return error('range-not-allowed', span, `\`${describeType(type)}\` takes no range`, {
+  return error('range-not-allowed', span, `\`${typeText(type)}\` takes no range`, {
     help: 'ranges bound numbers, money, dates and times, the length of texts and lists',
   });
 }
@@ -192,15 +187,6 @@ export function currencyFieldUnfit(span: Span, name: string): Diagnostic {
   const message = `\`${name}\` must be a field beside the amount: a text, not secret, and there whenever the amount is`;
   return error('currency-field-unfit', span, message, {
     help: `declare \`${name}: "USD"\` or another text in the same record`,
-  });
-}
-
-// Trees
-
-/** A tree with a gap that nothing reported: the set would lack what stands there. */
-export function incompleteTree(span: Span): Diagnostic {
-  return error('incomplete-tree', span, 'a part of the text is missing here', {
-    help: 'mend its syntax first',
   });
 }
 

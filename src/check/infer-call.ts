@@ -5,7 +5,7 @@ import type { Expression } from '../model/expression.ts';
 import { anyText, enumeration, listOf, quantity, type Type } from '../model/type.ts';
 import type { Call } from '../syntax/tree.ts';
 import { isZone } from '../value/time.ts';
-import { constantText } from './constants.ts';
+import { constantText, letsOf } from './constants.ts';
 import { type Context, inferValue } from './context.ts';
 import {
   argumentCount,
@@ -113,7 +113,7 @@ function joined(types: readonly Type[]): Type | null {
 /** The last argument of `date` as the text literal of a time zone. */
 function withZone(args: readonly Expression[], ctx: Context): readonly Expression[] | null {
   const zone = args.at(-1)!;
-  const text = constantText(zone, ctx.env);
+  const text = constantText(zone, letsOf(ctx.env));
   if (text === null) ctx.env.report(zoneNotConstant(zone.span));
   else if (!isZone(text)) ctx.env.report(zoneUnknown({ span: zone.span, value: text }));
   else {

@@ -5,8 +5,8 @@ import type { ComparisonOperator, Expression } from '../model/expression.ts';
 import { booleanType, quantity } from '../model/type.ts';
 import { unknown } from '../model/value.ts';
 import type { Binary, Expression as Tree } from '../syntax/tree.ts';
-import { adapt, constantValue } from './constants.ts';
-import { type Context, failed, type Inferred, inferValue, plain } from './context.ts';
+import { adapt, constantValue, letsOf } from './constants.ts';
+import { type Context, type Inferred, inferValue, plain } from './context.ts';
 import { inferNullTest } from './infer-presence.ts';
 import { nullOrdered } from './path-errors.ts';
 import {
@@ -25,12 +25,12 @@ export function inferComparison(node: Binary, operator: ComparisonOperator, ctx:
   if (nullSide !== null) {
     if (isEquality) return inferNullTest(node, nullSide === node.right ? node.left : node.right, ctx);
     ctx.env.report(nullOrdered(node));
-    return failed;
+    return plain(null);
   }
   if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plain(inferRiskTest(node, operator, ctx));
   const left = inferValue(node.left, ctx);
   const right = inferValue(node.right, ctx);
-  if (left === null || right === null) return failed;
+  if (left === null || right === null) return plain(null);
   return plain(compareValues(node, operator, [left, right], ctx));
 }
 
@@ -76,7 +76,7 @@ function inferRiskTest(node: Binary, operator: ComparisonOperator, ctx: Context)
   }
   const bound = inferValue(other, ctx);
   if (bound === null) return null;
-  const value = constantValue(bound, ctx.env);
+  const value = constantValue(bound, letsOf(ctx.env));
   if (value === null || value === unknown || !isNumeric(bound.type)) {
     ctx.env.report(riskComparisonUnfit(node));
     return null;

@@ -4,7 +4,7 @@ import type { Expression } from '../model/expression.ts';
 import { booleanType, listOf, type Type } from '../model/type.ts';
 import type { Binary, ListExpression, Path, RangeExpression, Expression as Tree } from '../syntax/tree.ts';
 import { parseCidr } from '../value/ip.ts';
-import { adapt, behindLets, constantText } from './constants.ts';
+import { adapt, behindLets, constantText, letsOf } from './constants.ts';
 import { type Context, inferValue } from './context.ts';
 import { sharesValues } from './infer-comparison.ts';
 import { negated } from './infer-logic.ts';
@@ -91,7 +91,7 @@ function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Con
 }
 
 function inNetwork(node: Binary, subject: Expression, network: Expression, ctx: Context): Expression | null {
-  const text = constantText(network, ctx.env);
+  const text = constantText(network, letsOf(ctx.env));
   const cidr = text === null ? { error: 'a network is a constant' } : parseCidr(text);
   if ('error' in cidr) {
     ctx.env.report(cidrInvalid(network.span, cidr.error));
@@ -129,7 +129,7 @@ function inElements(
 
 /** Every entry of a literal list must be a value that the subject can have. */
 function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
-  const list = behindLets(elements, ctx.env);
+  const list = behindLets(elements, letsOf(ctx.env));
   if (list.kind !== 'list') {
     const slot = elements.type.kind === 'list' ? elements.type.element : null;
     return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);

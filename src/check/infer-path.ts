@@ -75,7 +75,7 @@ function inferFact(node: Path, root: 'agent' | 'request' | 'action', ctx: Contex
     return null;
   }
   if (rest.length > 0) {
-    ctx.env.report(stepsMisplaced(node));
+    ctx.env.report(stepsMisplaced(node, 1));
     return null;
   }
   return { kind: 'fact', fact, type: facts[fact], span: node.span };
@@ -137,7 +137,7 @@ function readMeter(name: Name, ctx: Context): Expression | null {
 }
 
 function isBare(node: Path, ctx: Context): boolean {
-  if (node.steps.length > 0) ctx.env.report(stepsMisplaced(node));
+  if (node.steps.length > 0) ctx.env.report(stepsMisplaced(node, 0));
   return node.steps.length === 0;
 }
 

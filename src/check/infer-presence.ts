@@ -29,7 +29,8 @@ export function inferHas(node: Has, ctx: Context): Inferred {
   }
   const field = resolveField({ root, steps: [...node.subject.steps, ...node.field] }, ctx);
   if (field === null) return failed;
-  if (!mayBeMissing(field) && !field.read.isSigned) ctx.env.report(hasAlways(node.span, field.read));
+  const isTold = mayBeMissing(field) || field.read.isSigned || ctx.inLet;
+  if (!isTold) ctx.env.report(hasAlways(node.span, field.read));
   return {
     expression: { kind: 'has', subject: field.read, type: booleanType, span: node.span },
     whenTrue: factsOf(field),

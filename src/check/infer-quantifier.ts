@@ -3,7 +3,7 @@
 import type { Expression, Quantify } from '../model/expression.ts';
 import { booleanType, quantity, type Slot, type Type } from '../model/type.ts';
 import type { Path, Quantifier, Expression as Tree } from '../syntax/tree.ts';
-import { behindLets } from './constants.ts';
+import { behindLets, letsOf } from './constants.ts';
 import { type Context, inferCondition, inferValue } from './context.ts';
 import { resolveField } from './fields.ts';
 import { negated } from './infer-logic.ts';
@@ -72,7 +72,7 @@ function inferSource(node: Tree, ctx: Context): Expression | null {
   const isField = node.kind === 'path' && (node.root.text === 'payload' || ctx.variables.has(node.root.text));
   const value = isField && node.steps.length > 0 ? inferFieldSource(node, ctx) : inferValue(node, ctx);
   if (value === null) return null;
-  const source = behindLets(value, ctx.env);
+  const source = behindLets(value, letsOf(ctx.env));
   const isSource = ['field', 'list', 'fact'].includes(source.kind) || isLinks(source);
   if (isSource && source.type.kind === 'list') return source;
   ctx.env.report(sourceUnfit(value));

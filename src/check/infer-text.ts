@@ -5,7 +5,7 @@ import type { Expression, WordSource } from '../model/expression.ts';
 import { booleanType } from '../model/type.ts';
 import type { Binary, BinaryOperator, Expression as Tree } from '../syntax/tree.ts';
 import { compileRegex } from '../value/regex.ts';
-import { behindLets, constantText } from './constants.ts';
+import { behindLets, constantText, letsOf } from './constants.ts';
 import { type Context, inferValue } from './context.ts';
 import { regexInvalid } from './errors.ts';
 import { insideUnfit, notText, patternNotConstant, wordsUnfit } from './type-errors.ts';
@@ -47,7 +47,7 @@ function textOf(node: Tree, operator: TextOperator, ctx: Context): Expression | 
 }
 
 function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context): string | null {
-  const pattern = constantText(right, ctx.env);
+  const pattern = constantText(right, letsOf(ctx.env));
   if (pattern === null) {
     ctx.env.report(patternNotConstant(right.span, operator));
     return null;
@@ -79,8 +79,9 @@ function wordsOf(node: Tree, ctx: Context): WordSource | null {
   }
   const value = inferValue(node, ctx);
   if (value === null) return null;
-  const list = behindLets(value, ctx.env);
-  const words = list.kind === 'list' ? list.elements.map((word) => constantText(word, ctx.env)) : [null];
+  const list = behindLets(value, letsOf(ctx.env));
+  const words =
+    list.kind === 'list' ? list.elements.map((word) => constantText(word, letsOf(ctx.env))) : [null];
   const texts = words.filter((word) => word !== null);
   if (texts.length === words.length) return { kind: 'words', words: texts };
   ctx.env.report(wordsUnfit(node.span));

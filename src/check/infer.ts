@@ -91,11 +91,11 @@ function inferBinary(node: Binary, ctx: Context): Inferred {
 function inferToday(node: Extract<Tree, { kind: 'today' }>, ctx: Context): Inferred {
   if (ctx.inMeter) {
     ctx.env.report(unreadableInMeter(node.span, builtins.today.signature));
-    return failed;
+    return plain(null);
   }
   if (!isZone(node.zone.value)) {
     ctx.env.report(zoneUnknown(node.zone));
-    return failed;
+    return plain(null);
   }
   const zone = inferLiteral(node.zone, ctx.env);
   const args = zone === null ? [] : [zone];

@@ -9,6 +9,7 @@ import type { LetDeclaration } from '../syntax/tree.ts';
 import type { Context, Inferred } from './context.ts';
 import { failed } from './context.ts';
 import { type Dependencies, followDependencies } from './dependencies.ts';
+import { structureOf } from './domains.ts';
 import { type Environment, namesOf } from './environment.ts';
 import { letCyclic, tooDeepDeclaration } from './errors.ts';
 import { ofPayload, presenceKey } from './presence.ts';
@@ -27,7 +28,7 @@ export function readLet(declaration: LetDeclaration, span: Span, ctx: Context): 
   const id = JSON.stringify([name, ctx.inMeter, ctx.actionSet, presenceKey(presence)]);
   let variant = ctx.env.letVariants.get(id);
   if (variant === undefined) {
-    const inferred = ctx.infer(declaration.value, { ...ctx, presence, variables: new Map() });
+    const inferred = ctx.infer(declaration.value, { ...ctx, inLet: true, presence, variables: new Map() });
     variant = { name, inferred };
     ctx.env.letVariants.set(id, variant);
   }
@@ -88,14 +89,6 @@ export function finishLets(env: Environment): FinishedLets {
   }
   const entries = lets.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((each) => [each.id, each] as const);
   return { lets: new Map(entries), rename: (data) => renamed(data, ids) };
-}
-
-/** A text that is the same for expressions that read alike, wherever they stand. */
-function structureOf(expression: Expression): string {
-  return JSON.stringify(expression, (key, value) => {
-    if (key === 'span') return undefined;
-    return typeof value === 'bigint' ? `${value}` : value;
-  });
 }
 
 /** The data with the final ids of lets; parts without lets are shared, not copied. */

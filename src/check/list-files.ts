@@ -2,7 +2,7 @@
 // host reads the files; paths are relative to the policy directory, with forward slashes.
 
 import { isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import type { ListDeclaration, PolicyFile } from '../syntax/tree.ts';
+import type { PolicyFile } from '../syntax/tree.ts';
 
 /** What the host found under a path. */
 export type ListFile = { readonly text: string } | { readonly code: ListFileCode; readonly message: string };
@@ -15,20 +15,13 @@ export type ListFileCode =
 
 /** Paths of the list files that the trees name, each once, sorted; paths that leave the directory are left out. */
 export function listFilesOf(files: readonly PolicyFile[]): readonly string[] {
-  const paths = files.flatMap((file) => file.declarations.flatMap((each) => pathIn(each)));
-  return [...new Set(paths)].sort();
-}
-
-function pathIn(declaration: PolicyFile['declarations'][number]): readonly string[] {
-  if (declaration.kind !== 'list') return [];
-  return listFilePath(declaration) ?? [];
-}
-
-/** As a list of one: the path relative to the policy directory; null when it leads out of it or names no file. */
-function listFilePath(declaration: ListDeclaration): readonly string[] | null {
-  if (declaration.source.kind !== 'list-file') return null;
-  const path = resolveListPath(declaration.source.path.span.file, declaration.source.path.value);
-  return path === null ? null : [path];
+  const paths = files
+    .flatMap((file) => file.declarations)
+    .map((declaration) => {
+      if (declaration.kind !== 'list' || declaration.source.kind !== 'list-file') return null;
+      return resolveListPath(declaration.source.path.span.file, declaration.source.path.value);
+    });
+  return [...new Set(paths.filter((path) => path !== null))].sort();
 }
 
 /** A path as written in a policy file, relative to the policy directory; null when it leads out of it. */

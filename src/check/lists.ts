@@ -14,7 +14,7 @@ import { type Environment, findDeclared, namesOf } from './environment.ts';
 import { tooDeepDeclaration } from './errors.ts';
 import { type FileEntry, type ListFile, readEntries, resolveListPath } from './list-files.ts';
 import { moneyType, readerOf, readLiteral, readLiteralAs } from './literals.ts';
-import { mergeTypes } from './merge.ts';
+import { commonType } from './type-relations.ts';
 import { resolveType } from './types.ts';
 import {
   caseOnOtherType,
@@ -203,7 +203,7 @@ function joinLists(
     if (joined === null) return null;
     const list = resolveList(joined, env, resolution);
     if (list === null) return null;
-    const merged = type === undefined ? list.type : mergeTypes(type, list.type);
+    const merged = type === undefined ? list.type : commonType(type, list.type);
     if (merged === null) {
       env.report(listJoinMismatch(name, list.type, type ?? list.type));
       return null;

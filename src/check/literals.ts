@@ -12,9 +12,9 @@ import {
   unbounded,
 } from '../model/type.ts';
 import type { Value } from '../model/value.ts';
-import type { Literal } from '../syntax/tree.ts';
+import type { DurationLiteral, Literal } from '../syntax/tree.ts';
 import { isCurrency } from '../value/currency.ts';
-import { type Decimal, isInteger, parseDecimal } from '../value/decimal.ts';
+import { type Decimal, isInteger, parseDecimal, toNumber } from '../value/decimal.ts';
 import { isEmail } from '../value/email.ts';
 import { parseIp } from '../value/ip.ts';
 import { isPathText } from '../value/path.ts';
@@ -26,6 +26,7 @@ import {
   clockMisplaced,
   dateInvalid,
   durationInvalid,
+  durationNotPositive,
   entryMismatch,
   instantInvalid,
   nullMisplaced,
@@ -94,6 +95,16 @@ export function readLiteral(node: Literal, env: Environment): Value | null {
 /** The decimal of a number as written, with any sign. */
 export function decimalOf(text: string): Decimal | null {
   return parseDecimal(text.startsWith('+') ? text.slice(1) : text);
+}
+
+/** A duration in whole seconds, above zero and exact as a JavaScript number. */
+export function readSeconds(node: DurationLiteral, env: Environment): number | null {
+  const value = parseDuration(node.text);
+  const seconds = value === null ? Number.NaN : toNumber(value);
+  if (!Number.isSafeInteger(seconds)) env.report(durationInvalid(node));
+  else if (seconds <= 0) env.report(durationNotPositive(node));
+  else return seconds;
+  return null;
 }
 
 /** The value of a literal where a value of `type` stands; reports a literal that is none. */

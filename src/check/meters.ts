@@ -6,12 +6,10 @@ import type { Meter, MeterKey } from '../model/policy.ts';
 import { quantity, type Type } from '../model/type.ts';
 import type { MeterDeclaration, Path } from '../syntax/tree.ts';
 import { isCurrency } from '../value/currency.ts';
-import { compare, toNumber, zero } from '../value/decimal.ts';
-import { parseDuration } from '../value/time.ts';
 import { type Context, inferCondition, inferValue } from './context.ts';
 import type { Environment } from './environment.ts';
 import { resolveField } from './fields.ts';
-import { moneyType } from './literals.ts';
+import { moneyType, readSeconds } from './literals.ts';
 import { matchedActions } from './patterns.ts';
 import { both, nothingKnown } from './presence.ts';
 import { contextOver } from './scope.ts';
@@ -24,7 +22,7 @@ import {
   sumUnfit,
 } from './type-errors.ts';
 import { isComparable, isNumeric } from './type-relations.ts';
-import { durationInvalid, durationNotPositive, unknownCurrency } from './value-errors.ts';
+import { unknownCurrency } from './value-errors.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {
@@ -41,7 +39,7 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): void {
   const presence = both(ctx.presence, condition?.whenTrue ?? nothingKnown);
   const argument = readArgument(declaration, { ...ctx, presence });
   const per = declaration.per.map((path) => readKey(path, { ...ctx, presence: nothingKnown }));
-  const overSeconds = readWindow(declaration, env);
+  const overSeconds = readSeconds(declaration.over, env);
   const type = argument === null ? null : readingType(declaration, argument.expression, env);
   const keys = per.filter((key) => key !== null);
   const isFailed = type === null || overSeconds === null || keys.length < per.length || actions.length === 0;
@@ -117,13 +115,5 @@ function readKey(path: Path, ctx: Context): MeterKey | null {
     return { kind: 'payload', steps: field.read.steps };
   }
   ctx.env.report(meterKeyUnfit(field.read));
-  return null;
-}
-
-function readWindow({ over }: MeterDeclaration, env: Environment): number | null {
-  const seconds = parseDuration(over.text);
-  if (seconds === null) env.report(durationInvalid(over));
-  else if (compare(seconds, zero) <= 0) env.report(durationNotPositive(over));
-  else return toNumber(seconds);
   return null;
 }

@@ -17,9 +17,14 @@ export const ownerGroup = 'owner';
 export function whyReserved(name: string): string | null {
   if (namesInScope.some((inScope) => inScope === name)) return 'stands for a part of every request';
   if (Object.hasOwn(builtins, name)) return 'is a function';
-  if (gates.some((gate) => gate === name)) return 'is the name of a built-in decision';
+  if (isGate(name)) return 'is the name of a built-in decision';
   if (name === ownerGroup) return "is the agent's control owner";
   return null;
+}
+
+/** Whether a name is one of the built-in decisions. */
+export function isGate(name: string): boolean {
+  return gates.some((gate) => gate === name);
 }
 
 /** All declarations but actions, by name. */

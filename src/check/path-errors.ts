@@ -2,13 +2,13 @@
 
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../diagnostic/span.ts';
-import { describeType } from '../model/describe.ts';
+import { didYouMean } from '../diagnostic/suggest.ts';
 import type { FieldRead } from '../model/expression.ts';
 import type { Type } from '../model/type.ts';
 import type { Binary, Declaration, Else, Name, Path } from '../syntax/tree.ts';
 import { article } from './errors.ts';
 import { error, warning } from './problem.ts';
-import { didYouMean } from './suggest.ts';
+import { typeText } from './type-text.ts';
 
 interface FieldPath {
   readonly root: Name;
@@ -49,7 +49,7 @@ export function unknownField(path: FieldPath, index: number, candidates: Readonl
 
 export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagnostic {
   const step = path.steps[index]!;
-  const message = `\`${pathText(path, index - 1)}\` is \`${describeType(type)}\` and has no field \`${step.text}\``;
+  const message = `\`${pathText(path, index - 1)}\` is \`${typeText(type)}\` and has no field \`${step.text}\``;
   const help =
     type.kind === 'list'
       ? `go through it: \`some x in ${pathText(path, index - 1)} (x.${step.text} ...)\``
@@ -59,7 +59,7 @@ export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagn
 
 export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diagnostic {
   const span = path.steps.at(-1)?.span ?? path.root.span;
-  const message = `\`${pathText(path)}\` is \`${describeType(type)}\` in one matched action and \`${describeType(other)}\` in another`;
+  const message = `\`${pathText(path)}\` is \`${typeText(type)}\` in one matched action and \`${typeText(other)}\` in another`;
   return error('field-types-differ', span, message, {
     help: 'split the policy, so that the field has one type in each, or give the fields one type',
   });
@@ -83,11 +83,12 @@ export function unknownFact(root: string, step: Name, names: readonly string[]):
   });
 }
 
-export function stepsMisplaced(path: Path): Diagnostic {
-  const [first] = path.steps;
+/** `known` steps are in place, those after them are not. */
+export function stepsMisplaced(path: Path, known: number): Diagnostic {
+  const first = path.steps[known];
   const last = path.steps.at(-1);
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
-  return error('steps-misplaced', span, `\`${path.root.text}\` has no fields`);
+  return error('steps-misplaced', span, `\`${pathText(path, known - 1)}\` has no fields`);
 }
 
 export function notAValue(name: Name, kind: Declaration['kind']): Diagnostic {
@@ -135,9 +136,9 @@ export function fieldMayBeAbsent(field: FieldRead, steps: readonly Name[]): Diag
     field.root,
     steps.map((step) => step.text),
   );
-  const [root, rest] = [field.root, steps.map((step) => stepText(step.text)).join('.')];
+  const whole = field.steps.map(stepText).join('.');
   return error('field-may-be-absent', steps.at(-1)?.span ?? field.span, `\`${text}\` may be absent here`, {
-    help: `ask first: \`${root} has ${rest} and ...\`, or give a value: \`(${text} else ...)\``,
+    help: `ask first: \`${field.root} has ${whole} and ...\`, or give a value: \`(${readText(field)} else ...)\``,
   });
 }
 
@@ -147,7 +148,7 @@ export function fieldMayBeNull(field: FieldRead, steps: readonly Name[]): Diagno
     steps.map((step) => step.text),
   );
   return error('field-may-be-null', steps.at(-1)?.span ?? field.span, `\`${text}\` may be null here`, {
-    help: `ask first: \`${text} != null and ...\`, or give a value: \`(${text} else ...)\``,
+    help: `ask first: \`${text} != null and ...\`, or give a value: \`(${readText(field)} else ...)\``,
   });
 }
 
@@ -178,7 +179,7 @@ export function elseNeedless(node: Else, field: FieldRead): Diagnostic {
 }
 
 export function elseMismatch(span: Span, type: Type, subject: Type): Diagnostic {
-  const message = `the value after \`else\` is \`${describeType(type)}\`, the field \`${describeType(subject)}\``;
+  const message = `the value after \`else\` is \`${typeText(type)}\`, the field \`${typeText(subject)}\``;
   return error('else-mismatch', span, message, { help: 'give a value of the same type' });
 }
 

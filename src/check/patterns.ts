@@ -9,9 +9,13 @@ import { nameOfOtherKind, patternContained, patternMatchesNothing } from './erro
 
 /** Keys of the actions that one of the patterns matches; sorted. */
 export function matchedActions(patterns: readonly Pattern[], env: Environment): readonly string[] {
-  const keys = new Set(patterns.flatMap((pattern) => resolvePattern(pattern, env)));
-  reportContained(patterns, env);
-  return [...keys].sort();
+  const matches = patterns.map((pattern) => ({ pattern, keys: resolvePattern(pattern, env) }));
+  const matching = matches.filter(({ keys }) => keys.length > 0);
+  reportContained(
+    matching.map(({ pattern }) => pattern),
+    env,
+  );
+  return [...new Set(matching.flatMap(({ keys }) => keys))].sort();
 }
 
 export function actionsOf(keys: readonly string[], env: Environment): readonly Action[] {
@@ -47,7 +51,7 @@ function resolveGroup(pattern: Pattern, env: Environment): readonly string[] {
 }
 
 /** Whether a key or a wildcard matches the key of an action. */
-export function patternMatches(pattern: string, key: string): boolean {
+function patternMatches(pattern: string, key: string): boolean {
   if (pattern === '*') return true;
   if (pattern.endsWith('.*')) return key.startsWith(pattern.slice(0, -1)) && key.length > pattern.length - 1;
   if (pattern.startsWith('*.')) return key.endsWith(pattern.slice(1)) && key.length > pattern.length - 1;

@@ -4,7 +4,8 @@ import type { Policy, Rule } from '../model/policy.ts';
 import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
 import { type Context, inferCondition } from './context.ts';
 import type { Environment } from './environment.ts';
-import { metadataTwice, policyMatchesNothing, ruleDeclaredTwice } from './errors.ts';
+import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from './errors.ts';
+import { isGate } from './names.ts';
 import { matchedActions } from './patterns.ts';
 import { resolveRule } from './rule.ts';
 import { contextOver } from './scope.ts';
@@ -42,6 +43,7 @@ function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Ru
     const earlier = places.get(rule.name.text);
     if (earlier !== undefined) ctx.env.report(ruleDeclaredTwice(rule.name, earlier));
     else places.set(rule.name.text, rule.name);
+    if (isGate(rule.name.text)) ctx.env.report(nameReserved(rule.name, 'is the name of a built-in decision'));
     const resolved = resolveRule(rule, { declaration, when }, ctx);
     if (resolved === null) ctx.env.leftOut.push(rule.span);
     else rules.push(resolved);

@@ -4,12 +4,10 @@
 import type { Expression } from '../model/expression.ts';
 import type { Rule } from '../model/policy.ts';
 import type { Name } from '../syntax/tree.ts';
+import { letsOf } from './constants.ts';
 import type { Environment } from './environment.ts';
-import { partsOf } from './model-parts.ts';
+import { type Polarity, partsWithPolarity } from './polarity.ts';
 import { riskAgainstGrain, riskReadAndRaised } from './type-errors.ts';
-
-/** How a condition depends on a part of it: grows with it, falls with it, or neither. */
-type Polarity = 1 | -1 | 0;
 
 interface RiskRead {
   readonly compare: Extract<Expression, { kind: 'compare' }>;
@@ -34,43 +32,12 @@ export function checkRisk(rule: Rule, name: Name, env: Environment): void {
   }
 }
 
-/** All comparisons of risk in a condition; a let that is read at several places is walked once for each direction. */
 function riskReads(condition: Expression, env: Environment): readonly RiskRead[] {
-  const reads: RiskRead[] = [];
-  const seen = new Set<string>();
-  const pending: { readonly node: Expression; readonly polarity: Polarity }[] = [
-    { node: condition, polarity: 1 },
-  ];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { node, polarity } = next;
-    if (node.kind === 'compare' && (node.left.kind === 'risk' || node.right.kind === 'risk')) {
-      reads.push({ compare: node, direction: (polarity * riseOf(node)) as Polarity });
-      continue;
-    }
-    if (node.kind === 'let') {
-      const key = `${polarity} ${node.id}`;
-      const value = env.letVariants.get(node.id)?.inferred.expression;
-      if (!seen.has(key) && value !== null && value !== undefined) pending.push({ node: value, polarity });
-      seen.add(key);
-      continue;
-    }
-    for (const part of partsOf(node)) pending.push({ node: part, polarity: polarityWithin(node, polarity) });
-  }
-  return reads;
-}
-
-function polarityWithin(node: Expression, polarity: Polarity): Polarity {
-  switch (node.kind) {
-    case 'and':
-    case 'or':
-      return polarity;
-    case 'not':
-      return -polarity as Polarity;
-    case 'quantify':
-      return node.quantifier === 'some' || node.quantifier === 'every' ? polarity : 0;
-    default:
-      return 0;
-  }
+  const parts = partsWithPolarity(condition, letsOf(env));
+  return parts.flatMap(({ node, polarity }) => {
+    const isRead = node.kind === 'compare' && (node.left.kind === 'risk' || node.right.kind === 'risk');
+    return isRead ? [{ compare: node, direction: (polarity * riseOf(node)) as Polarity }] : [];
+  });
 }
 
 function riseOf({ operator, left }: RiskRead['compare']): 1 | -1 {

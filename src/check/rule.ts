@@ -1,6 +1,7 @@
 // From a rule as written to a rule as meant: its whole condition, its points, what it asks for and its reason. Which
 // clauses an effect takes, and how often, has been checked with the syntax; the first of each kind counts here.
 
+import { type Span, spanning } from '../diagnostic/span.ts';
 import type { Expression } from '../model/expression.ts';
 import type { Effect, Requirement, Rule, Template } from '../model/policy.ts';
 import { booleanType, quantity } from '../model/type.ts';
@@ -15,19 +16,17 @@ import type {
   TemplatePart,
   Expression as Tree,
 } from '../syntax/tree.ts';
-import { compare, type Decimal, isInteger, toNumber, zero } from '../value/decimal.ts';
-import { parseDuration } from '../value/time.ts';
+import { toNumber } from '../value/decimal.ts';
 import { type Context, type Inferred, inferCondition, inferValue } from './context.ts';
 import { findDeclared } from './environment.ts';
 import { needsWithoutApproval, peopleUnfit, pointsUnfit } from './errors.ts';
 import { negated } from './infer-logic.ts';
-import { decimalOf } from './literals.ts';
+import { decimalOf, readSeconds } from './literals.ts';
 import { ownerGroup } from './names.ts';
 import { both, nothingKnown } from './presence.ts';
 import { checkRisk, readsRisk } from './risk.ts';
 import { notPrintable } from './type-errors.ts';
 import { isPrintable } from './type-relations.ts';
-import { durationInvalid, durationNotPositive } from './value-errors.ts';
 
 const defaultPeople = 1;
 const defaultApprovalSeconds = 86_400;
@@ -108,8 +107,15 @@ function joinConditions(parts: readonly (Expression | null)[], node: RuleNode): 
   const [first] = known;
   if (first === undefined) return { kind: 'literal', value: true, type: booleanType, span: node.name.span };
   if (known.length === 1) return first;
+  // The parts that the rule adds to its policy's condition stand together.
+  const inRule = known.find((part) => isWithin(part.span, node.span));
   const operands = known.flatMap((part) => (part.kind === 'and' ? part.operands : [part]));
-  return { kind: 'and', operands, type: booleanType, span: node.span };
+  const span = spanning((inRule ?? first).span, known.at(-1)?.span ?? first.span);
+  return { kind: 'and', operands, type: booleanType, span };
+}
+
+function isWithin(inner: Span, outer: Span): boolean {
+  return inner.file === outer.file && inner.start >= outer.start && inner.end <= outer.end;
 }
 
 function conditionText(node: RuleNode, around: Around): string {
@@ -140,7 +146,8 @@ function readPoints(node: RuleNode, ctx: Context): number | null {
   const clause = clauseOf(node, 'points');
   if (clause === undefined) return 0;
   const value = decimalOf(clause.points.text);
-  if (value !== null && isInteger(value) && compare(value, zero) !== 0) return toNumber(value);
+  const points = value === null ? 0 : toNumber(value);
+  if (points !== 0 && Number.isSafeInteger(points)) return points;
   ctx.env.report(pointsUnfit(clause.points));
   return null;
 }
@@ -182,12 +189,13 @@ function approvingGroup(node: RuleNode): Name | undefined {
 function readPeople(node: RuleNode, ctx: Context): number | null {
   const clause = clauseOf(node, 'needs');
   if (clause === undefined) return defaultPeople;
-  const value: Decimal | null = decimalOf(clause.people.text);
+  const value = decimalOf(clause.people.text);
+  const people = value === null ? 0 : toNumber(value);
   if (clauseOf(node, 'after-reauth') !== undefined) {
     ctx.env.report(needsWithoutApproval(clause.span));
     return null;
   }
-  if (value !== null && isInteger(value) && compare(value, zero) > 0) return toNumber(value);
+  if (people > 0 && Number.isSafeInteger(people)) return people;
   ctx.env.report(peopleUnfit(clause.people));
   return null;
 }
@@ -195,11 +203,7 @@ function readPeople(node: RuleNode, ctx: Context): number | null {
 /** Seconds, above zero; null where none is written. */
 function readDuration(node: DurationLiteral | undefined, ctx: Context): number | null | 'failed' {
   if (node === undefined) return null;
-  const seconds = parseDuration(node.text);
-  if (seconds === null) ctx.env.report(durationInvalid(node));
-  else if (compare(seconds, zero) <= 0) ctx.env.report(durationNotPositive(node));
-  else return toNumber(seconds);
-  return 'failed';
+  return readSeconds(node, ctx.env) ?? 'failed';
 }
 
 /** The reason: texts and values that may be shown. */

@@ -17,6 +17,7 @@ export function contextOver(keys: readonly string[], env: Environment): Context 
     actionSet,
     variables: new Map(),
     presence: nothingKnown,
+    inLet: false,
     inMeter: false,
     infer,
   };

@@ -2,14 +2,14 @@
 
 import type { Diagnostic, Fix } from '../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../diagnostic/span.ts';
+import { didYouMean, nearestOf } from '../diagnostic/suggest.ts';
 import { type Builtin, builtins } from '../model/builtins.ts';
-import { describeType } from '../model/describe.ts';
 import type { Expression, FieldRead, Literal } from '../model/expression.ts';
 import type { Slot, Type } from '../model/type.ts';
 import type { Binary, Call, Name, Path, Quantifier, Expression as Tree } from '../syntax/tree.ts';
 import { listed, readText } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
-import { didYouMean, nearestOf } from './suggest.ts';
+import { typeText } from './type-text.ts';
 
 // Operands
 
@@ -17,7 +17,7 @@ export function conditionMistyped(node: Tree, type: Type): Diagnostic {
   return error(
     'condition-mistyped',
     node.span,
-    `a condition is true or false, this is \`${describeType(type)}\``,
+    `a condition is true or false, this is \`${typeText(type)}\``,
     {
       help: 'compare it with something',
     },
@@ -25,7 +25,7 @@ export function conditionMistyped(node: Tree, type: Type): Diagnostic {
 }
 
 export function operandsDiffer(node: Binary, left: Type, right: Type): Diagnostic {
-  const message = `\`${describeType(left)}\` and \`${describeType(right)}\` are never compared`;
+  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
   const help = comparisonHelp(left, right) ?? comparisonHelp(right, left);
   return error('type-mismatch', node.span, message, help === null ? {} : { help });
 }
@@ -45,12 +45,12 @@ export function equalityUnfit(span: Span, type: Type): Diagnostic {
     type.kind === 'list'
       ? 'test membership with `in`, or go through it with `some`, `every`'
       : 'compare its fields';
-  return error('equality-unfit', span, `\`${describeType(type)}\` is not compared as a whole`, { help });
+  return error('equality-unfit', span, `\`${typeText(type)}\` is not compared as a whole`, { help });
 }
 
 /** Order on text or enumerations: the fix lists the values that are meant. */
 export function orderingUnfit(node: Binary, left: Expression, right: Expression): Diagnostic {
-  const message = `\`${describeType(left.type)}\` has no order`;
+  const message = `\`${typeText(left.type)}\` has no order`;
   const fix = orderingFix(node, left, right);
   return error('ordering-unfit', node.span, message, {
     help:
@@ -82,7 +82,7 @@ export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
   const values = type.kind === 'text' ? (type.values ?? []) : [];
   const text = String(literal.value);
   const nearest = nearestOf(text, values);
-  const message = `\`${JSON.stringify(text)}\` is none of the values of \`${describeType(type)}\``;
+  const message = `\`${JSON.stringify(text)}\` is none of the values of \`${typeText(type)}\``;
   if (nearest === null) return error('outside-enumeration', literal.span, message);
   const better = JSON.stringify(nearest);
   return error('outside-enumeration', literal.span, message, {
@@ -92,7 +92,7 @@ export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
 }
 
 export function enumerationsDisjoint(left: Expression, right: Expression): Diagnostic {
-  const message = `\`${describeType(left.type)}\` and \`${describeType(right.type)}\` have no value in common`;
+  const message = `\`${typeText(left.type)}\` and \`${typeText(right.type)}\` have no value in common`;
   return error('enumerations-disjoint', spanning(left.span, right.span), message);
 }
 
@@ -101,11 +101,11 @@ export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
     type.kind === 'ip'
       ? 'write an address such as `"10.0.0.1"`; a network stands alone after `in`'
       : 'write a local time such as `"2026-05-19 12:00"`';
-  return error('literal-mismatch', span, `\`${text}\` is no value of \`${describeType(type)}\``, { help });
+  return error('literal-mismatch', span, `\`${text}\` is no value of \`${typeText(type)}\``, { help });
 }
 
 export function rangeMismatch(end: Expression, type: Type): Diagnostic {
-  const message = `the end of the range is \`${describeType(end.type)}\`, the value \`${describeType(type)}\``;
+  const message = `the end of the range is \`${typeText(end.type)}\`, the value \`${typeText(type)}\``;
   const help = comparisonHelp(type, end.type) ?? comparisonHelp(end.type, type);
   return error('type-mismatch', end.span, message, help === null ? {} : { help });
 }
@@ -117,7 +117,7 @@ export function membershipMismatch(
   list: string | null,
 ): Diagnostic {
   const holder = list === null ? 'the list' : `list \`${list}\``;
-  const message = `${holder} holds \`${describeType(element)}\`, the value is \`${describeType(subject)}\``;
+  const message = `${holder} holds \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
   const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
   const help = isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
   return error('type-mismatch', node.span, message, help === null ? {} : { help });
@@ -128,7 +128,7 @@ export function membershipUnfit(span: Span, type: Type): Diagnostic {
   return error(
     'membership-unfit',
     span,
-    `\`in\` takes a list, a range, hours or a network, not \`${describeType(type)}\``,
+    `\`in\` takes a list, a range, hours or a network, not \`${typeText(type)}\``,
     {
       help,
     },
@@ -136,7 +136,7 @@ export function membershipUnfit(span: Span, type: Type): Diagnostic {
 }
 
 export function hoursSubjectUnfit(subject: Expression, hours: string): Diagnostic {
-  const message = `hours hold instants, this is \`${describeType(subject.type)}\``;
+  const message = `hours hold instants, this is \`${typeText(subject.type)}\``;
   return error('hours-subject-unfit', subject.span, message, { help: `write \`now in ${hours}\`` });
 }
 
@@ -149,8 +149,8 @@ export function listLiteralEmpty(span: Span): Diagnostic {
 }
 
 export function entriesDiffer(entry: Expression, type: Type | null): Diagnostic {
-  const other = type === null ? 'a single value' : `\`${describeType(type)}\``;
-  return error('entries-differ', entry.span, `the entry is \`${describeType(entry.type)}\`, not ${other}`, {
+  const other = type === null ? 'a single value' : `\`${typeText(type)}\``;
+  return error('entries-differ', entry.span, `the entry is \`${typeText(entry.type)}\`, not ${other}`, {
     help: 'all entries of a list are of one type',
   });
 }
@@ -158,13 +158,13 @@ export function entriesDiffer(entry: Expression, type: Type | null): Diagnostic 
 // Text
 
 export function notText(expression: Expression, operator: string): Diagnostic {
-  const message = `\`${operator}\` tests text, this is \`${describeType(expression.type)}\``;
+  const message = `\`${operator}\` tests text, this is \`${typeText(expression.type)}\``;
   const isContains = operator === 'contains' && expression.type.kind === 'list';
   return error('not-text', expression.span, message, isContains ? { help: 'membership is `x in list`' } : {});
 }
 
 export function insideUnfit(expression: Expression): Diagnostic {
-  const message = `\`inside\` tests a path, this is \`${describeType(expression.type)}\``;
+  const message = `\`inside\` tests a path, this is \`${typeText(expression.type)}\``;
   return error('inside-unfit', expression.span, message, { help: 'declare the field as `path`' });
 }
 
@@ -183,7 +183,7 @@ export function wordsUnfit(span: Span): Diagnostic {
 // Arithmetic and functions
 
 export function arithmeticUnfit(node: Binary, left: Type, right: Type): Diagnostic {
-  const message = `\`${describeType(left)}\` \`${node.operator}\` \`${describeType(right)}\` has no meaning`;
+  const message = `\`${typeText(left)}\` \`${node.operator}\` \`${typeText(right)}\` has no meaning`;
   const isMoney = (left.kind === 'money') !== (right.kind === 'money') && /[+-]/.test(node.operator);
   return error('arithmetic-unfit', node.span, message, {
     help: isMoney ? 'write the currency with the amount, such as `100 USD`' : arithmeticHelp,
@@ -194,7 +194,7 @@ const arithmeticHelp =
   'there are numbers, money with money or times a number, times with durations, and differences of times';
 
 export function negationUnfit(operand: Expression): Diagnostic {
-  return error('arithmetic-unfit', operand.span, `\`${describeType(operand.type)}\` has no opposite`);
+  return error('arithmetic-unfit', operand.span, `\`${typeText(operand.type)}\` has no opposite`);
 }
 
 export function unknownFunction(callee: Name, names: readonly string[]): Diagnostic {
@@ -210,7 +210,7 @@ export function argumentCount(node: Call, builtin: Builtin): Diagnostic {
 }
 
 export function argumentMistyped(argument: Expression, builtin: Builtin): Diagnostic {
-  const message = `\`${builtin}\` does not take \`${describeType(argument.type)}\` here`;
+  const message = `\`${builtin}\` does not take \`${typeText(argument.type)}\` here`;
   return error('argument-mistyped', argument.span, message, {
     help: `it is \`${builtins[builtin].signature}\``,
   });
@@ -253,21 +253,21 @@ export function sourceDeclaredList(name: Name): Diagnostic {
 }
 
 export function sourceUnfit(expression: Expression): Diagnostic {
-  const message = `a quantifier goes through lists, this is \`${describeType(expression.type)}\``;
+  const message = `a quantifier goes through lists, this is \`${typeText(expression.type)}\``;
   return error('source-unfit', expression.span, message, {
     help: 'name a list of the payload, a list literal, `agent.tags` or `links(...)`',
   });
 }
 
 export function sourcesDiffer(source: Expression, element: Slot): Diagnostic {
-  const message = `the elements of \`${describeType(source.type)}\` are not of the type \`${describeType(element.type)}\``;
+  const message = `the elements of \`${typeText(source.type)}\` are not of the type \`${typeText(element.type)}\``;
   return error('sources-differ', source.span, message, {
     help: 'go through lists of one element type, or write one quantifier for each',
   });
 }
 
 export function notSummable(body: Expression): Diagnostic {
-  return error('not-summable', body.span, `\`${describeType(body.type)}\` cannot be added up`, {
+  return error('not-summable', body.span, `\`${typeText(body.type)}\` cannot be added up`, {
     help: 'sum numbers, money or durations; `count` counts elements for which a condition is true',
   });
 }
@@ -300,7 +300,7 @@ export function riskAgainstGrain(
   name: Name,
 ): Diagnostic {
   const isAllow = effect === 'allow';
-  const message = `\`${effect}\` rule \`${name.text}\` comes true as risk ${isAllow ? 'rises' : 'falls'}`;
+  const message = `\`${effect}\` rule \`${name.text}\` may come true as risk ${isAllow ? 'rises' : 'falls'}`;
   return error('risk-against-grain', comparison.span, message, {
     help: isAllow
       ? 'an `allow` reads risk only as `risk < c` or `risk <= c`'
@@ -330,18 +330,13 @@ export function meterCurrencyNeedless(currency: Name): Diagnostic {
 }
 
 export function sumUnfit(argument: Expression): Diagnostic {
-  return error(
-    'meter-argument-unfit',
-    argument.span,
-    `\`${describeType(argument.type)}\` cannot be added up`,
-    {
-      help: 'sum numbers or money',
-    },
-  );
+  return error('meter-argument-unfit', argument.span, `\`${typeText(argument.type)}\` cannot be added up`, {
+    help: 'sum numbers or money',
+  });
 }
 
 export function distinctUnfit(argument: Expression): Diagnostic {
-  const message = `values of \`${describeType(argument.type)}\` cannot be told apart`;
+  const message = `values of \`${typeText(argument.type)}\` cannot be told apart`;
   return error('meter-argument-unfit', argument.span, message, { help: 'count distinct single values' });
 }
 
@@ -364,12 +359,7 @@ export function meterKeyUnfit(field: FieldRead): Diagnostic {
 }
 
 export function notPrintable(expression: Expression): Diagnostic {
-  return error(
-    'not-printable',
-    expression.span,
-    `a reason cannot show \`${describeType(expression.type)}\``,
-    {
-      help: 'show a single value: a text, a number, money, a date or time',
-    },
-  );
+  return error('not-printable', expression.span, `a reason cannot show \`${typeText(expression.type)}\``, {
+    help: 'show a single value: a text, a number, money, a date or time',
+  });
 }

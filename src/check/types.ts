@@ -24,6 +24,7 @@ import type {
   TypeNode,
   TypeRange,
 } from '../syntax/tree.ts';
+import { isCurrency } from '../value/currency.ts';
 import { compare, type Decimal, isInteger, zero } from '../value/decimal.ts';
 import { compileRegex } from '../value/regex.ts';
 import { followDependencies } from './dependencies.ts';
@@ -46,6 +47,7 @@ import {
   unknownType,
 } from './errors.ts';
 import { readLiteral, readLiteralAs } from './literals.ts';
+import { unknownCurrency } from './value-errors.ts';
 
 /** Fields of one payload, written out. */
 export const fieldsMax = 10_000;
@@ -64,7 +66,7 @@ const builtInTypes = new Map<string, Type>([
 ]);
 
 /** Names of types that stand without being declared, `money` included. */
-export const builtInTypeNames: readonly string[] = [...builtInTypes.keys(), 'money'];
+const builtInTypeNames: readonly string[] = [...builtInTypes.keys(), 'money'];
 
 /** The slot that a type node describes. */
 export function resolveType(node: TypeNode, env: Environment): Slot | null {
@@ -325,9 +327,11 @@ function checkCurrencyField(node: FieldNode, fields: readonly Field[], env: Envi
   const isText = currency?.type.kind === 'text' && !currency.isSecret;
   const mayMiss = currency !== undefined && (currency.isOptional || currency.isNullable);
   const amountMayMiss = field.isOptional || field.isNullable;
-  if (isText && (!mayMiss || amountMayMiss)) return;
   const place = node.type.kind === 'money-type' ? node.type.currency.span : node.type.span;
-  env.report(currencyFieldUnfit(place, currencyField ?? ''));
+  if (!isText || (mayMiss && !amountMayMiss)) env.report(currencyFieldUnfit(place, currencyField ?? ''));
+  const values = currency?.type.kind === 'text' ? (currency.type.values ?? []) : [];
+  const stray = values.find((value) => !isCurrency(value));
+  if (stray !== undefined) env.report(unknownCurrency(place, stray));
 }
 
 function plain(type: Type): Slot {

@@ -21,7 +21,7 @@ function checkAlone({ value }: LetDeclaration, env: Environment): void {
   const actions = [...env.actions.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   const action = actions.find((each) => declares(each, fields)) ?? actions[0];
   const ctx = contextOver(action === undefined ? [] : [action.key], env);
-  ctx.infer(value, { ...ctx, presence: 'everything' });
+  ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' });
 }
 
 function declares({ shape }: Action, fields: ReadonlySet<string>): boolean {

@@ -2,11 +2,12 @@
 
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { Span } from '../diagnostic/span.ts';
-import { describeSlot, describeType } from '../model/describe.ts';
+import { describeSlot } from '../model/describe.ts';
 import type { Slot, Type } from '../model/type.ts';
 import type { ClockLiteral, HoursSpan, ListDeclaration, Literal, Name, TextLiteral } from '../syntax/tree.ts';
 import type { ListFileCode } from './list-files.ts';
 import { earlier, error, warning } from './problem.ts';
+import { typeText } from './type-text.ts';
 
 // Literals
 
@@ -67,7 +68,7 @@ export function nullMisplaced(span: Span): Diagnostic {
 export function entryMismatch(node: Literal, type: Type): Diagnostic {
   const text =
     'text' in node ? node.text : node.kind === 'text' ? JSON.stringify(node.value) : `this ${node.kind}`;
-  return error('literal-mismatch', node.span, `\`${text}\` is no value of \`${describeType(type)}\``, {
+  return error('literal-mismatch', node.span, `\`${text}\` is no value of \`${typeText(type)}\``, {
     help: 'all entries of a list, and both bounds of a range, are of one type',
   });
 }
@@ -92,7 +93,7 @@ export function listEmpty({ name }: ListDeclaration): Diagnostic {
 }
 
 export function caseOnOtherType(name: Name, type: Type): Diagnostic {
-  const message = `list \`${name.text}\` ignores case, but holds \`${describeType(type)}\``;
+  const message = `list \`${name.text}\` ignores case, but holds \`${typeText(type)}\``;
   return error('case-on-other-type', name.span, message, { help: 'remove `ignoring case`' });
 }
 
@@ -104,7 +105,7 @@ export function listCyclic(name: Name, path: readonly string[]): Diagnostic {
 }
 
 export function listJoinMismatch(name: Name, type: Type, other: Type): Diagnostic {
-  const message = `\`${name.text}\` holds \`${describeType(type)}\`, the other lists \`${describeType(other)}\``;
+  const message = `\`${name.text}\` holds \`${typeText(type)}\`, the other lists \`${typeText(other)}\``;
   return error('list-join-mismatch', name.span, message, { help: 'join lists of one type' });
 }
 
@@ -137,9 +138,10 @@ export function listFileMalformed(path: TextLiteral, why: string): Diagnostic {
 const linesMax = 5;
 
 export function fileEntriesInvalid(path: TextLiteral, lines: readonly number[], type: Type): Diagnostic {
-  const shown = lines.slice(0, linesMax).join(', ');
-  const more = lines.length > linesMax ? ` and ${lines.length - linesMax} more` : '';
-  const message = `\`${path.value}\` holds entries that are no \`${describeType(type)}\`: line ${shown}${more}`;
+  const each = [...new Set(lines)];
+  const shown = each.slice(0, linesMax).join(', ');
+  const more = each.length > linesMax ? ` and ${each.length - linesMax} more` : '';
+  const message = `\`${path.value}\` holds entries that are no \`${typeText(type)}\`: line ${shown}${more}`;
   return error('list-file-mismatch', path.span, message, { help: 'all entries of a list are of one type' });
 }
 
@@ -164,7 +166,7 @@ function entryPlace(line: number | undefined): string {
 }
 
 /** The text in ASCII, others as escapes, so that it shows what it is made of. */
-function visible(text: string): string {
+export function visible(text: string): string {
   return [...text.slice(0, 60)]
     .map((character) =>
       /[ -~]/.test(character) ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
@@ -204,7 +206,7 @@ export function hoursOverlap(span: HoursSpan, first: HoursSpan): Diagnostic {
 }
 
 export function exceptNotDates(name: Name, type: Type): Diagnostic {
-  const message = `\`except\` takes a list of dates, but \`${name.text}\` holds \`${describeType(type)}\``;
+  const message = `\`except\` takes a list of dates, but \`${name.text}\` holds \`${typeText(type)}\``;
   return error('except-not-dates', name.span, message, {
     help: 'write dates without quotes: `[2026-12-25]`, or `list NAME: date from "..."`',
   });

@@ -14,8 +14,8 @@ import {
 } from '../../grammar/tokens.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../diagnostic/span.ts';
+import { nearestOf } from '../diagnostic/suggest.ts';
 import { makeSpan, syntaxError, tokenSpan } from './build-context.ts';
-import { nearestWord } from './suggest.ts';
 import { declarationVocabulary, effectVocabulary, unknownWord } from './vocabulary.ts';
 
 /** An error with its surroundings. */
@@ -87,7 +87,7 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   if (expected === 'a name' && isReservedToken(found)) {
     return `\`${found.image}\` is a word of the language and cannot be a name here`;
   }
-  const near = isAnyWord(found) ? nearestWord(found.image, reservedWords) : null;
+  const near = isAnyWord(found) ? nearestOf(found.image, reservedWords) : null;
   return near === null || near === found.image ? undefined : `did you mean \`${near}\`?`;
 }
 

@@ -13,10 +13,10 @@ import {
   type Token,
   word,
 } from '../../grammar/tokens.ts';
+import { nearestOf } from '../diagnostic/suggest.ts';
 import { syntaxError, tokenSpan } from './build-context.ts';
 import type { Reader } from './concrete.ts';
 import type { MendState } from './mend-state.ts';
-import { nearestWord } from './suggest.ts';
 import { declarationVocabulary, effectVocabulary, meantWord, unknownWord } from './vocabulary.ts';
 
 /** `risk 30` and `risk name 30` lack a sign: a `+` is put before the number. Answers 0 where that is not so. */
@@ -131,7 +131,7 @@ export function mendFirstWord(index: number, state: MendState): Token {
   const vocabulary = isInPolicy ? effectVocabulary : declarationVocabulary;
   const better = meantWord(token.image, vocabulary);
   // A word in a policy that is near no effect may be a misspelt clause; what is near nothing is read as a rule.
-  if (better === null && (!isInPolicy || nearestWord(token.image, reservedWords) !== null)) return token;
+  if (better === null && (!isInPolicy || nearestOf(token.image, reservedWords) !== null)) return token;
   state.reader.report(unknownWord(token.image, tokenSpan(token, state.reader), vocabulary));
   const meant = retype(token, word[better ?? 'deny'], better ?? 'deny');
   if (!isInPolicy) noteDeclaration(meant, state);

@@ -2,8 +2,8 @@
 
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { Span } from '../diagnostic/span.ts';
+import { nearestOf } from '../diagnostic/suggest.ts';
 import { syntaxError } from './build-context.ts';
-import { nearestWord } from './suggest.ts';
 import type { Declaration, Effect } from './tree.ts';
 
 interface Vocabulary<Meant extends string> {
@@ -59,7 +59,7 @@ export function meantWord<Meant extends string>(
 ): Meant | null {
   const small = text.toLowerCase();
   if (Object.hasOwn(synonyms, small)) return synonyms[small]!;
-  const near = nearestWord(small, words);
+  const near = words.includes(small) ? small : nearestOf(small, words);
   return words.find((one) => one === near) ?? null;
 }
 

@@ -1,8 +1,8 @@
 // Reads of located values of a known form. Each reports what is wrong at the narrowest place and returns null, so that
 // one pass over a test file finds all of its mistakes.
 
-import { nearestOf } from '../check/suggest.ts';
 import type { Span } from '../diagnostic/span.ts';
+import { nearestOf } from '../diagnostic/suggest.ts';
 import { toNumber } from '../value/decimal.ts';
 import { parseDuration } from '../value/time.ts';
 import type { Entry, Located, LocatedMap, Report } from './yaml.ts';

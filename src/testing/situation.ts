@@ -1,8 +1,8 @@
 // From a case's raw facts to a situation, and from a situation to the facts of one policy set. A fact that is not
 // given is unknown, never empty; only the payload and the time have a default.
 
-import { nearestOf } from '../check/suggest.ts';
 import type { Span } from '../diagnostic/span.ts';
+import { nearestOf } from '../diagnostic/suggest.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Meter, PolicySet, Rule } from '../model/policy.ts';
 import { type AgentFacts, type Facts, type Reading, type RequestFacts, riskTiers } from '../model/request.ts';

@@ -1,8 +1,8 @@
 // From a misspelt name and the names that would have been right to the nearest one, as help and as a fix. Nothing is
 // suggested where no name is near.
 
-import type { Fix } from '../diagnostic/diagnostic.ts';
-import type { Span } from '../diagnostic/span.ts';
+import type { Fix } from './diagnostic.ts';
+import type { Span } from './span.ts';
 
 export interface Suggestion {
   readonly help?: string;

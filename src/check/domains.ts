@@ -1,0 +1,285 @@
+// What conditions say about single values: a conjunction becomes, for each field, the values that are left. Where none
+// is left the conjunction is never true. Sound, not complete: what is not understood leaves all values.
+
+import type { Compare, Expression, FieldRead } from '../model/expression.ts';
+import type { Range, Type } from '../model/type.ts';
+import { unknown, type Value } from '../model/value.ts';
+import { compare, type Decimal, fromNumber, zero } from '../value/decimal.ts';
+import { length } from '../value/text.ts';
+import { constantValue, type ValueOfLet } from './constants.ts';
+import { valueAs } from './literals.ts';
+
+/** One thing that a condition says of one value. */
+export interface Atom {
+  /** What it speaks of: a field, the length of one, an amount in one currency, or a condition as a whole. */
+  readonly key: string;
+  readonly values: Values;
+  /** The values that there can be at all. */
+  readonly all: Values;
+  /** It can be unknown, so that not being false does not make it true. */
+  readonly mayBeUnknown: boolean;
+}
+
+/** A set of values: a range of numbers with the ends in it or not, or texts that are in or out. */
+export type Values =
+  | { readonly kind: 'range'; readonly low: End | null; readonly high: End | null }
+  | { readonly kind: 'texts'; readonly texts: ReadonlySet<string>; readonly isComplement: boolean };
+
+interface End {
+  readonly value: Decimal;
+  readonly isOpen: boolean;
+}
+
+/** Whether the condition is true for no value of what it speaks of. */
+export function isNeverTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
+  return isImpossible(atomsOf(condition, true, valueOfLet));
+}
+
+/** Whether the condition is false for no value, and never unknown. */
+export function isAlwaysTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
+  const atoms = atomsOf(condition, false, valueOfLet);
+  return isImpossible(atoms.filter((atom) => !atom.mayBeUnknown));
+}
+
+/** No value is left for one of the keys. */
+export function isImpossible(atoms: readonly Atom[]): boolean {
+  const left = new Map<string, Values>();
+  for (const { key, values, all } of atoms) {
+    const rest = intersection(left.get(key) ?? all, values);
+    if (isEmpty(rest)) return true;
+    left.set(key, rest);
+  }
+  return false;
+}
+
+/** What the parts of a conjunction say; with `isTrue` false, what follows from the condition's being false. */
+export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  switch (node.kind) {
+    case 'not':
+      return atomsOf(node.operand, !isTrue, valueOfLet);
+    case 'and':
+    case 'or':
+      if ((node.kind === 'and') !== isTrue) return [];
+      return node.operands.flatMap((operand) => atomsOf(operand, isTrue, valueOfLet));
+    case 'let': {
+      const value = valueOfLet(node.id);
+      return value === null || value === undefined ? [] : atomsOf(value, isTrue, valueOfLet);
+    }
+    case 'compare':
+      return comparisonAtoms(node, isTrue, valueOfLet);
+    case 'in-range':
+      return rangeAtoms(node, isTrue, valueOfLet);
+    case 'in-elements':
+      return elementAtoms(node, isTrue, valueOfLet);
+    default:
+      return [conditionAtom(node, isTrue)];
+  }
+}
+
+const truths: Values = { kind: 'texts', texts: new Set(['true', 'false']), isComplement: false };
+
+/** A condition as a whole: true or false. */
+function conditionAtom(node: Expression, isTrue: boolean): Atom {
+  const text = node.kind === 'literal' ? 'literal' : structureOf(node);
+  const only: Values = { kind: 'texts', texts: new Set([String(isTrue)]), isComplement: false };
+  const literal = node.kind === 'literal' ? node.value : null;
+  const all: Values =
+    literal === null ? truths : { kind: 'texts', texts: new Set([String(literal)]), isComplement: false };
+  const isKnown =
+    node.kind === 'literal' || ((node.kind === 'field' || node.kind === 'has') && !isSigned(node));
+  return { key: `condition ${text}`, values: only, all, mayBeUnknown: !isKnown };
+}
+
+function isSigned(node: Extract<Expression, { kind: 'field' | 'has' }>): boolean {
+  return node.kind === 'field' ? node.isSigned : node.subject.isSigned;
+}
+
+type Operator = Compare['operator'];
+const opposite = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
+const turned = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  const operator = isTrue ? node.operator : opposite[node.operator];
+  const right = constantValue(node.right, valueOfLet);
+  if (right !== null) return right === unknown ? [] : atomOf(node.left, operator, right, valueOfLet);
+  const left = constantValue(node.left, valueOfLet);
+  if (left === null || left === unknown) return [];
+  return atomOf(node.right, turned[operator], left, valueOfLet);
+}
+
+const noText: Values = { kind: 'texts', texts: new Set(), isComplement: false };
+
+/** Whether a text type admits the text: its kind, its patterns and its length. */
+function fitsText(type: Type, text: string): boolean {
+  if (type.kind !== 'text' || type.values !== null) return true;
+  const { low, high } = type.length;
+  const size = fromNumber(length(text));
+  if ((low !== null && compare(size, low) < 0) || (high !== null && compare(size, high) > 0)) return false;
+  return valueAs(text, type) !== null;
+}
+
+/** `subject operator constant`. */
+function atomOf(
+  subject: Expression,
+  operator: Operator,
+  constant: Value,
+  valueOfLet: ValueOfLet,
+): readonly Atom[] {
+  const place = placeOf(subject, constant, valueOfLet);
+  const isNone = operator === '==' && typeof constant === 'string' && !fitsText(subject.type, constant);
+  const values = isNone ? noText : valuesOf(operator, constant);
+  return place === null || values === null ? [] : [{ ...place, values }];
+}
+
+function rangeAtoms(
+  node: Extract<Expression, { kind: 'in-range' }>,
+  isTrue: boolean,
+  valueOfLet: ValueOfLet,
+): readonly Atom[] {
+  if (!isTrue) return [];
+  const low = constantValue(node.low, valueOfLet);
+  const high = constantValue(node.high, valueOfLet);
+  return [
+    ...(low === null || low === unknown ? [] : atomOf(node.subject, '>=', low, valueOfLet)),
+    ...(high === null || high === unknown ? [] : atomOf(node.subject, '<=', high, valueOfLet)),
+  ];
+}
+
+function elementAtoms(
+  node: Extract<Expression, { kind: 'in-elements' }>,
+  isTrue: boolean,
+  valueOfLet: ValueOfLet,
+): readonly Atom[] {
+  if (node.elements.kind !== 'list') return [conditionAtom(node, isTrue)];
+  const texts = node.elements.elements.map((element) => constantValue(element, valueOfLet));
+  const known = texts.filter((text) => typeof text === 'string');
+  const place = known.length < texts.length ? null : placeOf(node.subject, known[0] ?? '', valueOfLet);
+  if (place === null) return [conditionAtom(node, isTrue)];
+  return [{ ...place, values: { kind: 'texts', texts: new Set(known), isComplement: !isTrue } }];
+}
+
+/** What a comparison with a constant speaks of, and the values that it can have; null where that is not known. */
+function placeOf(subject: Expression, constant: Value, valueOfLet: ValueOfLet): Omit<Atom, 'values'> | null {
+  const other = constantValue(subject, valueOfLet);
+  if (other !== null && other !== unknown) return constantPlace(other);
+  if (subject.kind === 'call' && subject.builtin === 'length') return lengthPlace(subject.args[0]);
+  if (subject.kind === 'fact') {
+    const all = allOf(subject.type);
+    const isKnown = subject.fact.startsWith('action.');
+    return all === null ? null : { key: subject.fact, all, mayBeUnknown: !isKnown };
+  }
+  if (subject.kind !== 'field') return null;
+  const all = allOf(subject.type);
+  if (all === null) return null;
+  const currency = isMoney(constant) ? constant.currency : null;
+  const mayBeUnknown = subject.isSigned || currency !== null;
+  return { key: `${fieldKey(subject)} ${currency ?? ''}`, all, mayBeUnknown };
+}
+
+/** A constant on both sides: the only value that there can be. */
+function constantPlace(value: Value): Omit<Atom, 'values'> | null {
+  const all = valuesOf('==', value);
+  return all === null ? null : { key: `constant ${structureOf(value)}`, all, mayBeUnknown: false };
+}
+
+function lengthPlace(of: Expression | undefined): Omit<Atom, 'values'> | null {
+  if (of?.kind !== 'field' || (of.type.kind !== 'text' && of.type.kind !== 'list')) return null;
+  const { low, high } =
+    of.type.kind === 'text' && of.type.values !== null ? { low: null, high: null } : of.type.length;
+  const all = closedRange({ low: low ?? zero, high });
+  return { key: `length ${fieldKey(of)}`, all, mayBeUnknown: of.isSigned };
+}
+
+/** A field by its path. */
+export function fieldKey(field: FieldRead): string {
+  return JSON.stringify([field.root, ...field.steps]);
+}
+
+/** All values of a type; null for types whose values are not followed. */
+export function allOf(type: Type): Values | null {
+  switch (type.kind) {
+    case 'text':
+      return type.values === null
+        ? { kind: 'texts', texts: new Set(), isComplement: true }
+        : { kind: 'texts', texts: new Set(type.values), isComplement: false };
+    case 'boolean':
+      return truths;
+    case 'ip':
+    case 'list':
+    case 'record':
+    case 'any':
+      return null;
+    default:
+      return closedRange(type.range);
+  }
+}
+
+function closedRange({ low, high }: Range): Values {
+  const end = (value: Decimal | null): End | null => (value === null ? null : { value, isOpen: false });
+  return { kind: 'range', low: end(low), high: end(high) };
+}
+
+/** The values for which `value operator constant` is true; null where they are no such set. */
+function valuesOf(operator: Operator, constant: Value): Values | null {
+  if (typeof constant === 'string' || typeof constant === 'boolean') {
+    const texts = new Set([String(constant)]);
+    return operator === '==' || operator === '!='
+      ? { kind: 'texts', texts, isComplement: operator === '!=' }
+      : null;
+  }
+  const value = isMoney(constant) ? constant.amount : isDecimal(constant) ? constant : null;
+  if (value === null || operator === '!=') return null;
+  const end = { value, isOpen: operator === '<' || operator === '>' };
+  return {
+    kind: 'range',
+    low: operator === '<' || operator === '<=' ? null : end,
+    high: operator === '>' || operator === '>=' ? null : end,
+  };
+}
+
+function isMoney(value: Value): value is Extract<Value, { readonly amount: Decimal }> {
+  return typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value;
+}
+
+function isDecimal(value: Value): value is Decimal {
+  return typeof value === 'object' && value !== null && 'coefficient' in value;
+}
+
+function intersection(a: Values, b: Values): Values {
+  if (a.kind === 'range' && b.kind === 'range') {
+    return { kind: 'range', low: tighter(a.low, b.low, 1), high: tighter(a.high, b.high, -1) };
+  }
+  if (a.kind === 'texts' && b.kind === 'texts') return textIntersection(a, b);
+  return a;
+}
+
+function tighter(a: End | null, b: End | null, direction: 1 | -1): End | null {
+  if (a === null || b === null) return a ?? b;
+  const order = compare(a.value, b.value);
+  if (order === 0) return a.isOpen ? a : b;
+  return order === direction ? a : b;
+}
+
+type Texts = Extract<Values, { kind: 'texts' }>;
+
+function textIntersection(a: Texts, b: Texts): Texts {
+  if (a.isComplement && b.isComplement) return { ...a, texts: new Set([...a.texts, ...b.texts]) };
+  const [listed, other] = a.isComplement ? [b, a] : [a, b];
+  const texts = [...listed.texts].filter((text) => other.texts.has(text) !== other.isComplement);
+  return { kind: 'texts', texts: new Set(texts), isComplement: false };
+}
+
+function isEmpty(values: Values): boolean {
+  if (values.kind === 'texts') return !values.isComplement && values.texts.size === 0;
+  if (values.low === null || values.high === null) return false;
+  const order = compare(values.low.value, values.high.value);
+  return order > 0 || (order === 0 && (values.low.isOpen || values.high.isOpen));
+}
+
+/** A text that is the same for expressions that read alike, wherever they stand. */
+export function structureOf(data: unknown): string {
+  return JSON.stringify(data, (key, value) => {
+    if (key === 'span') return undefined;
+    return typeof value === 'bigint' ? `${value}` : value;
+  });
+}

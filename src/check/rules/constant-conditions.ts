@@ -1,0 +1,74 @@
+// Conditions that are true for every request or for none: constants, bounds outside of a field's declared range, parts
+// that exclude each other. The smallest such part is reported.
+
+import type { Span } from '../../diagnostic/span.ts';
+import type { Expression } from '../../model/expression.ts';
+import { isAlwaysTrue, isNeverTrue } from '../domains.ts';
+import { partsOf } from '../model-parts.ts';
+import { warning } from '../problem.ts';
+import type { Checked } from './warn.ts';
+
+export function constantConditions(checked: Checked): void {
+  const { set, enforced } = checked;
+  const search: Search = { checked, unwritten: new Set(enforced.map(({ name }) => name)), lets: new Map() };
+  const conditions = [
+    ...set.policies.flatMap(({ rules }) => rules.map(({ condition }) => condition)),
+    ...[...set.meters.values()].map(({ when }) => when),
+    ...set.guarantees.flatMap(({ claims }) => claims.map(({ when }) => when)),
+  ];
+  for (const condition of conditions) if (condition !== null) reportIn(condition, search);
+}
+
+interface Search {
+  readonly checked: Checked;
+  /** Places of rules without condition, whose true condition nobody wrote. */
+  readonly unwritten: ReadonlySet<Span>;
+  /** Lets that have been searched, and whether something was reported in them. */
+  readonly lets: Map<string, boolean>;
+}
+
+/** Whether something was reported in the expression. */
+function reportIn(node: Expression, search: Search): boolean {
+  if (node.kind === 'let') return reportInLet(node.id, search);
+  const isInside = conditionsWithin(node).map((part) => reportIn(part, search));
+  if (isInside.includes(true)) return true;
+  if (node.type.kind !== 'boolean' || search.unwritten.has(node.span)) return false;
+  const { env, valueOfLet } = search.checked;
+  if (isNeverTrue(node, valueOfLet)) {
+    env.report(
+      warning('never-true', node.span, 'this is never true', {
+        help: 'its parts exclude each other, or what the payload may hold: remove it or mend it',
+      }),
+    );
+    return true;
+  }
+  if (!isAlwaysTrue(node, valueOfLet)) return false;
+  env.report(
+    warning('always-true', node.span, 'this is always true', {
+      help: 'what the payload may hold, or a part of it, makes it so: remove it or mend it',
+    }),
+  );
+  return true;
+}
+
+function reportInLet(id: string, search: Search): boolean {
+  const known = search.lets.get(id);
+  if (known !== undefined) return known;
+  const value = search.checked.valueOfLet(id);
+  // A let of `true` or `false` is a switch that somebody turns; one that reads in several ways may vary in others.
+  const isApart = value == null || value.kind === 'literal' || readsInSeveralWays(id, search);
+  const isReported = !isApart && reportIn(value, search);
+  search.lets.set(id, isReported);
+  return isReported;
+}
+
+function readsInSeveralWays(id: string, { checked }: Search): boolean {
+  const name = checked.set.lets.get(id)?.name;
+  return [...checked.set.lets.values()].filter((each) => each.name === name).length > 1;
+}
+
+/** Parts that are conditions themselves; a `not` and what it negates are one. */
+function conditionsWithin(node: Expression): readonly Expression[] {
+  if (node.kind === 'and' || node.kind === 'or' || node.kind === 'not') return partsOf(node);
+  return node.kind === 'quantify' && node.quantifier !== 'sum' ? [node.body] : [];
+}

@@ -1,0 +1,64 @@
+// Trees of the policy sets that tests of the checker go over: the conformance sets where they are, the packs, and the
+// golden cases without errors.
+
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { type Checked, check } from '../../src/check/check.ts';
+import { parse } from '../../src/syntax/parse.ts';
+import type { PolicyFile } from '../../src/syntax/tree.ts';
+
+export interface NamedSet {
+  readonly name: string;
+  readonly folder: string;
+  readonly files: readonly PolicyFile[];
+}
+
+const conformance = '../shared/conformance';
+
+/** Sets that check without errors, by folder. */
+export function soundSets(): readonly NamedSet[] {
+  const folders = [...globSync([`${conformance}/*/*.policy`, 'policies/*/*.policy'])].map(dirname);
+  const sets = [...new Set(folders)].sort().map((folder) => ({
+    name: basename(folder),
+    folder,
+    files: globSync(`${folder}/*.policy`).sort().map(parseFile),
+  }));
+  const cases = globSync('test/check/cases/ok-*.policy').sort();
+  return [
+    ...sets,
+    ...cases.map((path) => ({ name: basename(path), folder: dirname(path), files: [parseFile(path)] })),
+  ];
+}
+
+function parseFile(path: string): PolicyFile {
+  return parse({ path: basename(path), text: readFileSync(path, 'utf8') }).file;
+}
+
+export function checkSet(folder: string, files: readonly PolicyFile[]): Checked {
+  return check(files, (path) => {
+    const file = `${folder}/${path}`;
+    if (!existsSync(file)) return { code: 'list-file-missing', message: `there is no file \`${path}\`` };
+    return { text: readFileSync(file, 'utf8') };
+  });
+}
+
+/** The set of one file's text; throws where it is in error. */
+export function setOf(text: string): NonNullable<Checked['set']> {
+  const { file, diagnostics } = parse({ path: 'test.policy', text });
+  const checked = check([file], () => ({ code: 'list-file-missing', message: 'no files here' }));
+  if (checked.set === null) throw new Error(JSON.stringify([...diagnostics, ...checked.diagnostics]));
+  return checked.set;
+}
+
+/** Data as text without places, maps as their entries in order. */
+export function withoutSpans(data: unknown): string {
+  return JSON.stringify(
+    data,
+    (key, value) => {
+      if (key === 'span') return undefined;
+      if (value instanceof Map) return [...value];
+      return typeof value === 'bigint' ? `${value}n` : value;
+    },
+    1,
+  );
+}
