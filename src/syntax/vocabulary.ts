@@ -59,7 +59,8 @@ export function meantWord<Meant extends string>(
 ): Meant | null {
   const small = text.toLowerCase();
   if (Object.hasOwn(synonyms, small)) return synonyms[small]!;
-  const near = words.includes(small) ? small : nearestOf(small, words);
+  const same = words.find((one) => one === small);
+  const near = same ?? nearestOf(small, words);
   return words.find((one) => one === near) ?? null;
 }
 

@@ -1,223 +1,298 @@
-// The fields that random actions are made of: a declaration each, values that pass it, and values that do not. The
-// values are few and stand in the conditions too, so that comparisons are met as often as missed.
+// The fields that random actions are made of: how each may be declared, values that pass and values that do not, and
+// what a condition can read of it. The values are few and stand in the conditions too, so that comparisons are met as
+// often as missed.
 
 import type { Json } from '../../src/model/json.ts';
 
-export type Sort =
+/** What a readable place holds, as far as it decides which conditions may be written of it. */
+export type Sort = ScalarSort | ListSort | 'record' | 'any';
+
+export type ScalarSort =
   | 'number'
-  | 'integer'
   | 'money'
+  | 'duration'
+  | 'date'
+  | 'timestamp'
+  | 'datetime'
   | 'boolean'
   | 'text'
   | 'enumeration'
   | 'email'
   | 'url'
-  | 'web_address'
-  | 'ip'
   | 'path'
-  | 'date'
-  | 'timestamp'
-  | 'datetime'
-  | 'texts'
-  | 'numbers'
-  | 'lines'
-  | 'meta'
-  | 'any';
+  | 'ip';
 
-export interface FieldKind {
-  readonly name: string;
+export type ListSort =
+  | 'texts'
+  | 'words'
+  | 'mails'
+  | 'sites'
+  | 'kinds'
+  | 'numbers'
+  | 'gaps'
+  | 'matrix'
+  | 'dates'
+  | 'moments'
+  | 'walls'
+  | 'flags'
+  | 'peers'
+  | 'lines';
+
+/** A place that can be read: a field, a field of a record in it, an element of a list. */
+export interface Part {
+  /** From the field on, as written: `` or `.origin.zone`. */
+  readonly steps: string;
   readonly sort: Sort;
-  readonly declaration: string;
+  /** Some step may be absent or null though the field is there. */
+  readonly canMiss?: boolean;
+  /** The last step admits null, and no step before it can be missing. */
   readonly isNullable?: boolean;
-  readonly isSigned?: boolean;
   readonly isSecret?: boolean;
+  /** Of an enumeration. */
+  readonly values?: readonly string[];
+}
+
+/** One way to declare a field. */
+export interface Form {
+  readonly type: string;
+  readonly isNullable?: boolean;
   readonly good: readonly Json[];
   readonly bad: readonly Json[];
+}
+
+export interface FieldKind {
+  /** The key in the payload. */
+  readonly key: string;
+  /** As written after a dot, where that is not the key. */
+  readonly written?: string;
+  readonly forms: readonly Form[];
+  readonly parts: readonly Part[];
 }
 
 const words = [
   'alpha',
   'beta',
   'Alpha',
-  'alpha beta',
+  'alpha  beta',
   '',
   'a-1',
   'VIP10',
+  'a\nb',
   'see https://a.example.com/x now',
   'secret!',
+  'ＡＬＰＨＡ',
+  '{risk}',
+];
+
+export const colours = ['red', 'green', 'blue'];
+
+function field(key: string, sort: Sort, forms: readonly Form[], more: Partial<FieldKind> = {}): FieldKind {
+  return { key, forms, parts: [{ steps: '', sort }], ...more };
+}
+
+function form(type: string, good: readonly Json[], bad: readonly Json[] = []): Form {
+  return { type, good, bad, isNullable: type.endsWith('| null') };
+}
+
+const numberFields: readonly FieldKind[] = [
+  field('price', 'money', [
+    form('money(currency) 0..', [0, 0.1, 5, 100, 100.01, 2500], [-1, '5', null]),
+    form('money(currency) -10..5_000', [-3, 0, 0.1, 5, 100], [5000.01]),
+    form('money(currency) | null', [null, 0.1, 5, 100, 1e300]),
+  ]),
+  field('ratio', 'number', [
+    form('number', [0, 0.1, 0.2, 0.3, -1, 12, 1e15, 1e-9, 1e300, 123456789012345], ['0', true]),
+    form('number | null', [null, 0.3, 3]),
+  ]),
+  field('level', 'number', [
+    form('number 0..10', [0, 1, 2.5, 10], [10.5, -0.1]),
+    form('number -5..', [-5, 0, 3], [-5.1]),
+  ]),
+  field('times', 'number', [
+    form('integer 0..20', [0, 1, 3, 20], [2.5, 21]),
+    form('integer ..100', [-7, 0, 3, 5.0], ['1']),
+  ]),
+];
+
+const textFields: readonly FieldKind[] = [
+  field('flag', 'boolean', [form('boolean', [true, false], ['true', 0])]),
+  field('label', 'text', [form('string', words, [7, ['alpha']])]),
+  field('nick', 'text', [form('string | null', [null, 'alpha', 'beta'], [7])]),
+  field('slug', 'text', [form("string matches '[a-z0-9-]+'", ['alpha', 'a-1', 'x'], ['A B', ''])]),
+  field('short', 'text', [form('string 1..5', ['alpha', 'beta', '🎫🎫'], ['', 'toolong'])]),
+  field('kind', 'enumeration', [
+    form('"red" | "green" | "blue"', colours, ['Red', '']),
+    form('"red" | "green"', ['red', 'green'], ['blue']),
+    form('"blue" | "red" | null', [null, 'blue', 'red'], ['green']),
+  ]),
+  field('tier', 'enumeration', [form('tier', ['gold', 'silver'], ['bronze'])], {
+    parts: [{ steps: '', sort: 'enumeration', values: ['gold', 'silver'] }],
+  }),
+  field('mail', 'email', [form('email', ['ann@example.com', 'bob@Evil.test'], ['ann', 'a@b@c.de'])]),
+  field('contact', 'text', [form('email', ['ann@example.com']), form('string', ['alpha', 'ann@example.com'])]),
+  field('link', 'url', [
+    form('url', ['https://a.example.com/x', 'http://evil.test:8080/', 'ftp2://x.test/'], ['a.example.com']),
+  ]),
+  field('site', 'url', [
+    form('web_address', ['www.example.com/x', 'https://a.example.com', 'a.b:99'], ['no site']),
+  ]),
+  field('peer', 'ip', [form('ip', ['10.1.2.3', '192.168.0.1', '::1', '::ffff:10.1.2.3'], ['10.1', 'x'])]),
+  field('file', 'path', [form('path', ['/workspace/a', '/workspace/../etc', 'b/c.pem', '/'], ['a\\b'])]),
+];
+
+const timeFields: readonly FieldKind[] = [
+  field('day', 'date', [
+    form('date', ['2026-03-01', '2026-12-25', '2024-02-29'], ['2026-02-30']),
+    form('date 2026-01-01..2026-12-31', ['2026-03-29', '2026-01-01'], ['2025-12-31']),
+  ]),
+  field('at', 'timestamp', [
+    form('timestamp', ['2026-03-01T12:00:00Z', '2026-03-02T01:30:00.5+02:00'], ['2026-03-01T12:00:00']),
+    form('timestamp 2026-01-01T00:00Z..', ['2026-03-29T01:30:00Z'], ['2025-01-01T00:00:00Z']),
+  ]),
+  field('wall', 'datetime', [form('datetime', ['2026-03-01 12:00', '2026-03-02T01:30:15'], ['noon'])]),
+];
+
+const listFields: readonly FieldKind[] = [
+  field('names', 'texts', [
+    form('[string] ..4', [[], ['alpha'], ['beta', 'alpha'], ['x', 'y', 'z']], [['a', 'b', 'c', 'd', 'e']]),
+    form('[string 1..9]', [[], ['alpha', '10.0.0.1']], [[''], [1]]),
+    form('[string] | null', [null, ['alpha']], [[null]]),
+  ]),
+  field('mails', 'mails', [form('[email] 1..50', [['ann@example.com'], ['a@b.de', 'c@Evil.test']], [[]])]),
+  field('sites', 'sites', [form('[web_address]', [[], ['a.example.com', 'http://evil.test']], [['']])]),
+  field('kinds', 'kinds', [form('["red" | "green"]', [[], ['red', 'green']], [['blue']])]),
+  field('sizes', 'gaps', [form('[number | null]', [[], [1], [0.1, 0.2], [5, null, 12]], [['1']])]),
+  field('counts', 'numbers', [form('[integer 0..] ..3', [[], [1], [3, 0, 3]], [[-1], [1, 1, 1, 1]])]),
+  field('matrix', 'matrix', [form('[[number]]', [[], [[]], [[1, 2], [0.3]]], [[1]])]),
+  field('days', 'dates', [form('[date]', [[], ['2026-03-01'], ['2026-12-25', '2026-03-01']], [['x']])]),
+  field('moments', 'moments', [form('[timestamp]', [[], ['2026-03-01T12:00:00Z']], [['x']])]),
+  field('walls', 'walls', [form('[datetime]', [[], ['2026-03-01 12:00']], [['x']])]),
+  field('flags', 'flags', [form('[boolean]', [[], [true], [false, true]], [[1]])]),
+  field('peers', 'peers', [form('[ip]', [[], ['10.1.2.3'], ['::1', '192.168.0.1']], [['x']])]),
+  field('lines', 'lines', [
+    form(
+      '[{ sku: string, quantity: integer 1.., gift?: boolean, cost: money(unit), unit: "USD" | "EUR", tags?: [string] | null }] ..5',
+      [
+        [],
+        [{ sku: 'X-1', quantity: 1, cost: 5, unit: 'USD' }],
+        [
+          { sku: 'X-1', quantity: 5, gift: true, cost: 0.1, unit: 'USD', tags: ['alpha', 'x'] },
+          { sku: 'alpha', quantity: 12, gift: false, cost: 100, unit: 'USD', tags: null },
+        ],
+        [
+          { sku: '', quantity: 2, cost: 3, unit: 'USD', tags: [] },
+          { sku: 'X-2', quantity: 3, cost: 3, unit: 'EUR' },
+        ],
+      ],
+      [[{ sku: 'X-1' }], [{ sku: 'X-1', quantity: 0, cost: 1, unit: 'USD' }], {}],
+    ),
+  ]),
+];
+
+const metaForm =
+  '{ source: string, priority?: integer 1..5, origin: { zone?: string | null, level: number } | null, pin: secret string }';
+
+const recordFields: readonly FieldKind[] = [
+  field(
+    'meta',
+    'record',
+    [
+      form(
+        metaForm,
+        [
+          { source: 'alpha', origin: null, pin: '1' },
+          { source: 'beta', priority: 4, origin: { level: 3 }, pin: '' },
+          { source: '', priority: 1, origin: { zone: null, level: 0.3 }, pin: '1' },
+          { source: 'VIP10', origin: { zone: 'alpha', level: 12 }, pin: '1' },
+        ],
+        [{ priority: 4 }, [], { source: 'alpha', origin: { level: '3' }, pin: '1', other: 1 }],
+      ),
+    ],
+    {
+      parts: [
+        { steps: '', sort: 'record' },
+        { steps: '.source', sort: 'text' },
+        { steps: '.priority', sort: 'number', canMiss: true },
+        { steps: '.origin', sort: 'record', canMiss: true, isNullable: true },
+        { steps: '.origin.zone', sort: 'text', canMiss: true },
+        { steps: '.origin.level', sort: 'number', canMiss: true },
+        { steps: '.pin', sort: 'text', isSecret: true },
+      ],
+    },
+  ),
+  field(
+    'place',
+    'record',
+    [
+      form(
+        'address',
+        [{ street: 'alpha' }, { street: '', point: { x: 0.3, y: -1 } }, { street: 'a-1', point: { x: 3, y: 7 } }],
+        [{ street: 'alpha', point: {} }, 'alpha'],
+      ),
+      form('address | null', [null, { street: 'beta', point: { x: 0, y: 0 } }], [7]),
+    ],
+    {
+      parts: [
+        { steps: '', sort: 'record' },
+        { steps: '.street', sort: 'text' },
+        { steps: '.point', sort: 'record', canMiss: true },
+        { steps: '.point.x', sort: 'number', canMiss: true },
+      ],
+    },
+  ),
+  field('blob', 'any', [form('any', [1, { deep: [null] }, 'text', null])]),
+  field('x-id', 'text', [form('string', ['alpha', 'a-1', ''])], { written: '"x-id"' }),
+  field('__proto__', 'number', [form('number', [0, 3, 7])]),
+  field('to', 'text', [form('string', words)]),
+  field('when', 'number', [form('number', [0, 3])], { written: '"when"' }),
 ];
 
 export const fieldKinds: readonly FieldKind[] = [
-  {
-    name: 'price',
-    sort: 'money',
-    declaration: 'money(currency) 0..',
-    good: [0, 0.1, 5, 100, 100.01, 2500],
-    bad: [-1, '5', null],
-  },
-  {
-    name: 'ratio',
-    sort: 'number',
-    declaration: 'number',
-    good: [0, 0.1, 0.2, 0.3, -1, 12, 1e15, 1e-9],
-    bad: ['0', true],
-  },
-  { name: 'level', sort: 'number', declaration: 'number 0..10', good: [0, 1, 2.5, 10], bad: [10.5, -0.1] },
-  { name: 'times', sort: 'integer', declaration: 'integer 0..20', good: [0, 1, 3, 20], bad: [2.5, 21] },
-  { name: 'flag', sort: 'boolean', declaration: 'boolean', good: [true, false], bad: ['true', 0] },
-  { name: 'label', sort: 'text', declaration: 'string', good: words, bad: [7, ['alpha']] },
-  {
-    name: 'nick',
-    sort: 'text',
-    declaration: 'string | null',
-    isNullable: true,
-    good: [null, 'alpha', 'beta'],
-    bad: [7],
-  },
-  {
-    name: 'slug',
-    sort: 'text',
-    declaration: "string matches '[a-z0-9-]+'",
-    good: ['alpha', 'a-1', 'x'],
-    bad: ['A B', ''],
-  },
-  {
-    name: 'short',
-    sort: 'text',
-    declaration: 'string 1..5',
-    good: ['alpha', 'beta', '🎫🎫'],
-    bad: ['', 'toolong'],
-  },
-  {
-    name: 'kind',
-    sort: 'enumeration',
-    declaration: '"red" | "green" | "blue"',
-    good: ['red', 'green', 'blue'],
-    bad: ['Red', ''],
-  },
-  {
-    name: 'mail',
-    sort: 'email',
-    declaration: 'email',
-    good: ['ann@example.com', 'bob@Evil.test'],
-    bad: ['ann', 'a@b@c.de'],
-  },
-  {
-    name: 'link',
-    sort: 'url',
-    declaration: 'url',
-    good: ['https://a.example.com/x', 'http://evil.test:8080/'],
-    bad: ['a.example.com'],
-  },
-  {
-    name: 'site',
-    sort: 'web_address',
-    declaration: 'web_address',
-    good: ['www.example.com/x', 'https://a.example.com'],
-    bad: ['no site'],
-  },
-  {
-    name: 'peer',
-    sort: 'ip',
-    declaration: 'ip',
-    good: ['10.1.2.3', '192.168.0.1', '::1', '::ffff:10.1.2.3'],
-    bad: ['10.1', 'x'],
-  },
-  {
-    name: 'file',
-    sort: 'path',
-    declaration: 'path',
-    good: ['/workspace/a', '/workspace/../etc', 'b/c.pem'],
-    bad: ['a\\b'],
-  },
-  {
-    name: 'day',
-    sort: 'date',
-    declaration: 'date',
-    good: ['2026-03-01', '2026-12-25', '2024-02-29'],
-    bad: ['2026-02-30'],
-  },
-  {
-    name: 'at',
-    sort: 'timestamp',
-    declaration: 'timestamp',
-    good: ['2026-03-01T12:00:00Z', '2026-03-02T01:30:00.5+02:00'],
-    bad: ['2026-03-01T12:00:00'],
-  },
-  {
-    name: 'wall',
-    sort: 'datetime',
-    declaration: 'datetime',
-    good: ['2026-03-01 12:00', '2026-03-02T01:30:15'],
-    bad: ['noon'],
-  },
-  {
-    name: 'names',
-    sort: 'texts',
-    declaration: '[string] ..4',
-    good: [[], ['alpha'], ['beta', 'alpha'], ['x', 'y', 'z']],
-    bad: [['a', 'b', 'c', 'd', 'e'], [1]],
-  },
-  {
-    name: 'sizes',
-    sort: 'numbers',
-    declaration: '[number | null]',
-    good: [[], [1], [0.1, 0.2], [5, null, 12]],
-    bad: [['1']],
-  },
-  {
-    name: 'lines',
-    sort: 'lines',
-    declaration: '[{ sku: string, quantity: integer 1.., gift?: boolean }] ..5',
-    good: [
-      [],
-      [{ sku: 'X-1', quantity: 1 }],
-      [
-        { sku: 'X-1', quantity: 5, gift: true },
-        { sku: 'alpha', quantity: 12, gift: false },
-      ],
-    ],
-    bad: [[{ sku: 'X-1' }], [{ sku: 'X-1', quantity: 0 }], {}],
-  },
-  {
-    name: 'meta',
-    sort: 'meta',
-    declaration: '{ source: string, priority?: integer 1..5 }',
-    good: [{ source: 'alpha' }, { source: 'beta', priority: 4 }, { source: '', priority: 1 }],
-    bad: [{ priority: 4 }, [], { source: 'alpha', other: 1 }],
-  },
-  { name: 'blob', sort: 'any', declaration: 'any', good: [1, { deep: [null] }, 'text'], bad: [] },
-  {
-    name: 'score',
-    sort: 'integer',
-    declaration: 'signed integer 0..1_000',
-    isSigned: true,
-    good: [0, 3, 20, 700],
-    bad: [1001],
-  },
-  {
-    name: 'listed',
-    sort: 'boolean',
-    declaration: 'signed boolean',
-    isSigned: true,
-    good: [true, false],
-    bad: ['no'],
-  },
-  {
-    name: 'pin',
-    sort: 'text',
-    declaration: 'secret string',
-    isSecret: true,
-    good: ['1234', '0000'],
-    bad: [1234],
-  },
+  ...numberFields,
+  ...textFields,
+  ...timeFields,
+  ...listFields,
+  ...recordFields,
 ];
 
-/** Goes with `price`. */
-export const currencyField: FieldKind = {
-  name: 'currency',
-  sort: 'enumeration',
-  declaration: '"USD" | "EUR" | "JPY"',
-  good: ['USD', 'EUR', 'JPY'],
-  bad: ['usd', 'XXX1'],
+/** Goes with every amount of money. */
+export const currencyField: FieldKind = field('currency', 'enumeration', [
+  form('"USD" | "EUR" | "JPY"', ['USD', 'EUR', 'JPY'], ['usd', 'XXX1']),
+  form('"USD"', ['USD'], ['EUR']),
+]);
+
+/** Declarations of the types that forms name. */
+export const typeDeclarations: readonly string[] = [
+  'type tier = "gold" | "silver"',
+  'type point = { x: number, y: number }',
+  'type address = { street: string, point?: point }',
+];
+
+/** What a quantifier's variable offers, by the list it goes through. */
+export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
+  texts: [{ steps: '', sort: 'text' }],
+  words: [{ steps: '', sort: 'text' }],
+  mails: [{ steps: '', sort: 'email' }],
+  sites: [{ steps: '', sort: 'url' }],
+  kinds: [{ steps: '', sort: 'enumeration', values: ['red', 'green'] }],
+  numbers: [{ steps: '', sort: 'number' }],
+  gaps: [{ steps: '', sort: 'number', canMiss: true, isNullable: true }],
+  matrix: [{ steps: '', sort: 'numbers' }],
+  dates: [{ steps: '', sort: 'date' }],
+  moments: [{ steps: '', sort: 'timestamp' }],
+  walls: [{ steps: '', sort: 'datetime' }],
+  flags: [{ steps: '', sort: 'boolean' }],
+  peers: [{ steps: '', sort: 'ip' }],
+  lines: [
+    { steps: '.sku', sort: 'text' },
+    { steps: '.quantity', sort: 'number' },
+    { steps: '.gift', sort: 'boolean', canMiss: true },
+    { steps: '.cost', sort: 'money' },
+    { steps: '.unit', sort: 'enumeration', values: ['USD', 'EUR'] },
+    { steps: '.tags', sort: 'texts', canMiss: true },
+  ],
 };
+
+export function isList(sort: Sort): sort is ListSort {
+  return Object.hasOwn(elementParts, sort);
+}
