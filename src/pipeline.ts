@@ -40,7 +40,12 @@ export function compile(sources: PolicySources, cache: FunctionCache = createFun
   const parsed = sources.files.map(parse);
   const files = parsed.map(({ file }) => file);
   const checked = check(files, sources.readListFile);
-  const diagnostics = sortDiagnostics([...parsed.flatMap((one) => one.diagnostics), ...checked.diagnostics]);
+  const syntax = parsed.flatMap((one) => one.diagnostics);
+  // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
+  const meaning = hasErrors(syntax)
+    ? checked.diagnostics.filter((one) => hasErrors([one]))
+    : checked.diagnostics;
+  const diagnostics = sortDiagnostics([...syntax, ...meaning]);
   const set = hasErrors(diagnostics) ? null : checked.set;
   const program = set === null ? null : plan(set);
   const engine = program === null ? null : link(program, cache);

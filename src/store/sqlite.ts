@@ -75,7 +75,7 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
       plants: plantStore(read, queue),
       settings,
       masterKey,
-      isWritable: queue.isAlive,
+      isWritable: queue.isWritable,
       async close() {
         await uses.flush();
         // The last connection to close folds the log into the file, which a read-only one cannot.

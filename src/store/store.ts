@@ -20,7 +20,7 @@ export interface Store {
   readonly settings: SettingStore;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
-  /** False once the writer is lost: every further write will be refused. */
+  /** False for a few seconds after a write has failed, and for ever once the writer is lost. */
   isWritable(): boolean;
   /** Finishes the writes under way, then lets go of all files. Calling it again changes nothing. */
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import { StoreError } from './store-error.ts';
 export interface WriteQueue {
   /** What the write answered, once it is durable. Rejects with a StoreError, and nothing of it is stored. */
   write<W extends Write>(write: W): Promise<WriteResults[W['kind']]>;
-  isAlive(): boolean;
+  isWritable(): boolean;
   /** Finishes what is waiting, then ends the thread. */
   close(): Promise<void>;
 }
@@ -53,6 +53,9 @@ function untilReady(worker: Worker): Promise<void> {
   });
 }
 
+/** So long a failed batch is held against the store unless another succeeds; then the next write may try. */
+const failureShownMs = 5_000;
+
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
   let waiting: Waiting[] = [];
   /** The batch that the writer is working on. */
@@ -61,11 +64,13 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
   let closing: Promise<void> | null = null;
+  let failedAtMs = -Infinity;
   const hasExited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
 
   worker.on('message', (message: FromWriter) => {
     const batch = underWay;
     underWay = [];
+    failedAtMs = message.kind === 'failed' ? performance.now() : -Infinity;
     settle(batch, message);
     if (waiting.length > 0) sendBatch();
     else if (closing !== null) post({ kind: 'close' });
@@ -118,7 +123,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
         scheduleSend();
       });
     },
-    isAlive: () => ended === null,
+    isWritable: () => ended === null && performance.now() - failedAtMs > failureShownMs,
     close() {
       if (closing !== null) return closing;
       const isIdle = underWay.length === 0 && waiting.length === 0;

@@ -87,9 +87,12 @@ function helpFor(expected: string, found: Token | null): string | undefined {
   if (expected === 'a name' && isReservedToken(found)) {
     return `\`${found.image}\` is a word of the language and cannot be a name here`;
   }
-  const near = isAnyWord(found) ? nearestOf(found.image, reservedWords) : null;
+  const words = expected.startsWith('a clause') ? [...reservedWords, ...clauseWords] : reservedWords;
+  const near = isAnyWord(found) ? nearestOf(found.image, words) : null;
   return near === null || near === found.image ? undefined : `did you mean \`${near}\`?`;
 }
+
+const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
 
 const negatable: ReadonlySet<unknown> = new Set([
   ...[word.like, word.matches, word.starts, word.ends, word.contains, word.mentions, word.inside, word.has],

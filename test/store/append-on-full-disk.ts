@@ -36,7 +36,7 @@ function makeRoom(): void {
 }
 
 /** What came of appending `count` requests at once: an outcome each, and whether its record can be found. */
-async function appendMany(count: number): Promise<{ outcomes: string[]; foundCount: number }> {
+async function appendMany(count: number) {
   const records = Array.from({ length: count }, () => requestRow());
   const results = await Promise.allSettled(
     records.map((record) => store.requests.append(record, { openMax: 20 })),
@@ -46,7 +46,8 @@ async function appendMany(count: number): Promise<{ outcomes: string[]; foundCou
     return result.reason instanceof StoreError ? result.reason.code : String(result.reason);
   });
   const found = await Promise.all(records.map((record) => store.requests.find(record.id)));
-  return { outcomes: [...new Set(outcomes)], foundCount: found.filter((record) => record !== null).length };
+  const foundCount = found.filter((record) => record !== null).length;
+  return { outcomes: [...new Set(outcomes)], foundCount, isWritable: store.isWritable() };
 }
 
 const before = await appendMany(3);

@@ -59,11 +59,11 @@ test('on a full disk whole batches are refused, and later writes succeed once th
   const result = run(canMount ? [...ownMounts, ...mountThenRun, ...script, 'tmpfs'] : [...script, 'limit']);
   expect(result).toMatchObject({ status: 0, stderr: '' });
 
-  const refused = { outcomes: [canMount ? 'full' : 'io'], foundCount: 0 };
+  const refused = { outcomes: [canMount ? 'full' : 'io'], foundCount: 0, isWritable: false };
   expect(JSON.parse(result.stdout)).toEqual({
-    before: { outcomes: ['stored'], foundCount: 3 },
+    before: { outcomes: ['stored'], foundCount: 3, isWritable: true },
     whileFull: [refused, refused],
-    after: { outcomes: ['stored'], foundCount: 40 },
+    after: { outcomes: ['stored'], foundCount: 40, isWritable: true },
   });
 });
 
@@ -87,6 +87,6 @@ test('when the writer is lost, waiting and later writes reject', async () => {
   await worker.terminate();
   for (const result of await waiting) expect(result).toMatchObject({ reason: { code: 'writer-died' } });
   await expect(append()).rejects.toMatchObject({ code: 'writer-died' });
-  expect(queue.isAlive()).toBe(false);
+  expect(queue.isWritable()).toBe(false);
   await queue.close();
 });
