@@ -1,30 +1,78 @@
 // The functions of the language, one entry each. Every stage that treats functions has a table that satisfies
-// `Record<Builtin, ...>`, so that a new entry here makes the type checker name each place that lacks its line.
+// `Record<Builtin, ...>`, so that a new entry here makes the type checker name each place that lacks its line. An example
+// is a condition that is true; docs/LANGUAGE.md shows them, and a test runs them.
 
 export const builtins = {
   length: {
     signature: 'length(string | list): integer',
     meaning: 'code points of a text, elements of a list',
+    example: 'length("añb") == 3',
   },
-  lower: { signature: 'lower(string): string', meaning: 'lower case, without locale' },
-  trim: { signature: 'trim(string): string', meaning: 'without white space at both ends' },
-  fold: { signature: 'fold(string): string', meaning: 'as lists that ignore case compare text' },
-  links: { signature: 'links(string): [string]', meaning: 'the URLs and web addresses in a text' },
-  domain: { signature: 'domain(email): string', meaning: 'what stands behind the @, in lower case' },
-  host: { signature: 'host(url | web_address): string', meaning: 'lower case, without trailing dot' },
+  lower: {
+    signature: 'lower(string): string',
+    meaning: 'lower case, without locale',
+    example: 'lower("ÀB") == "àb"',
+  },
+  trim: {
+    signature: 'trim(string): string',
+    meaning: 'without white space at both ends',
+    example: 'trim("  two words ") == "two words"',
+  },
+  fold: {
+    signature: 'fold(string): string',
+    meaning: 'as lists that ignore case compare text',
+    example: 'fold("ＯＦＦＩＣＥ   supplies") == "office supplies"',
+  },
+  links: {
+    signature: 'links(string): [string]',
+    meaning: 'the URLs and web addresses in a text',
+    example: '"www.example.com/a" in links("see www.example.com/a.")',
+  },
+  domain: {
+    signature: 'domain(email): string',
+    meaning: 'what stands behind the @, in lower case',
+    example: 'domain(payload.mail) == "example.com"',
+  },
+  host: {
+    signature: 'host(url | web_address): string',
+    meaning: 'lower case, without trailing dot',
+    example: 'host(payload.link) == "www.example.com"',
+  },
   scheme: {
     signature: 'scheme(url | web_address): string',
     meaning: 'lower case; https where a web address has none',
+    example: 'scheme(payload.link) == "https"',
   },
-  port: { signature: 'port(url | web_address): integer', meaning: 'explicit, else by scheme, else unknown' },
+  port: {
+    signature: 'port(url | web_address): integer',
+    meaning: 'explicit, else by scheme, else unknown',
+    example: 'port(payload.link) == 443',
+  },
   date: {
     signature: 'date(timestamp, "Zone"): date',
     meaning: 'the local date of an instant in a time zone',
+    example: 'date(2026-03-01T23:30Z, "Asia/Tokyo") == 2026-03-02',
   },
-  today: { signature: 'today in "Zone": date', meaning: 'the local date of now in a time zone' },
-  min: { signature: 'min(quantity, quantity, ...): quantity', meaning: 'the smallest' },
-  max: { signature: 'max(quantity, quantity, ...): quantity', meaning: 'the largest' },
-  abs: { signature: 'abs(number | money | duration): the same', meaning: 'without its sign' },
+  today: {
+    signature: 'today in "Zone": date',
+    meaning: 'the local date of now in a time zone',
+    example: 'today in "Europe/Berlin" == 2026-03-02',
+  },
+  min: {
+    signature: 'min(quantity, quantity, ...): quantity',
+    meaning: 'the smallest',
+    example: 'min(3, 0.5, 2) == 0.5',
+  },
+  max: {
+    signature: 'max(quantity, quantity, ...): quantity',
+    meaning: 'the largest',
+    example: 'max(1h, 90m) == 90m',
+  },
+  abs: {
+    signature: 'abs(number | money | duration): the same',
+    meaning: 'without its sign',
+    example: 'abs(-2.5 USD) == 2.5 USD',
+  },
 } as const;
 
 export type Builtin = keyof typeof builtins;
