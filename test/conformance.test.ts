@@ -1,4 +1,4 @@
-// The conformance cases, which every build must pass, and the packs' own tests: on the compiled function and on the
+// The conformance cases, which every build must pass, the packs' own tests, and the language's details: on the compiled function and on the
 // definition.
 
 import { existsSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { runTestFiles } from '../src/testing/run.ts';
 
 const conformance = '../shared/conformance';
 
-const folders = [conformance, 'policies'].filter((folder) => existsSync(folder));
+const folders = [conformance, 'policies', 'test/language'].filter((folder) => existsSync(folder));
 const files = await findTests(folders);
 
 describe('conformance', () => {
