@@ -18,7 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
   json: ['model'],
   sources: ['pipeline', 'syntax', 'check', 'emit', 'model', 'diagnostic'],
-  testing: ['pipeline', 'sources', 'spec', 'model', 'diagnostic', 'value', 'json'],
+  testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
   store: [],
   agents: ['model', 'store'],
   requests: ['model', 'agents', 'store', 'value'],

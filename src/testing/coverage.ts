@@ -5,12 +5,14 @@ import type { PolicySet, Rule } from '../model/policy.ts';
 import type { Truth } from '../model/trace.ts';
 import type { ExplainedRule } from '../spec/explain.ts';
 
-interface RuleCoverage {
+export interface RuleCoverage {
   /** The policy file, as tests reach it. */
   readonly file: string;
   readonly rule: string;
   readonly isUnconditional: boolean;
   readonly counts: Readonly<Record<Truth, number>>;
+  /** What it should have been at least once and never was. */
+  readonly lacks: readonly Truth[];
 }
 
 export interface Coverage {
@@ -53,19 +55,22 @@ export class CoverageCounter {
 
   result(): Coverage {
     const rules = [...this.#rules.values()]
-      .map(({ file, rule, counts }) => ({
-        file,
-        rule: rule.id,
-        isUnconditional: isUnconditional(rule),
-        counts,
-      }))
+      .map(coverageOf)
       .toSorted((a, b) => compareText(a.file, b.file) || compareText(a.rule, b.rule));
-    const demanded = rules.flatMap(({ counts, isUnconditional }) =>
-      isUnconditional ? [counts.true] : [counts.true, counts.false],
-    );
-    const seen = demanded.filter((count) => count > 0).length;
-    return { rules, percent: demanded.length === 0 ? 100 : Math.floor((100 * seen) / demanded.length) };
+    const demanded = rules.reduce((sum, rule) => sum + demandedOf(rule).length, 0);
+    const lacking = rules.reduce((sum, { lacks }) => sum + lacks.length, 0);
+    return { rules, percent: demanded === 0 ? 100 : Math.floor((100 * (demanded - lacking)) / demanded) };
   }
+}
+
+function coverageOf({ file, rule, counts }: Counted): RuleCoverage {
+  const base = { file, rule: rule.id, isUnconditional: isUnconditional(rule), counts };
+  return { ...base, lacks: demandedOf(base).filter((truth) => counts[truth] === 0) };
+}
+
+/** What a rule without a condition can be is true alone. */
+function demandedOf({ isUnconditional }: Pick<RuleCoverage, 'isUnconditional'>): readonly Truth[] {
+  return isUnconditional ? ['true'] : ['true', 'false'];
 }
 
 function isUnconditional({ condition }: Rule): boolean {

@@ -35,12 +35,22 @@ export function readExpectation(located: Located, report: Report): Expectation {
       readIfThere(map, 'rules', (value) => readTexts(value, '`rules`', report))?.map((rule) => rule.text) ??
       null,
     requires: readIfThere(map, 'requires', (value) => readRequires(value, report)),
+    validForSeconds: readIfThere(map, 'valid_for', (value) => readDuration(value, '`valid_for`', report)),
   };
 }
 
 /** Every way in which the decision is not the expected one; none when it is. */
 export function differences(expectation: Expectation, decision: Decision): readonly Difference[] {
-  const { decision: outcome, by, matchedPolicy, risk, reason, rules, requires } = expectation;
+  const {
+    decision: outcome,
+    by,
+    matchedPolicy,
+    risk,
+    reason,
+    rules,
+    requires,
+    validForSeconds,
+  } = expectation;
   return [
     ...compareTexts('decision', outcome, decision.outcome),
     ...compareTexts('by', by, decision.by),
@@ -49,6 +59,7 @@ export function differences(expectation: Expectation, decision: Decision): reado
     ...compareReasons(reason, decision.reason),
     ...compareTexts('rules', rules === null ? null : listed(rules), listed(decision.rules)),
     ...(requires === null ? [] : compareRequirements(requires, decision.requires)),
+    ...(validForSeconds === null ? [] : compareValidity(validForSeconds, decision.validForSeconds)),
   ];
 }
 
@@ -60,9 +71,19 @@ const anything: Expectation = {
   reason: null,
   rules: null,
   requires: null,
+  validForSeconds: null,
 };
 
-const expectationKeys = ['decision', 'by', 'matched_policy', 'risk', 'reason', 'rules', 'requires'] as const;
+const expectationKeys = [
+  'decision',
+  'by',
+  'matched_policy',
+  'risk',
+  'reason',
+  'rules',
+  'requires',
+  'valid_for',
+] as const;
 const thisRequest = 'this request';
 
 function readDecision(located: Located, report: Report): Expectation['decision'] {
@@ -123,6 +144,10 @@ function compareTexts(field: string, expected: string | null, actual: string): r
 function compareReasons(expected: string | RegExp | null, actual: string): readonly Difference[] {
   if (!(expected instanceof RegExp)) return compareTexts('reason', expected, actual);
   return expected.test(actual) ? [] : [{ field: 'reason', expected: String(expected), actual }];
+}
+
+function compareValidity(expected: number, actual: number | null): readonly Difference[] {
+  return compareTexts('valid_for', duration(expected), actual === null ? 'none' : duration(actual));
 }
 
 function compareRequirements(

@@ -12,6 +12,12 @@ export async function findTests(paths: readonly string[]): Promise<readonly stri
   return [...new Set(found.flat())].toSorted();
 }
 
+/** The directories among the paths under which there is no test file: to pass them over would look like success. */
+export async function findUntested(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map(findUnder));
+  return paths.filter((_, index) => found[index]!.length === 0);
+}
+
 async function findUnder(path: string): Promise<readonly string[]> {
   const stats = await stat(path).catch(() => null);
   if (!stats?.isDirectory()) return [path];

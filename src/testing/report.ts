@@ -1,7 +1,9 @@
 // A test run as text for people, and as plain JSON: what failed, with expected against actual, and the counts.
 
+import { relative } from 'node:path';
 import { escapeControls } from '../diagnostic/render.ts';
-import type { Coverage } from './coverage.ts';
+import type { Truth } from '../model/trace.ts';
+import type { Coverage, RuleCoverage } from './coverage.ts';
 import type { CaseResult, FileResult, TestRun } from './run.ts';
 
 /** How text is marked; the identity where there are no colours. */
@@ -31,23 +33,23 @@ export function reportRun(run: TestRun, marks: Marks): string {
   return `${run.files.flatMap((file) => reportFile(file, marks)).join('\n')}\n\n${parts.join(', ')} ${time}\n`;
 }
 
-/** A table of the rules with how often each came out true, false and unknown; what is missing stands out. */
+/** A table of the rules of each file with how often each came out true, false and unknown; what lacks stands out. */
 export function reportCoverage(coverage: Coverage, marks: Marks): string {
   const width = Math.max(4, ...coverage.rules.map(({ rule }) => rule.length));
-  const cell = (count: number, isDemanded: boolean): string => {
-    const text = String(count).padStart(8);
-    return count === 0 && isDemanded ? marks.bad(text) : text;
-  };
-  const rows = coverage.rules.map(({ rule, counts, isUnconditional }) =>
-    [
-      rule.padEnd(width),
-      cell(counts.true, true),
-      cell(counts.false, !isUnconditional),
-      cell(counts.unknown, false),
-    ].join(''),
-  );
-  const head = `${'rule'.padEnd(width)}${['true', 'false', 'unknown'].map((word) => word.padStart(8)).join('')}`;
-  return `\n${marks.faint(head)}\n${rows.join('\n')}\ncoverage ${coverage.percent} %\n`;
+  const head = `  ${'rule'.padEnd(width)}${truths.map((truth) => truth.padStart(8)).join('')}`;
+  const files = [...Map.groupBy(coverage.rules, ({ file }) => file)].flatMap(([file, rules]) => [
+    escapeControls(relative('', file)),
+    ...rules.map((rule) => coverageRow(rule, width, marks)),
+  ]);
+  return `\n${[marks.faint(head), ...files].join('\n')}\ncoverage ${coverage.percent} %\n`;
+}
+
+/** The rules that were never true, or never false, a line each; empty when there are none. */
+export function reportLacking(coverage: Coverage): string {
+  return coverage.rules
+    .filter(({ lacks }) => lacks.length > 0)
+    .map((rule) => `  ${escapeControls(relative('', rule.file))}: ${rule.rule} was ${neverText(rule)}\n`)
+    .join('');
 }
 
 export function countRun(run: TestRun): RunCounts {
@@ -84,6 +86,21 @@ export function explainFailure(result: CaseResult): readonly string[] {
   const fault =
     'the compiled policies and the definition of the language disagree: please report this as a bug of writ';
   return outcome === 'disagreed' ? [fault, ...lines] : [...lines, ...said];
+}
+
+const truths = ['true', 'false', 'unknown'] as const satisfies readonly Truth[];
+
+function coverageRow(rule: RuleCoverage, width: number, marks: Marks): string {
+  const cells = truths.map((truth) => {
+    const text = String(rule.counts[truth]).padStart(8);
+    return rule.lacks.includes(truth) ? marks.bad(text) : text;
+  });
+  const remark = rule.lacks.length === 0 ? '' : `  ${marks.bad(neverText(rule))}`;
+  return `  ${rule.rule.padEnd(width)}${cells.join('')}${remark}`;
+}
+
+function neverText({ lacks }: RuleCoverage): string {
+  return `never ${lacks.join(', never ')}`;
 }
 
 function reportFile(file: FileResult, marks: Marks): readonly string[] {

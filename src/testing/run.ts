@@ -23,6 +23,13 @@ export interface TestRun {
   readonly files: readonly FileResult[];
   readonly coverage: Coverage;
   readonly durationMs: number;
+  /** One for each set of policies that a test file names, also where they have errors. */
+  readonly tested: readonly TestedPolicies[];
+}
+
+/** Policies, and the cases that were put to them. */
+export interface TestedPolicies extends LoadedPolicies {
+  readonly cases: readonly TestCase[];
 }
 
 export interface FileResult {
@@ -58,14 +65,25 @@ export interface RunOptions {
 export async function runTestFiles(paths: readonly string[], options: RunOptions = {}): Promise<TestRun> {
   const start = performance.now();
   const counter = new CoverageCounter();
-  const loader = createLoader(counter);
+  const { load, loaded } = createLoader(counter);
   const files: FileResult[] = [];
+  const cases = new Map<LoadedPolicies, TestCase[]>();
   for (const path of await findTests(paths)) {
     const read = await readText(path);
-    if (!('text' in read)) files.push(unreadable(path, [read]));
-    else files.push(await runTests(filtered(readTestFile(read), options.filter), loader));
+    if (!('text' in read)) {
+      files.push(unreadable(path, [read]));
+      continue;
+    }
+    const file = filtered(readTestFile(read), options.filter);
+    const result = await runTests(file, load);
+    files.push(result);
+    if (result.failure !== null) continue;
+    const policies = await load(file.policies);
+    cases.set(policies, [...(cases.get(policies) ?? []), ...file.cases]);
   }
-  return { files, coverage: counter.result(), durationMs: performance.now() - start };
+  const all = await Promise.all(loaded.values());
+  const tested = all.map((policies) => ({ ...policies, cases: cases.get(policies) ?? [] }));
+  return { files, coverage: counter.result(), durationMs: performance.now() - start, tested };
 }
 
 /** How a test file's policies are made ready; equal paths may be compiled once. */
@@ -90,8 +108,13 @@ export async function runTests(file: TestFile, load: LoadPolicies): Promise<File
   return { path: file.path, failure: null, cases: file.cases.map((one) => runCase(file, one, subject)) };
 }
 
+interface Loader {
+  readonly load: LoadPolicies;
+  readonly loaded: ReadonlyMap<string, Promise<LoadedPolicies>>;
+}
+
 /** Compiles each group of paths once, whatever number of test files names it. */
-function createLoader(counter: CoverageCounter): LoadPolicies {
+function createLoader(counter: CoverageCounter): Loader {
   const loaded = new Map<string, Promise<LoadedPolicies>>();
   const load = async (paths: readonly string[]): Promise<LoadedPolicies> => {
     const read = await readPaths(paths);
@@ -100,11 +123,14 @@ function createLoader(counter: CoverageCounter): LoadPolicies {
     const count = compiled.set === null ? () => undefined : counter.addSet(compiled.set, fileOf);
     return { read, compiled, count };
   };
-  return (paths) => {
-    const key = paths.toSorted().join('\0');
-    const known = loaded.get(key) ?? load(paths);
-    loaded.set(key, known);
-    return known;
+  return {
+    loaded,
+    load: (paths) => {
+      const key = paths.toSorted().join('\0');
+      const known = loaded.get(key) ?? load(paths);
+      loaded.set(key, known);
+      return known;
+    },
   };
 }
 

@@ -67,6 +67,8 @@ export interface Expectation {
   /** Compared as a set. */
   readonly rules: readonly string[] | null;
   readonly requires: ExpectedRequirements | null;
+  /** How long an ALLOW holds, in seconds. */
+  readonly validForSeconds: number | null;
 }
 
 export interface ExpectedRequirements {

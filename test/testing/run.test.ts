@@ -8,7 +8,7 @@ import { readPaths } from '../../src/sources/read.ts';
 import { findTests } from '../../src/testing/find.ts';
 import { reportJunit } from '../../src/testing/junit.ts';
 import { readTestFile } from '../../src/testing/read.ts';
-import { type Marks, reportCoverage, reportRun, runToJson } from '../../src/testing/report.ts';
+import { type Marks, reportCoverage, reportLacking, reportRun, runToJson } from '../../src/testing/report.ts';
 import { type FileResult, runTestFiles, runTests } from '../../src/testing/run.ts';
 import { createFolder, writeFiles } from '../sources/folder.ts';
 
@@ -92,6 +92,23 @@ describe('a case', () => {
       'passed',
     ]);
     expect(file.cases.map(({ line }) => line)).toEqual([7, 8, 9, 10, 11, 12, 13, 14, 15]);
+  });
+
+  it('compares how long an allowance holds', async () => {
+    const file = await run(
+      cases(
+        '{ expect: { valid_for: 10m } }',
+        '{ expect: { valid_for: 600s } }',
+        '{ expect: { valid_for: 5m } }',
+        '{ set: { payload.n: 10 }, expect: { valid_for: 10m } }',
+      ),
+    );
+    expect(summary(file)).toEqual([
+      'passed',
+      'passed',
+      'failed valid_for: 5m / 10m',
+      'failed valid_for: 10m / none',
+    ]);
   });
 
   it('compares requirements', async () => {
@@ -272,6 +289,18 @@ describe('reports', () => {
       ['p/small', 3, 0, 0],
     ]);
     expect(coverage.percent).toBe(60);
-    expect(reportCoverage(coverage, plain)).toContain('p/small           3!       0       0\ncoverage 60 %');
+    const table = reportCoverage(coverage, plain);
+    expect(table).toMatch(/\/a\.policy\n {2}p\/budget {3}! {7}0 {7}3 {7}0 {2}!never true\n/);
+    expect(table).toContain('  p/medium          1       2       0\n');
+    expect(table).toContain('  p/small           3!       0       0  !never false\ncoverage 60 %\n');
+    expect(coverage.rules.map(({ lacks }) => lacks)).toEqual([['true'], ['true'], [], ['true'], ['false']]);
+    const lacking = reportLacking(coverage);
+    expect(lacking.split('\n').map((line) => line.split('a.policy')[1])).toEqual([
+      ': p/budget was never true',
+      ': p/fresh was never true',
+      ': p/never_met was never true',
+      ': p/small was never false',
+      undefined,
+    ]);
   });
 });
