@@ -1,17 +1,58 @@
-// A decision as people read it: the outcome with what it asks for, then each rule with the parts of its condition and
-// the value that each part had.
+// A decision as people read it: the outcome with what it asks for, each rule with the parts of its condition and the
+// value that each part had, what was unknown, what came close, and what would have changed it.
 
+import { isDeepStrictEqual } from 'node:util';
 import { escapeControls, position, type SourceOf } from '../diagnostic/render.ts';
 import type { Span } from '../diagnostic/span.ts';
-import type { Decision, Requirements } from '../model/decision.ts';
-import type { PolicySet } from '../model/policy.ts';
+import { type Decision, gates, type Requirements } from '../model/decision.ts';
+import type { PolicySet, Rule } from '../model/policy.ts';
+import type { Facts } from '../model/request.ts';
 import type { Explanation, Truth } from '../model/trace.ts';
-import type { ExplainedRule } from '../spec/explain.ts';
+import { type Change, smallestChange } from '../prove/change.ts';
+import { type NearRule, nearRules, type UnknownFact, unknownFacts } from '../prove/change-near.ts';
+import { authorize } from '../spec/authorize.ts';
+import { type ExplainedRule, explain } from '../spec/explain.ts';
 import { fromNumber } from '../value/decimal.ts';
 import { formatDuration } from '../value/time.ts';
 import { createMarks } from './output.ts';
 
-/** A few lines, with an empty one after them. */
+export interface Explained {
+  readonly set: PolicySet;
+  readonly decision: Decision;
+  /** Of the request's action, in the order of their ids; none where the gate refuses. */
+  readonly rules: readonly ExplainedRule[];
+  readonly near: readonly NearRule[];
+  readonly unknown: readonly UnknownFact[];
+  readonly changes: readonly Change[];
+}
+
+export interface Decider {
+  readonly set: PolicySet;
+  readonly decide: (facts: Facts) => Decision;
+}
+
+/** Decides twice, by `decide` and by the definition; throws where they disagree, which is a fault of ours. */
+export function explainDecision({ set, decide }: Decider, facts: Facts): Explained {
+  const decision = decide(facts);
+  if (!isDeepStrictEqual(decision, authorize(set, facts))) {
+    throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
+  }
+  if (isRefusedAtGate(decision)) return { set, decision, rules: [], near: [], unknown: [], changes: [] };
+  return {
+    set,
+    decision,
+    rules: explain(set, facts),
+    near: nearRules(set, facts),
+    unknown: unknownFacts(set, facts),
+    changes: smallestChange(set, facts, { decide }),
+  };
+}
+
+function isRefusedAtGate({ by }: Decision): boolean {
+  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
+}
+
+/** A few lines. */
 export function renderDecision(decision: Decision): string {
   const { outcome, by, reason, risk, validForSeconds, requires, withShadow } = decision;
   const marks = createMarks();
@@ -23,38 +64,115 @@ export function renderDecision(decision: Decision): string {
     ...(requires === null ? [] : describeRequirements(requires)),
     ...(withShadow === outcome ? [] : [`${withShadow} if shadow rules were enforced`]),
   ];
-  return `${paint(outcome)} by ${escapeControls(by)}\n  ${escapeControls(reason)}\n  ${details.join(', ')}\n\n`;
+  return `${paint(outcome)} by ${escapeControls(by)}\n  ${escapeControls(reason)}\n  ${details.join(', ')}\n`;
 }
 
 export interface Shown {
-  readonly decision: Decision;
-  readonly set: PolicySet;
   readonly sourceOf: SourceOf;
+  /** Every rule; else the deciding one alone. */
+  readonly isWhole: boolean;
 }
 
-/** Each rule with its condition; the ones that took part first. */
-export function renderRules(rules: readonly ExplainedRule[], { decision, set, sourceOf }: Shown): string {
-  const spans = new Map(set.policies.flatMap((policy) => policy.rules.map(({ id, span }) => [id, span])));
+/** An empty line and each rule with its condition; the ones that took part first. */
+export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole }: Shown): string {
   const marks = createMarks();
   const rank = ({ rule }: ExplainedRule): number =>
     rule === decision.by ? 0 : decision.rules.includes(rule) ? 1 : 2;
-  return rules
+  const blocks = rules
+    .filter(({ rule }) => isWhole || rule === decision.by)
     .toSorted((a, b) => rank(a) - rank(b))
     .map((rule) => {
       const note = rule.isShadow ? ' (shadow)' : rule.rule === decision.by ? ' (decides)' : '';
       const head = `${showTruth(rule.truth)} ${rule.effect.padEnd(8)} ${rule.rule}${marks.faint(note)}`;
       const place = { sourceOf, depth: 1, isUnlessOperand: false };
-      // What joins `when`, `unless` and the policy's own `when` is written nowhere: its parts stand for it.
-      const isJoint = isSameSpan(rule.explanation.span, spans.get(rule.rule));
-      const shown = isJoint ? rule.explanation.parts : [rule.explanation];
+      const shown = isJoint(rule.explanation, sourceOf) ? rule.explanation.parts : [rule.explanation];
       return [head, ...shown.flatMap((part) => renderParts(part, place))].join('\n');
     })
-    .map((block) => `${block}\n`)
-    .join('');
+    .map((block) => `${block}\n`);
+  return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
+}
+
+/** The deciding rule as it stands in its file; empty where no rule decided. */
+export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): string {
+  const rule = ruleOf(set, decision.by);
+  const text = rule === null ? null : sourceOf(rule.span.file);
+  if (rule === null || text === null) return '';
+  const { line } = position(text, rule.span.start);
+  const lines = escapeLines(text.slice(rule.span.start, rule.span.end));
+  return section(`${escapeControls(rule.span.file)}:${line}`, lines);
+}
+
+/** Rules that all but one part of their condition would have made true. */
+export function renderNear({ near, decision }: Explained): string {
+  const missed = near.filter(({ rule }) => !decision.rules.includes(rule));
+  const lines = missed.map(
+    ({ rule, effect, missing, isUnknown }) =>
+      `${effect.padEnd(8)} ${rule}, but ${missing} is ${isUnknown ? 'unknown' : 'false'}`,
+  );
+  return section('nearly met', lines);
+}
+
+export function renderUnknown({ unknown }: Explained): string {
+  return section(
+    'unknown',
+    unknown.map(({ name, why }) => `${name}: ${why}`),
+  );
+}
+
+/** The contribution of each rule that has, or may have, made one. */
+export function renderRisk({ set, rules }: Explained): string {
+  const lines = rules.flatMap(({ rule: id, truth, isShadow }) => {
+    const points = ruleOf(set, id)?.points ?? 0;
+    if (points === 0 || truth === 'false' || isShadow) return [];
+    return [`${points > 0 ? '+' : ''}${points} ${id}${truth === 'unknown' ? ' (unknown)' : ''}`];
+  });
+  return section('risk', lines);
+}
+
+/** One line a change; those that are not in the agent's hands stand apart. */
+export function renderChanges({ changes, decision }: Explained): string {
+  if (isRefusedAtGate(decision)) return '';
+  const isOwn = ({ parts }: Change): boolean => parts.every(({ of }) => of === 'payload');
+  const lines = (wanted: readonly Change[]): readonly string[] => wanted.map(({ text }) => text);
+  const others = changes.filter((change) => !isOwn(change));
+  const title = decision.outcome === 'ALLOW' ? 'what would end it' : 'what would change it';
+  if (changes.length === 0) return section(title, ['nothing that was tried']);
+  return (
+    section(title, lines(changes.filter(isOwn))) + section(`${title}, beside the payload`, lines(others))
+  );
+}
+
+function section(title: string, lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `\n${createMarks().faint(`${title}:`)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+function escapeLines(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/);
+  const indents = lines.slice(1).flatMap((line) => (line.trim() === '' ? [] : [line.search(/\S/)]));
+  const indent = Math.min(...indents);
+  // The first line begins at the rule; what hangs under it keeps two columns.
+  return lines.map((line, index) => escapeControls(index === 0 ? line : `  ${line.slice(indent)}`).trimEnd());
+}
+
+function ruleOf(set: PolicySet, id: string): Rule | null {
+  return set.policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id) ?? null;
+}
+
+/** Everything, without the payloads of changes: they may hold secrets. */
+export function explanationJson(explained: Explained, sourceOf: SourceOf): object {
+  const { decision, rules, near, unknown, changes } = explained;
+  return {
+    decision,
+    rules: rules.map((rule) => explanationToJson(rule, sourceOf)),
+    near,
+    unknown,
+    changes: changes.map(({ outcome, by, text, parts }) => ({ outcome, by, text, parts })),
+  };
 }
 
 /** The rule with the text, place and value of each part of its condition. */
-export function explanationToJson({ explanation, ...rule }: ExplainedRule, sourceOf: SourceOf): object {
+function explanationToJson({ explanation, ...rule }: ExplainedRule, sourceOf: SourceOf): object {
   return { ...rule, condition: partToJson(explanation, sourceOf) };
 }
 
@@ -105,8 +223,15 @@ function negatedPart({ span, truth, parts }: Explanation): Explanation | null {
   return isSameSpan(part.span, span) ? part : null;
 }
 
-function isSameSpan(a: Span, b: Span | undefined): boolean {
-  return a.file === b?.file && a.start === b.start && a.end === b.end;
+/** What joins `when`, `unless` and the policy's own `when` is written nowhere: its parts stand for it. */
+function isJoint({ span, parts }: Explanation, sourceOf: SourceOf): boolean {
+  const isOwn = (part: Explanation): boolean =>
+    part.span.file === span.file && part.span.start >= span.start && part.span.end <= span.end;
+  return parts.length > 1 && parts.some((part) => !isOwn(part) || followsUnless(part, sourceOf));
+}
+
+function isSameSpan(a: Span, b: Span): boolean {
+  return a.file === b.file && a.start === b.start && a.end === b.end;
 }
 
 function followsUnless({ span }: Explanation, sourceOf: SourceOf): boolean {

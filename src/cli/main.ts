@@ -19,11 +19,33 @@ interface Entry {
 
 /** One line a command, in the order in which people meet them. */
 const commands: Readonly<Record<string, Entry>> = {
+  init: {
+    summary: 'make a directory with a first policy and its tests',
+    load: () => import('./commands/init.ts'),
+  },
   serve: { summary: 'start the service', isService: true, load: () => import('./commands/serve.ts') },
+  config: {
+    summary: 'show the settings in force and where they come from',
+    load: () => import('./commands/config.ts'),
+  },
   check: { summary: 'check policies and show what is wrong', load: () => import('./commands/check.ts') },
+  fmt: { summary: 'put policy files into their canonical form', load: () => import('./commands/fmt.ts') },
   test: { summary: 'run the tests of policies', load: () => import('./commands/test.ts') },
   decide: { summary: 'decide one request and show why', load: () => import('./commands/decide.ts') },
+  explain: {
+    summary: 'explain a decision and what would change it',
+    load: () => import('./commands/explain.ts'),
+  },
+  matrix: { summary: 'show which rules can meet each action', load: () => import('./commands/matrix.ts') },
   agent: { summary: 'register, list, disable and enable agents', load: () => import('./commands/agent.ts') },
+  audit: {
+    summary: 'check, export, sign and delete the records',
+    load: () => import('./commands/audit.ts'),
+  },
+  backup: {
+    summary: 'copy the records while the service runs',
+    load: () => import('./commands/backup.ts'),
+  },
   dump: { summary: 'print what a stage of the compiler made', load: () => import('./commands/dump.ts') },
 };
 

@@ -8,7 +8,7 @@ import { links } from '../value/links.ts';
 import { fold, length, lower, trim } from '../value/text.ts';
 import { dateInZone } from '../value/time.ts';
 import { parseWebAddress, type Url } from '../value/url.ts';
-import { absoluteQuantity, extreme } from './quantity.ts';
+import { absoluteQuantity, extreme, isInterval } from './quantity.ts';
 
 type Meaning = (args: readonly Value[], nowMs: number) => Value | Unknown;
 
@@ -23,7 +23,8 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   host: ([address]) => ofUrl(address, ({ host }) => host),
   scheme: ([address]) => ofUrl(address, ({ scheme }) => scheme),
   port: ([address]) => ofUrl(address, ({ port }) => (port === null ? unknown : fromNumber(port))),
-  date: ([instant, zone]) => dateInZone(instant as Decimal, zone as string) ?? unknown,
+  date: ([instant, zone]) =>
+    isInterval(instant as Value) ? unknown : (dateInZone(instant as Decimal, zone as string) ?? unknown),
   today: ([zone], nowMs) => {
     const now = multiply(fromNumber(nowMs), { coefficient: 1n, exponent: -3 });
     return now === null ? unknown : (dateInZone(now, zone as string) ?? unknown);

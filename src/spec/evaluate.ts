@@ -14,7 +14,15 @@ import { isInside } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
-import { calculate, compareQuantities, interval, isBetween, negateQuantity, total } from './quantity.ts';
+import {
+  calculate,
+  compareQuantities,
+  interval,
+  isBetween,
+  isInterval,
+  negateQuantity,
+  total,
+} from './quantity.ts';
 import { readField, type Variables } from './read.ts';
 import { every, not, some, type Truth } from './truth.ts';
 
@@ -88,9 +96,8 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
     case 'in-hours': {
       const hours = scope.set.hours.get(expression.hours);
       if (hours === undefined) return unknown;
-      return withKnown(
-        [value(expression.subject)],
-        ([instant]) => isWithinHours(hours, instant as Decimal) ?? unknown,
+      return withKnown([value(expression.subject)], ([instant]) =>
+        isInterval(instant as Value) ? unknown : (isWithinHours(hours, instant as Decimal) ?? unknown),
       );
     }
     case 'in-cidr':

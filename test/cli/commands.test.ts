@@ -143,13 +143,14 @@ describe('writ decide', () => {
 
   it('shows the decision and why', async () => {
     const policies = folder();
-    const args = ['decide', '--policies', policies, '--action', 'a.b', '--agent', '{"risk_tier": "high"}'];
+    const asked = ['--action', 'a.b', '--agent', '{"risk_tier": "high"}'];
+    const args = ['decide', '--trace', '--policies', policies, ...asked];
     const [allowed, pending] = await Promise.all([
       writ([...args, '--payload', `@${policies}/payload.json`, '--meters', '{"spent": 0}']),
       writ([...args, '--payload', '-', '--meters', '{"spent": [0, 50]}'], { stdin: '{"n": 10}' }),
     ]);
     expect(allowed.code).toBe(0);
-    expect(allowed.stdout).toBe(`ALLOW by p/small
+    expect(allowed.stdout).toContain(`ALLOW by p/small
   Small
   risk 0, valid for 10m
 

@@ -1,0 +1,34 @@
+// Puts a new text in the place of a file in one step: whoever reads it sees the old text or the new, never a part.
+// INVARIANT: the file keeps its mode, and a link stays a link: what it leads to is replaced.
+
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { UsageError } from './output.ts';
+
+/** Throws a UsageError where the file or its folder may not be written. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  try {
+    const target = await realpath(path);
+    // Begins with a dot, so that nobody who watches or reads the folder takes it for a policy.
+    const draft = join(dirname(target), `.${basename(target)}.${process.pid}.new`);
+    try {
+      await writeDraft(draft, text, (await stat(target)).mode);
+      await rename(draft, target);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  } catch (error) {
+    throw new UsageError(`cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function writeDraft(path: string, text: string, mode: number): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(text);
+    await file.chmod(mode);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

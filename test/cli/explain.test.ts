@@ -1,0 +1,257 @@
+// `writ explain` and the output of `writ decide`: requests of files and requests from a store, as a user sees them.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addAgent } from '../../src/agents/registry.ts';
+import { loadPolicies } from '../../src/cli/policies.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { createAuthorizer } from '../../src/requests/authorize.ts';
+import { createRequestId } from '../../src/requests/id.ts';
+import { digest } from '../../src/sources/digest.ts';
+import { openStore } from '../../src/store/open.ts';
+import { createFolder } from '../sources/folder.ts';
+import { writ } from './writ.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const policy = `action a.b {
+  n:     integer
+  note?: string
+  pin?:  secret string 4..8
+}
+
+approvers finance "Finance"
+
+meter spent = sum(payload.n) of a.b per agent over 24h
+
+policy p on a.b {
+  allow small for 10m
+    when payload.n < 100
+    unless payload has note
+
+  # Only for some.
+  escalate medium to finance
+    when payload.n >= 10 and agent.risk_tier in ["high", "critical"]
+    risk +30
+
+  deny budget
+    when payload has pin and spent > 50
+}
+`;
+
+describe('writ decide', () => {
+  const args = (...more: readonly string[]): readonly string[] => [
+    'decide',
+    '--policies',
+    createFolder({ 'a.policy': policy }),
+    '--action',
+    'a.b',
+    ...more,
+  ];
+
+  it('shows the deciding rule and what would change the decision', async () => {
+    const ran = await writ(args('--payload', '{"n": 20}', '--agent', '{"risk_tier": "high"}'));
+    expect(ran).toMatchObject({ code: 3, stderr: '' });
+    expect(ran.stdout).toBe(`ESCALATE by p/medium
+  Medium
+  risk 30, needs 1 of finance within 24h
+
+true    escalate p/medium (decides)
+  true    payload.n >= 10 and agent.risk_tier in ["high", "critical"]
+    true    payload.n >= 10
+              payload.n = 20
+    true    agent.risk_tier in ["high", "critical"]
+              agent.risk_tier = high
+
+what would change it:
+  ALLOW if payload.n < 10
+
+what would change it, beside the payload:
+  ALLOW once finance (1 person) approves
+  ALLOW if agent.risk_tier in ["low", "medium"]
+`);
+  });
+
+  it('shows which grant was missed where none was met', async () => {
+    const ran = await writ(args('--payload', '{"n": 100}'));
+    expect(ran.stdout).toContain('nearly met:\n  allow    p/small, but payload.n < 100 is false\n');
+    expect(ran.stdout).toContain('what would change it:\n  ALLOW if payload.n < 10\n');
+  });
+
+  it('shows every rule with --trace', async () => {
+    const ran = await writ(args('--trace', '--payload', '{"n": 5}', '--agent', '{"risk_tier": "low"}'));
+    expect(ran.code).toBe(0);
+    for (const rule of ['allow    p/small (decides)', 'deny     p/budget', 'escalate p/medium'])
+      expect(ran.stdout).toContain(rule);
+    expect(ran.stdout).toContain('what would end it:\n  DENY if payload.n >= 100\n');
+  });
+});
+
+describe('writ explain FILE', () => {
+  it('says what decided, what was unknown, and what adds to the risk', async () => {
+    const folder = createFolder({ 'a.policy': policy });
+    writeFileSync(join(folder, 'request.json'), '{"action_key": "a.b", "payload": {"n": 20}}');
+    const ran = await writ(['explain', 'request.json', '--policies', 'a.policy'], { cwd: folder });
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(ran.stdout).toMatch(/^ESCALATE by p\/medium\n/);
+    expect(ran.stdout).toContain(`a.policy:17:
+  escalate medium to finance
+    when payload.n >= 10 and agent.risk_tier in ["high", "critical"]
+    risk +30
+
+unknown:
+  spent: there is no reading of this meter
+  agent.risk_tier: the registry has no such attribute
+
+risk:
+  +30 p/medium (unknown)
+`);
+    expect(ran.stdout).toContain('ALLOW if agent.risk_tier in ["low", "medium"]');
+  });
+
+  it('answers in JSON, without payloads', async () => {
+    const folder = createFolder({ 'a.policy': policy });
+    const stdin = '{"action": "a.b", "payload": {"n": 200, "pin": "hunter2"}, "meters": {"spent": 0}}';
+    const ran = await writ(['explain', '-', '--policies', folder, '--json'], { stdin });
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      request: null,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      notes: [],
+      decision: { outcome: 'DENY', by: 'default_deny' },
+      near: [
+        { rule: 'p/small', missing: 'payload.n < 100', isUnknown: false },
+        { rule: 'p/budget' },
+        { rule: 'p/medium', isUnknown: true },
+      ],
+      unknown: [{ name: 'agent.risk_tier' }],
+      changes: [{ outcome: 'ALLOW', text: 'ALLOW if payload.n < 10', parts: [{ of: 'payload' }] }, {}],
+    });
+    expect(ran.stdout).not.toContain('hunter2');
+  });
+
+  it('refuses what it cannot read', async () => {
+    const folder = createFolder({ 'a.policy': policy, 'bad.policy': 'policy' });
+    const [missing, broken] = await Promise.all([
+      writ(['explain', 'nowhere.json'], { cwd: folder }),
+      writ(['explain', '-', '--policies', join(folder, 'bad.policy')], { stdin: '{"action": "a.b"}' }),
+    ]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.json: ENOENT') });
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('bad.policy:1:') });
+  });
+});
+
+describe('writ explain ID', () => {
+  const cleanups: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const clean of cleanups.splice(0)) await clean();
+  });
+
+  /** A data directory in which one request was decided and recorded. */
+  async function record(payload: JsonObject): Promise<{ id: string; data: string; policies: string }> {
+    const [data, policies] = [createFolder(), createFolder({ 'a.policy': policy })];
+    const { set, engine } = (await loadPolicies(policies)).compiled;
+    if (set === null || engine === null) throw new Error('the policies must compile');
+    const store = await openStore({ path: join(data, 'writ.db') });
+    cleanups.push(() => store.close());
+    const draft = { name: 'buyer-1', riskTier: 'high', controlOwner: 'ops@example.com', tags: [] };
+    const added = await addAgent(store, draft);
+    if (added.kind === 'invalid') throw new Error('the agent must be valid');
+    const nowMs = Date.UTC(2026, 2, 2, 9);
+    const authorizer = createAuthorizer({
+      store,
+      policies: () => ({
+        decide: engine.decide,
+        trace: engine.trace,
+        set,
+        digest: digest(set),
+        commit: null,
+      }),
+      clock: () => nowMs,
+    });
+    const id = createRequestId(nowMs);
+    await authorizer.authorize({
+      agent: added.agent,
+      actionKey: 'a.b',
+      payload,
+      isSigned: false,
+      session: null,
+      clientAddress: '10.0.0.1',
+      idempotencyKey: null,
+      bodyDigest: '0'.repeat(64),
+      requestId: id,
+    });
+    return { id, data, policies };
+  }
+
+  const notes = (stdout: string): readonly string[] =>
+    stdout.split('\n').filter((line) => line.startsWith('note: '));
+
+  it('decides again with the facts of the record', async () => {
+    const { id, data, policies } = await record({ n: 20 });
+    const ran = await writ(['explain', id, '--data', data, '--policies', policies]);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(ran.stdout).toMatch(
+      new RegExp(`^${id}: a\\.b by buyer-1, 2026-03-02T09:00:00\\.000Z\n.*\nESCALATE by p/medium\n`, 's'),
+    );
+    expect(ran.stdout).toContain('ALLOW once finance (1 person) approves');
+    expect(notes(ran.stdout)).toEqual([]);
+  });
+
+  it('reads the presence of a secret from its digest', async () => {
+    const { id, data, policies } = await record({ n: 20, pin: 'hunter2' });
+    const ran = await writ(['explain', id, '--data', data, '--policies', policies, '--json']);
+    const shown = JSON.parse(ran.stdout);
+    expect(shown).toMatchObject({
+      request: { id, action: 'a.b', status: 'rejected', decision: { outcome: 'DENY', by: 'p/budget' } },
+      decision: { outcome: 'DENY', by: 'p/budget' },
+      unknown: [{ name: 'spent', why: 'there is no reading of this meter' }],
+      notes: [expect.stringContaining('no rule reads more than their presence')],
+    });
+    expect(shown.changes.map(({ text }: { text: string }) => text)).toContain(
+      'ESCALATE if not (payload has pin)',
+    );
+    expect(ran.stdout).not.toContain('hmac');
+  });
+
+  it('says when other policies decided', async () => {
+    const { id, data, policies } = await record({ n: 20 });
+    writeFileSync(join(policies, 'a.policy'), policy.replace('payload.n >= 10', 'payload.n >= 30'));
+    const ran = await writ(['explain', id, '--data', data, '--policies', policies]);
+    expect(ran.stdout).toMatch(/\nALLOW by p\/small\n/);
+    const [changed, decided] = notes(ran.stdout);
+    expect(changed).toMatch(
+      /^note: these policies \(digest [0-9a-f]{12}\) are not the ones that decided \(digest [0-9a-f]{12}\)$/,
+    );
+    expect(decided).toBe(
+      'note: the record says ESCALATE by p/medium; what follows is the decision of these policies',
+    );
+  });
+
+  it('says when the payload check cannot be repeated', async () => {
+    const { id, data, policies } = await record({ n: 20, pin: 'x' });
+    const ran = await writ(['explain', id, '--data', data, '--policies', policies]);
+    expect(ran.code).toBe(0);
+    expect(notes(ran.stdout)).toEqual([
+      'note: secrets were withheld from the record, so the payload check cannot be repeated: this is what the record says',
+    ]);
+    expect(ran.stdout).toContain('DENY by invalid_payload\n  The payload is not of the declared shape: /pin');
+  });
+
+  it('makes no store, and finds no request that is not there', async () => {
+    const { data, policies } = await record({ n: 20 });
+    const other = createFolder();
+    const id = '019d0000-0000-7000-8000-00000000ffff';
+    const [unknown, storeless] = await Promise.all([
+      writ(['explain', id, '--data', data, '--policies', policies]),
+      writ(['explain', id, '--data', other, '--policies', policies]),
+    ]);
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: `error: there is no request \`${id}\` in \`${data}\`\n`,
+    });
+    expect(storeless).toMatchObject({ code: 1, stderr: `error: there is no store in \`${other}\`\n` });
+  });
+});

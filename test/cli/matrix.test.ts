@@ -1,0 +1,127 @@
+// `writ matrix`: which rules meet which action, and what nothing can allow.
+
+import { describe, expect, it, vi } from 'vitest';
+import { type MatrixRow, matrixOf } from '../../src/cli/matrix.ts';
+import { matrixToMarkdown, matrixToText } from '../../src/cli/matrix-text.ts';
+import { compile } from '../../src/pipeline.ts';
+import { createFolder } from '../sources/folder.ts';
+import { writ } from './writ.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const policies = `action doc.read { id: string }
+action doc.write { id: string }
+action doc.drop { id: string }
+action "x|y.z" {}
+approvers editors "Editors"
+
+policy reading on doc.read {
+  allow look
+}
+
+policy changes on doc.write, doc.drop {
+  allow own after approval by editors
+    when payload.id starts with "own-" and action.verb == "write"
+  shadow deny foreign
+    when payload.id contains ".."
+    risk +20
+}
+
+policy careful on doc.* {
+  allow key after reauth
+    when payload.id == "key"
+  escalate risky to editors
+    when agent.risk_tier == "high"
+  deny dropping
+    when action.key == "doc.drop"
+}
+`;
+
+describe('matrixOf', () => {
+  it('shows beside each action the rules that can meet it, with what they need', () => {
+    const byAction = Object.fromEntries(
+      rows().map(({ action, rules }) => [
+        action,
+        rules.map(
+          ({ id, isUnconditional, after, isShadow }) =>
+            `${id} ${[isUnconditional ? 'always' : 'sometimes', after, isShadow ? 'shadow' : null].filter((note) => note !== null).join(' ')}`,
+        ),
+      ]),
+    );
+    expect(byAction).toEqual({
+      'doc.drop': [
+        'careful/dropping always',
+        'careful/key sometimes reauth',
+        'careful/risky sometimes',
+        'changes/foreign sometimes shadow',
+      ],
+      'doc.read': ['careful/key sometimes reauth', 'careful/risky sometimes', 'reading/look always'],
+      'doc.write': [
+        'careful/key sometimes reauth',
+        'careful/risky sometimes',
+        'changes/foreign sometimes shadow',
+        'changes/own sometimes approval',
+      ],
+      'x|y.z': [],
+    });
+  });
+
+  it('says what nothing can allow, and why', () => {
+    expect(rows().map(({ action, closed }) => [action, closed])).toEqual([
+      ['doc.drop', 'careful/dropping denies it without condition'],
+      ['doc.read', null],
+      ['doc.write', null],
+      ['x|y.z', 'no rule allows it'],
+    ]);
+  });
+
+  it('is drawn in columns, and in Markdown', () => {
+    expect(matrixToText(rows())).toBe(`action     policy   allow             escalate  deny
+doc.drop   careful  ○ key (reauth)    ○ risky   ● dropping
+           changes                              ○ foreign +20 (shadow)
+doc.read   careful  ○ key (reauth)    ○ risky
+           reading  ● look
+doc.write  careful  ○ key (reauth)    ○ risky
+           changes  ○ own (approval)            ○ foreign +20 (shadow)
+x|y.z               no rule
+
+● always  ○ under a condition  (approval), (reauth): grants after that  (shadow): recorded, never enforced
+
+nothing can allow:
+  doc.drop: careful/dropping denies it without condition
+  x|y.z: no rule allows it
+`);
+    expect(matrixToMarkdown(rows())).toContain(
+      '| `doc.read` | ○ `careful/key` (reauth)<br>● `reading/look` | ○ `careful/risky` |  |\n| `doc.write` |',
+    );
+    expect(matrixToMarkdown(rows())).toContain('\n- `x\\|y.z`: no rule allows it\n');
+  });
+});
+
+describe('writ matrix', () => {
+  it('answers in each format, and not at all for broken policies', async () => {
+    const folder = createFolder({ 'a.policy': policies });
+    const broken = createFolder({ 'a.policy': 'policy' });
+    const [json, markdown, wrong] = await Promise.all([
+      writ(['matrix', folder, '--json']),
+      writ(['matrix', '--format', 'markdown'], { cwd: folder }),
+      writ(['matrix', broken]),
+    ]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      actions: [{ action: 'doc.drop' }, { action: 'doc.read' }, { action: 'doc.write' }, { action: 'x|y.z' }],
+      closed: [{ action: 'doc.drop' }, { action: 'x|y.z', why: 'no rule allows it' }],
+    });
+    expect(markdown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\| action \| allow \|/) });
+    expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('a.policy:1') });
+  });
+});
+
+function rows(): readonly MatrixRow[] {
+  const { program, diagnostics } = compile({
+    files: [{ path: 'a.policy', text: policies }],
+    readListFile: (path) => ({ code: 'list-file-missing', message: path }),
+  });
+  if (program === null) throw new Error(JSON.stringify(diagnostics));
+  return matrixOf(program);
+}
