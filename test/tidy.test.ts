@@ -35,6 +35,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   chokidar: ['sources'],
   commander: ['cli'],
   picocolors: ['cli'],
+  tsx: ['cli'],
 };
 
 /** Parts without clock, randomness, environment or `node:` imports. */

@@ -57,6 +57,8 @@ function stop() {
 async function run() {
   // What the service reads from its environment is checked to the letter.
   delete process.env[mark];
+  // Node strips no types under node_modules, where an installed package lies; tsx does.
+  if (import.meta.url.includes('/node_modules/')) (await import('tsx/esm/api')).register();
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
 }
