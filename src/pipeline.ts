@@ -7,7 +7,8 @@
 
 import { check, listFilesOf } from './check/check.ts';
 import type { ListFile } from './check/list-files.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics } from './diagnostic/diagnostic.ts';
+import { applySilences } from './check/silences.ts';
+import { type Diagnostic, hasErrors } from './diagnostic/diagnostic.ts';
 import type { SourceText } from './diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache, type Linked, link } from './emit/link.ts';
 import type { PolicySet } from './model/policy.ts';
@@ -45,7 +46,7 @@ export function compile(sources: PolicySources, cache: FunctionCache = createFun
   const meaning = hasErrors(syntax)
     ? checked.diagnostics.filter((one) => hasErrors([one]))
     : checked.diagnostics;
-  const diagnostics = sortDiagnostics([...syntax, ...meaning]);
+  const { diagnostics } = applySilences(files, sources.files, [...syntax, ...meaning]);
   const set = hasErrors(diagnostics) ? null : checked.set;
   const program = set === null ? null : plan(set);
   const engine = program === null ? null : link(program, cache);

@@ -4,7 +4,16 @@
 import type { Compare, Expression, FieldRead } from '../model/expression.ts';
 import type { Range, Type } from '../model/type.ts';
 import { unknown, type Value } from '../model/value.ts';
-import { compare, type Decimal, fromNumber, zero } from '../value/decimal.ts';
+import {
+  add,
+  compare,
+  type Decimal,
+  floor,
+  fromNumber,
+  isInteger,
+  subtract,
+  zero,
+} from '../value/decimal.ts';
 import { length } from '../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
 import { valueAs } from './literals.ts';
@@ -41,15 +50,25 @@ export function isAlwaysTrue(condition: Expression, valueOfLet: ValueOfLet): boo
   return isImpossible(atoms.filter((atom) => !atom.mayBeUnknown));
 }
 
-/** No value is left for one of the keys. */
-export function isImpossible(atoms: readonly Atom[]): boolean {
+/** No value is left for one of the keys; `before` is what was left of them already. */
+export function isImpossible(
+  atoms: readonly Atom[],
+  before: ReadonlyMap<string, Values> = new Map(),
+): boolean {
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) {
-    const rest = intersection(left.get(key) ?? all, values);
+    const rest = intersection(left.get(key) ?? before.get(key) ?? all, values);
     if (isEmpty(rest)) return true;
     left.set(key, rest);
   }
   return false;
+}
+
+/** By key, the values that all atoms together leave. */
+export function valuesLeft(atoms: readonly Atom[]): ReadonlyMap<string, Values> {
+  const left = new Map<string, Values>();
+  for (const { key, values, all } of atoms) left.set(key, intersection(left.get(key) ?? all, values));
+  return left;
 }
 
 /** What the parts of a conjunction say; with `isTrue` false, what follows from the condition's being false. */
@@ -107,6 +126,7 @@ function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet)
   return atomOf(node.right, turned[operator], left, valueOfLet);
 }
 
+const one = fromNumber(1);
 const noText: Values = { kind: 'texts', texts: new Set(), isComplement: false };
 
 /** Whether a text type admits the text: its kind, its patterns and its length. */
@@ -128,7 +148,31 @@ function atomOf(
   const place = placeOf(subject, constant, valueOfLet);
   const isNone = operator === '==' && typeof constant === 'string' && !fitsText(subject.type, constant);
   const values = isNone ? noText : valuesOf(operator, constant);
-  return place === null || values === null ? [] : [{ ...place, values }];
+  if (place === null || values === null) return [];
+  return [{ ...place, values: isCounted(subject) ? wholeEnds(values) : values }];
+}
+
+/** Whether its values are whole numbers. */
+function isCounted(subject: Expression): boolean {
+  return subject.type.kind === 'integer' || (subject.kind === 'call' && subject.builtin === 'length');
+}
+
+/** Of whole numbers, `x > 4` is `x >= 5`. */
+function wholeEnds(values: Values): Values {
+  if (values.kind !== 'range') return values;
+  return { kind: 'range', low: wholeLow(values.low), high: wholeHigh(values.high) };
+}
+
+function wholeLow(low: End | null): End | null {
+  if (low === null || (isInteger(low.value) && !low.isOpen)) return low;
+  const value = add(floor(low.value), one);
+  return value === null ? low : { value, isOpen: false };
+}
+
+function wholeHigh(high: End | null): End | null {
+  if (high === null || (isInteger(high.value) && !high.isOpen)) return high;
+  const value = isInteger(high.value) ? subtract(high.value, one) : floor(high.value);
+  return value === null ? high : { value, isOpen: false };
 }
 
 function rangeAtoms(

@@ -1,12 +1,11 @@
-/** Codes of what the checker reports about names, types and meaning. */
-export const checkCodes = {
+/** Codes of what the checker reports about names, types and meaning: errors, which leave no policy set. */
+const checkErrors = {
   'name-declared-twice': 'a name is declared twice in one policy set',
   'name-taken': 'a declared name already has a meaning in the language',
   'unknown-name': 'a name that nothing declares',
   'name-of-other-kind': 'a name stands for something else than is needed here',
   'rule-declared-twice': 'two rules of one policy have the same name',
   'action-declared-twice': 'an action key is declared twice',
-  'group-named-twice': 'an action names one group twice',
   'let-cyclic': 'a let depends on itself',
   'declaration-too-deep': 'declarations refer to one another more than 64 deep',
   'unknown-type': 'a type that nothing declares',
@@ -31,24 +30,19 @@ export const checkCodes = {
   'clock-misplaced': 'a time of day stands outside of hours',
   'null-misplaced': '`null` stands elsewhere than beside `==` or `!=`',
   'literal-mismatch': 'a literal is no value of the type that is needed here',
-  'list-entry-twice': 'a list holds one entry twice',
   'list-type-unfit': 'a declared list cannot hold values of this type',
   'list-empty': 'a list is empty without saying that it may be',
   'case-on-other-type': 'a list that is not of text ignores case',
   'list-cyclic': 'a list is joined into itself',
   'list-join-mismatch': 'joined lists hold values of different types',
-  'list-join-case': 'a list that ignores case is joined into one that does not',
   'list-file-mismatch': 'a list file holds entries of another type than its list',
   'list-entry-bidi': 'a list entry holds characters that change the direction of text',
-  'list-entry-mixed-script': 'a word of a list entry mixes letters of several scripts',
   'zone-unknown': 'a time zone that the time-zone data do not know',
   'clock-unfit': 'a span of hours starts or ends at no time of day',
   'hours-ends-equal': 'a span of hours starts and ends at the same time',
   'date-span-reversed': 'a span of dates ends before it starts',
-  'hours-overlap': 'two spans of hours cover the same times',
   'except-not-dates': 'hours leave out a list that is not of dates',
   'pattern-matches-nothing': 'a pattern matches no declared action',
-  'pattern-contained': 'one of several patterns contains another',
   'policy-matches-nothing': 'a policy leaves out all actions that its patterns match',
   'owner-twice': 'a policy names two owners',
   'needs-unfit': '`needs` is not a whole number of people',
@@ -68,7 +62,6 @@ export const checkCodes = {
   'field-may-be-absent': 'a field is read that may be absent',
   'field-may-be-null': 'a value is read that may be null',
   'has-subject-unfit': '`has` asks for something that is never absent',
-  'has-always': '`has` asks for a field that is always there',
   'else-subject-unfit': '`else` stands after something that is never absent',
   'else-needless': '`else` stands after a field that is always there',
   'else-mismatch': 'the value after `else` is of another type than the field',
@@ -110,6 +103,20 @@ export const checkCodes = {
   'meter-argument-unfit': 'a meter adds up or tells apart values of an unfit type',
   'meter-key-unfit': 'a meter counts per something that is not a required single value',
   'not-printable': 'a reason shows a list or a record',
+  'silence-malformed': 'a silence is not written `# writ: allow CODE because reason`',
+  'silence-without-reason': 'a silence gives no reason',
+  'silence-of-error': 'a silence names an error, which nothing silences',
+} as const;
+
+/** Codes of what is legal and probably not meant. */
+export const checkWarnings = {
+  'group-named-twice': 'an action names one group twice',
+  'list-entry-twice': 'a list holds one entry twice',
+  'list-join-case': 'a list that ignores case is joined into one that does not',
+  'list-entry-mixed-script': 'a word of a list entry mixes letters of several scripts',
+  'hours-overlap': 'two spans of hours cover the same times',
+  'pattern-contained': 'one of several patterns contains another',
+  'has-always': '`has` asks for a field that is always there',
   'unused-declaration': 'a declaration that nothing names',
   'allow-unconditional': 'an `allow` without condition on an action that changes something',
   'allow-wildcard': 'an `allow` over a wildcard, which also matches actions declared later',
@@ -126,4 +133,14 @@ export const checkCodes = {
   'limit-per-session': 'a limit rests on the session, which the agent chooses',
   'value-never-granted': 'a value of an enumeration under which nothing is granted',
   'currency-never-equal': 'an amount is compared with a currency that its field cannot have',
+  'rule-implied': 'a rule that adds nothing to another one of the same effect, which is true whenever it is',
+  'value-never-equal': 'a value is listed or compared that what stands beside it can never have',
+  'risk-never-reached': 'risk is compared with a number that the points of all rules never reach',
+  'pattern-dot-open': 'a dot in the pattern of an address stands for any character',
+  'guard-stops-short': 'a guard ends at an amount above which nothing else guards',
+  'silence-code-unknown': 'a silence names a code that no diagnostic has',
+  'silence-unused': 'a silence stands where its diagnostic does not',
 } as const;
+
+/** All codes of the checker. */
+export const checkCodes = { ...checkErrors, ...checkWarnings } as const;

@@ -1,5 +1,5 @@
-/** Codes of what the parser and the tree builder report. */
-export const syntaxCodes = {
+/** Codes of what keeps a text from being a policy. */
+const syntaxErrors = {
   'unexpected-character': 'a character that no token begins with',
   'unexpected-token': 'the text does not follow the grammar here',
   'bidi-control': 'a character that changes the direction in which text is shown',
@@ -29,8 +29,15 @@ export const syntaxCodes = {
   'missing-separator': 'two fields on one line have no comma between them',
   'unknown-declaration': 'a word that begins no declaration',
   'unknown-effect': 'a word that begins no rule',
-  'clause-order': 'clauses of a rule are not in the usual order',
   'clause-twice': 'a clause stands twice in a rule',
   'clause-not-allowed': 'a clause that the effect does not take',
   'clause-missing': 'a clause that the effect needs is missing',
 } as const;
+
+/** Codes of what is understood and written otherwise by everybody else. */
+export const syntaxWarnings = {
+  'clause-order': 'clauses of a rule are not in the usual order',
+} as const;
+
+/** All codes of the parser and the tree builder. */
+export const syntaxCodes = { ...syntaxErrors, ...syntaxWarnings } as const;

@@ -42,7 +42,8 @@ export function documentationBefore(
     const lines: string[] = [];
     let lineEnd = blanksBefore(source.text, offset);
     for (let comment = commentEnding(lineEnd); comment !== undefined; comment = commentEnding(lineEnd)) {
-      lines.unshift(comment.text.replace(/^# ?/, ''));
+      // What silences a warning speaks to the checker.
+      if (!/^#\s*writ:/.test(comment.text)) lines.unshift(comment.text.replace(/^# ?/, ''));
       lineEnd = blanksBefore(source.text, comment.span.start);
     }
     return lines.length === 0 ? null : lines.join('\n');

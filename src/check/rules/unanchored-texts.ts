@@ -7,7 +7,7 @@ import { constantText } from '../constants.ts';
 import { warning } from '../problem.ts';
 import type { Checked } from './warn.ts';
 
-type Address = 'email' | 'url' | 'host';
+export type Address = 'email' | 'url' | 'host';
 type Operator = 'contains' | 'starts with' | 'ends with' | 'like';
 
 export function unanchoredTexts({ enforced, env, valueOfLet }: Checked): void {
@@ -40,12 +40,14 @@ interface Test {
 }
 
 function testOf(node: Expression): Test | null {
+  if (node.kind === 'matches') return { operator: 'like', subject: node.subject, text: likeOf(node.pattern) };
   if (node.kind === 'like') return { operator: 'like', subject: node.subject, text: node.pattern };
   if (node.kind !== 'text-test' || node.operator === 'inside') return null;
   return { operator: node.operator, subject: node.left, text: node.right };
 }
 
-function addressOf(subject: Expression): Address | null {
+/** What kind of address the expression is, if it is one. */
+export function addressOf(subject: Expression): Address | null {
   if (subject.kind === 'call') {
     const [argument] = subject.args;
     const isHost = subject.builtin === 'host' || subject.builtin === 'domain';
@@ -87,4 +89,12 @@ function holdsAuthority(text: string): boolean {
 function endsWhole(address: Address, text: string): boolean {
   if (address === 'host') return text.startsWith('.');
   return address === 'email' && (text.includes('@') || text.startsWith('.'));
+}
+
+/** The pattern as one of `like`, as far as its ends tell where an address leads: `.*x\.com` becomes `*x.com`. */
+function likeOf(pattern: string): string {
+  return pattern
+    .replace(/^\^|\$$/g, '')
+    .replace(/\\([.\-/@:?#&=%_~+])/g, (_, character: string) => character)
+    .replace(/\.[*+]\??/g, '*');
 }

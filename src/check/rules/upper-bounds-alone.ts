@@ -22,7 +22,7 @@ export function upperBoundsAlone({ enforced, env }: Checked): void {
 }
 
 /** Fields that a comparison of the condition bounds on this side. */
-function boundsIn({ parts }: RuleInPolicy, side: 'low' | 'high'): readonly FieldRead[] {
+export function boundsIn({ parts }: Pick<RuleInPolicy, 'parts'>, side: 'low' | 'high'): readonly FieldRead[] {
   return parts.flatMap(({ node, polarity }) => {
     if (node.kind === 'in-range') return node.subject.kind === 'field' ? [node.subject] : [];
     if (node.kind !== 'compare') return [];

@@ -5,7 +5,9 @@ import type { Expression } from '../../model/expression.ts';
 import type { PolicySet, Rule } from '../../model/policy.ts';
 import type { PolicyFile } from '../../syntax/tree.ts';
 import type { ValueOfLet } from '../constants.ts';
+import { type Atom, atomsOf } from '../domains.ts';
 import type { Environment } from '../environment.ts';
+import { type Statement, statementOf } from '../implication.ts';
 import { type Part, partsWithPolarity } from '../polarity.ts';
 import { claimedSessions } from './claimed-sessions.ts';
 import { constantConditions } from './constant-conditions.ts';
@@ -13,13 +15,19 @@ import { currenciesNeverEqual } from './currencies-never-equal.ts';
 import { duplicateRules } from './duplicate-rules.ts';
 import { everyOverEmpty } from './every-over-empty.ts';
 import { exactDenyLists } from './exact-deny-lists.ts';
+import { guardsStoppingShort } from './guards-stopping-short.ts';
 import { guardsWithoutAllow } from './guards-without-allow.ts';
+import { listsCovering } from './lists-covering.ts';
 import { mixedScript } from './mixed-script.ts';
 import { openAllows } from './open-allows.ts';
+import { openDots } from './open-dots.ts';
+import { riskNeverReached } from './risk-never-reached.ts';
+import { rulesImplied } from './rules-implied.ts';
 import { rulesNeverDeciding } from './rules-never-deciding.ts';
 import { unanchoredTexts } from './unanchored-texts.ts';
 import { unusedDeclarations } from './unused-declarations.ts';
 import { upperBoundsAlone } from './upper-bounds-alone.ts';
+import { valuesNeverEqual } from './values-never-equal.ts';
 import { valuesNeverGranted } from './values-never-granted.ts';
 
 /** What a rule of the checker looks at: a set without errors, the trees that it comes from, where to report to. */
@@ -40,6 +48,10 @@ export interface RuleInPolicy {
   readonly name: Span;
   /** All parts of its condition, lets followed. */
   readonly parts: readonly Part[];
+  /** What its condition says of single values. */
+  readonly atoms: readonly Atom[];
+  /** Its condition taken apart, to ask what follows from it. */
+  readonly statement: Statement;
 }
 
 const rules: readonly ((checked: Checked) => void)[] = [
@@ -57,6 +69,12 @@ const rules: readonly ((checked: Checked) => void)[] = [
   claimedSessions,
   valuesNeverGranted,
   currenciesNeverEqual,
+  rulesImplied,
+  listsCovering,
+  valuesNeverEqual,
+  riskNeverReached,
+  openDots,
+  guardsStoppingShort,
 ];
 
 export function warn(set: PolicySet, files: readonly PolicyFile[], env: Environment): void {
@@ -70,6 +88,8 @@ export function warn(set: PolicySet, files: readonly PolicyFile[], env: Environm
         actions,
         name: names.get(rule.id) ?? rule.span,
         parts: partsWithPolarity(rule.condition, valueOfLet),
+        atoms: atomsOf(rule.condition, true, valueOfLet),
+        statement: statementOf(rule.condition, valueOfLet),
       })),
   );
   for (const rule of rules) rule({ set, files, env, valueOfLet, enforced });

@@ -1,0 +1,65 @@
+// A threshold of risk that the points of all rules together do not reach: the guard that waits for it never comes, and
+// an `allow` below it says nothing. Rules that read risk add none, so that the sum of the others is the most there is.
+
+import type { Compare } from '../../model/expression.ts';
+import { unknown } from '../../model/value.ts';
+import { type Decimal, toNumber } from '../../value/decimal.ts';
+import { constantValue } from '../constants.ts';
+import { warning } from '../problem.ts';
+import type { Checked } from './warn.ts';
+
+const riskMax = 100;
+
+export function riskNeverReached({ enforced, env, valueOfLet }: Checked): void {
+  const mostByAction = new Map<string, number>();
+  for (const { rule, actions } of enforced) {
+    for (const key of actions) {
+      mostByAction.set(key, (mostByAction.get(key) ?? 0) + Math.max(0, rule.points));
+    }
+  }
+  const most = new Map<string, Reading>();
+  for (const { parts, actions } of enforced) {
+    const here = Math.min(riskMax, Math.max(0, ...actions.map((key) => mostByAction.get(key) ?? 0)));
+    for (const { node } of parts) {
+      if (node.kind !== 'compare' || (node.left.kind !== 'risk' && node.right.kind !== 'risk')) continue;
+      const key = JSON.stringify(node.span);
+      // One place may be read by several rules through a let.
+      most.set(key, { node, most: Math.max(here, most.get(key)?.most ?? 0) });
+    }
+  }
+  for (const reading of most.values()) {
+    const bound = constantValue(boundOf(reading.node), valueOfLet);
+    // The checker has made sure that it is a number.
+    if (bound === null || bound === unknown || isReached(reading, bound as Decimal)) continue;
+    const { node, most: points } = reading;
+    env.report(
+      warning('risk-never-reached', node.span, messageOf(points), {
+        help: 'lower the number, or give rules of these actions more `risk +N`',
+      }),
+    );
+  }
+}
+
+interface Reading {
+  readonly node: Compare;
+  readonly most: number;
+}
+
+function messageOf(points: number): string {
+  return points === 0
+    ? 'no rule raises the risk of these actions, so that it is always 0'
+    : `the risk of these actions is never more than ${points}`;
+}
+
+function boundOf({ left, right }: Compare): Compare['left'] {
+  return left.kind === 'risk' ? right : left;
+}
+
+/** Whether some risk lies on the far side of the bound. */
+function isReached({ node, most }: Reading, bound: Decimal): boolean {
+  const number = toNumber(bound);
+  const isStrict = node.operator === '<' || node.operator === '>';
+  const isAtLeast = (node.operator === '>' || node.operator === '>=') === (node.left.kind === 'risk');
+  // `risk < 50` turns at 50 itself, `risk <= 50` above it.
+  return isAtLeast === isStrict ? most > number : most >= number;
+}

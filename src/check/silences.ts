@@ -1,0 +1,165 @@
+// Silences: a comment `# writ: allow CODE because reason` takes warnings of one code off its line, or off the next line
+// that is more than a comment where it has its own; rules, claims, lets and meters count as one line, however they are
+// broken. From diagnostics and comments to the diagnostics that are left. INVARIANT: an error is never taken off, and
+// each silence does something or is reported itself.
+
+import { checkWarnings } from '../diagnostic/check-codes.ts';
+import { codes } from '../diagnostic/codes.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
+import type { SourceText, Span } from '../diagnostic/span.ts';
+import { didYouMean } from '../diagnostic/suggest.ts';
+import { syntaxWarnings } from '../diagnostic/syntax-codes.ts';
+import type { Comment, PolicyFile } from '../syntax/tree.ts';
+import { error, warning } from './problem.ts';
+
+export interface Silenced {
+  /** What is left, and what is wrong with silences; sorted by file and position. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** What was taken off, with the reason that the policy gives. */
+  readonly silenced: readonly { readonly diagnostic: Diagnostic; readonly reason: string }[];
+}
+
+/** `texts` are the texts of `files`, found by path; `diagnostics` all that has been reported of them. Never throws. */
+export function applySilences(
+  files: readonly PolicyFile[],
+  texts: readonly SourceText[],
+  diagnostics: readonly Diagnostic[],
+): Silenced {
+  const starts = new Map(texts.map(({ path, text }) => [path, lineStarts(text)]));
+  const read = files.flatMap((file) => silencesIn(file, starts.get(file.span.file) ?? [0]));
+  const whole = new Map(files.map((file) => [file.span.file, wholesIn(file)]));
+  const silences = read.filter((each) => 'reason' in each);
+  const problems = read.filter((each) => 'severity' in each);
+  const used = new Set<Silence>();
+  const left: Diagnostic[] = [];
+  const silenced: Silenced['silenced'][number][] = [];
+  for (const diagnostic of diagnostics) {
+    const { file, start } = diagnostic.span;
+    const place = whole.get(file)?.find((span) => span.start <= start && start < span.end) ?? diagnostic.span;
+    const lines = linesOf(place, starts.get(file) ?? [0]);
+    const silence = silences.find((each) => silencesIt(each, diagnostic, lines));
+    if (silence === undefined) left.push(diagnostic);
+    else {
+      used.add(silence);
+      silenced.push({ diagnostic, reason: silence.reason });
+    }
+  }
+  // Most warnings are looked for in sets without errors only, so that an unused silence tells nothing before.
+  const unused = hasErrors(diagnostics) ? [] : silences.filter((silence) => !used.has(silence)).map(isUnused);
+  return { diagnostics: sortDiagnostics([...left, ...problems, ...unused]), silenced };
+}
+
+interface Silence {
+  readonly target: string;
+  readonly reason: string;
+  readonly span: Span;
+  /** The line whose warnings it takes off, counted from 0. */
+  readonly line: number;
+}
+
+const silenceMark = /^#\s*writ:/;
+const silenceForm = /^#\s*writ:\s*allow\s+([a-z0-9-]+)(?:\s+because(?:\s+(\S.*?))?)?\s*$/;
+
+/** Codes that a silence may name. Silences themselves are mended, not silenced. */
+const silenceable: ReadonlySet<string> = new Set(
+  [...Object.keys(syntaxWarnings), ...Object.keys(checkWarnings)].filter(
+    (code) => !code.startsWith('silence-'),
+  ),
+);
+
+/** Silences of a file, and what is wrong with those that are none. */
+function silencesIn(file: PolicyFile, starts: readonly number[]): readonly (Silence | Diagnostic)[] {
+  const ownLines = new Set(
+    file.comments.filter(({ ownLine }) => ownLine).map(({ span }) => lineAt(span.start, starts)),
+  );
+  return file.comments
+    .filter(({ text }) => silenceMark.test(text))
+    .map((comment) => {
+      let line = lineAt(comment.span.start, starts);
+      while (ownLines.has(line)) line += 1;
+      return readSilence(comment, line);
+    });
+}
+
+function readSilence({ text, span }: Comment, line: number): Silence | Diagnostic {
+  const match = silenceForm.exec(text);
+  if (match === null) {
+    return error('silence-malformed', span, 'this is no silence', {
+      help: 'write `# writ: allow CODE because reason`',
+    });
+  }
+  const [, target = '', reason] = match;
+  if (!(target in codes)) return codeUnknown(target, text, span);
+  if (!silenceable.has(target)) {
+    return error('silence-of-error', span, `\`${target}\` cannot be silenced`, {
+      help: 'mend what it reports: only warnings are silenced',
+    });
+  }
+  if (reason === undefined) {
+    return error('silence-without-reason', span, `the silence of \`${target}\` gives no reason`, {
+      help: `say why it is right here: \`# writ: allow ${target} because ...\``,
+    });
+  }
+  return { target, reason, span, line };
+}
+
+function codeUnknown(target: string, text: string, span: Span): Diagnostic {
+  const start = span.start + text.indexOf(target, text.indexOf('allow') + 'allow'.length);
+  const place = { ...span, start, end: start + target.length };
+  return warning('silence-code-unknown', place, `no diagnostic has the code \`${target}\``, {
+    help: 'write the code that stands in brackets after `warning`',
+    ...didYouMean({ text: target, span: place }, silenceable),
+  });
+}
+
+function isUnused({ target, span }: Silence): Diagnostic {
+  return warning('silence-unused', span, `there is no \`${target}\` here to silence`, {
+    help: 'remove the comment, or move it to the line where the warning begins',
+  });
+}
+
+function silencesIt({ target, span, line }: Silence, diagnostic: Diagnostic, lines: Lines): boolean {
+  if (diagnostic.severity === 'error' || diagnostic.code !== target) return false;
+  return diagnostic.span.file === span.file && lines.first <= line && line <= lines.last;
+}
+
+/** What counts as one line, because the formatter breaks it where it is long. */
+function wholesIn({ declarations }: PolicyFile): readonly Span[] {
+  return declarations.flatMap((declaration) => {
+    switch (declaration.kind) {
+      case 'policy':
+        return declaration.rules.map(({ span }) => span);
+      case 'guarantee':
+        return declaration.claims.map(({ span }) => span);
+      case 'let':
+      case 'meter':
+        return [declaration.span];
+      default:
+        return [];
+    }
+  });
+}
+
+interface Lines {
+  readonly first: number;
+  readonly last: number;
+}
+
+function linesOf({ start, end }: Span, starts: readonly number[]): Lines {
+  return { first: lineAt(start, starts), last: lineAt(Math.max(start, end - 1), starts) };
+}
+
+function lineStarts(text: string): readonly number[] {
+  return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+}
+
+/** The line of an offset, counted from 0, by halving. */
+function lineAt(offset: number, starts: readonly number[]): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (starts[middle]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,93 @@
+// The pages under docs/diagnostics as data: what a page says of its code, and its examples as policy sets that can be
+// checked. INVARIANT: a page that is not of the one form has no reading here and fails its test.
+
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { check } from '../../src/check/check.ts';
+import type { ListFile } from '../../src/check/list-files.ts';
+import { applySilences } from '../../src/check/silences.ts';
+import type { Diagnostic } from '../../src/diagnostic/diagnostic.ts';
+import { parse } from '../../src/syntax/parse.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+
+const folder = 'docs/diagnostics';
+
+export interface Page {
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly summary: string;
+  /** How the examples become policy sets; or what they need that a page cannot hold. */
+  readonly setting: Setting | { readonly needs: string };
+  readonly avoid: string;
+  readonly prefer: string;
+  readonly why: string;
+}
+
+type Setting = 'rules' | 'declarations' | 'whole' | 'test-file';
+
+/** The sentence by which a page says what its examples are. */
+const settings: Readonly<Record<string, Setting>> = {
+  'The examples are rules of `policy orders` in the [prelude](README.md#the-prelude).': 'rules',
+  'The examples stand beside the action of the [prelude](README.md#the-prelude).': 'declarations',
+  'Each example is a whole policy set.': 'whole',
+  'Each example is a test file.': 'test-file',
+};
+
+const form = new RegExp(
+  [
+    '^# (?<title>[a-z0-9-]+)\n\n\\*\\*(?<severity>Error|Warning):\\*\\* (?<summary>[^\n]+)\\.\n',
+    '(?<setting>[^\n]+)\n',
+    '## Avoid\n\n```(?:writ|yaml|text)\n(?<avoid>.*?)\n```\n',
+    '## Prefer\n\n```(?:writ|yaml|text)\n(?<prefer>.*?)\n```\n',
+    '## Why\n\n(?<why>.*)\n$',
+  ].join('\n'),
+  's',
+);
+
+/** Names of all pages about codes, sorted. */
+export function pageNames(): readonly string[] {
+  const others = ['README', 'silences'];
+  return globSync(`${folder}/*.md`)
+    .map((path) => basename(path, '.md'))
+    .filter((name) => !others.includes(name))
+    .sort();
+}
+
+/** Throws where the page is not of the form. */
+export function readPage(name: string): Page {
+  const groups = form.exec(readFileSync(`${folder}/${name}.md`, 'utf8'))?.groups;
+  const [, needs] = /^<!-- not executed: needs (.+) -->$/.exec(groups?.setting ?? '') ?? [];
+  const setting = needs === undefined ? settings[groups?.setting ?? ''] : { needs };
+  if (groups === undefined || setting === undefined)
+    throw new Error(`${name}.md is not of the form of pages`);
+  const { title: code = '', severity, summary = '', avoid = '', prefer = '', why = '' } = groups;
+  return { code, severity: severity === 'Error' ? 'error' : 'warning', summary, setting, avoid, prefer, why };
+}
+
+/** What is reported of an example, silences applied. */
+export function diagnose(example: string, setting: Setting): readonly Diagnostic[] {
+  if (setting === 'test-file') return readTestFile({ path: 'example.test.yaml', text: example }).diagnostics;
+  const source = { path: 'example.policy', text: wrapped(example, setting) };
+  const { file, diagnostics } = parse(source);
+  const checked = check([file], readListFile);
+  return applySilences([file], [source], [...diagnostics, ...checked.diagnostics]).diagnostics;
+}
+
+/** The one list file beside the prelude. */
+function readListFile(path: string): ListFile {
+  if (path === 'lists/blocked.txt') return { text: 'Acme\nBolt\n' };
+  return { code: 'list-file-missing', message: `there is no ${path}` };
+}
+
+export const prelude = readFileSync(`${folder}/prelude.policy`, 'utf8');
+
+function wrapped(example: string, setting: Exclude<Setting, 'test-file'>): string {
+  switch (setting) {
+    case 'rules':
+      return `${prelude}\npolicy orders on order.place {\n${example}\n}\n`;
+    case 'declarations':
+      return `${prelude}\n${example}\n`;
+    case 'whole':
+      return `${example}\n`;
+  }
+}
