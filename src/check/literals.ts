@@ -14,7 +14,7 @@ import {
 import type { Value } from '../model/value.ts';
 import type { DurationLiteral, Literal } from '../syntax/tree.ts';
 import { isCurrency } from '../value/currency.ts';
-import { type Decimal, isInteger, parseDecimal, toNumber } from '../value/decimal.ts';
+import { type Decimal, isInteger, negate, parseDecimal, toNumber } from '../value/decimal.ts';
 import { isEmail } from '../value/email.ts';
 import { parseIp } from '../value/ip.ts';
 import { isPathText } from '../value/path.ts';
@@ -79,8 +79,12 @@ export function readLiteral(node: Literal, env: Environment): Value | null {
       const amount = decimalOf(node.amount);
       return amount === null ? reported(env, numberInvalid(node)) : { amount, currency: node.currency };
     }
-    case 'duration':
-      return parseDuration(node.text) ?? reported(env, durationInvalid(node));
+    case 'duration': {
+      const isNegative = node.text.startsWith('-');
+      const length = parseDuration(isNegative ? node.text.slice(1) : node.text);
+      if (length === null) return reported(env, durationInvalid(node));
+      return isNegative ? negate(length) : length;
+    }
     case 'date':
       return parseDate(node.text) ?? reported(env, dateInvalid(node));
     case 'instant':

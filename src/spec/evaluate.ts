@@ -14,15 +14,7 @@ import { isInside } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
-import {
-  calculate,
-  compareQuantities,
-  interval,
-  isBetween,
-  isInterval,
-  negateQuantity,
-  total,
-} from './quantity.ts';
+import { calculate, compareQuantities, interval, isInterval, negateQuantity, total } from './quantity.ts';
 import { readField, type Variables } from './read.ts';
 import { every, not, some, type Truth } from './truth.ts';
 
@@ -88,11 +80,12 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
         ? unknown
         : isAmong(value(expression.subject), elements as readonly (Value | Unknown)[]);
     }
-    case 'in-range':
-      return withKnown(
-        [value(expression.subject), value(expression.low), value(expression.high)],
-        ([subject, low, high]) => isBetween(subject as Value, low as Value, high as Value),
-      );
+    case 'in-range': {
+      const subject = value(expression.subject);
+      const compared = (operator: '>=' | '<=', end: Value | Unknown): Truth =>
+        subject === unknown || end === unknown ? unknown : compareQuantities(operator, subject, end);
+      return every([compared('>=', value(expression.low)), compared('<=', value(expression.high))]);
+    }
     case 'in-hours': {
       const hours = scope.set.hours.get(expression.hours);
       if (hours === undefined) return unknown;

@@ -14,7 +14,7 @@ import {
   subtract,
   zero,
 } from '../value/decimal.ts';
-import { every, not, type Truth } from './truth.ts';
+import { not, type Truth } from './truth.ts';
 
 export type Scalar = Decimal | Money;
 
@@ -41,11 +41,6 @@ export function compareQuantities(operator: ComparisonOperator, left: Value, rig
     case '!=':
       return not(compareQuantities('==', left, right));
   }
-}
-
-/** Both ends belong to the range. */
-export function isBetween(subject: Value, low: Value, high: Value): Truth {
-  return every([compareQuantities('>=', subject, low), compareQuantities('<=', subject, high)]);
 }
 
 /** The hull of what the ends yield; unknown where one of them has no exact answer. */

@@ -107,9 +107,9 @@ function isRuleName(index: number, { tokens }: MendState): boolean {
   if (before === word.never || before === word.always || before === word.after) return false;
   const name = tokens[index + 1]!.tokenType;
   const after = tokens[index + 2]?.tokenType;
-  const isPointsRule =
-    tokens[index]!.tokenType === word.risk && (after === sign.plus || after === sign.minus);
-  return clauseStarts.has(after) || isPointsRule || !beginsSomething(name);
+  // In a condition `risk` is a value, which any word may follow.
+  if (tokens[index]!.tokenType === word.risk) return after === sign.plus || after === sign.minus;
+  return clauseStarts.has(after) || !beginsSomething(name);
 }
 
 function beginsSomething(type: unknown): boolean {

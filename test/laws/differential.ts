@@ -1,77 +1,132 @@
-// function = definition: random policy sets and requests, decided by the compiled function and by the definition.
-// A difference is reported with the seed, the policy text and the request, ready to become a golden case.
+// function = definition: random policy sets and requests, decided by the compiled function and by the definition, whose
+// rules are explained and traced alike. A difference is made smaller and returned with all that shows it again.
 
-import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../src/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../../src/diagnostic/render.ts';
-import type { Decision } from '../../src/model/decision.ts';
+import { type Decision, gates } from '../../src/model/decision.ts';
 import type { PolicySet } from '../../src/model/policy.ts';
 import type { Facts } from '../../src/model/request.ts';
-import { compile } from '../../src/pipeline.ts';
+import { type Compiled, compile } from '../../src/pipeline.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { authorize } from '../../src/spec/authorize.ts';
-import { type RandomSet, randomSet } from './policies.ts';
+import { explain } from '../../src/spec/explain.ts';
+import type { Case, CaseFiles } from './cases.ts';
+import { randomSet } from './policies.ts';
+import { createReached, type Reached } from './reached.ts';
 import { randomFacts } from './requests.ts';
+import { shrink } from './shrink.ts';
 
-export interface Finding {
+export interface Finding extends Case {
   readonly seed: number;
-  readonly problem: string;
-  readonly policies: string;
-  readonly facts: Facts | null;
 }
 
-export interface Tally {
+export interface Run {
   readonly pairs: number;
-  readonly outcomes: Readonly<Record<string, number>>;
+  readonly reached: Reached;
   /** The first few. */
   readonly findings: readonly Finding[];
 }
 
-const requestsPerSet = 40;
+const requestsPerSet = 25;
+/** One pair in so many is looked into part by part, which costs as much as deciding it ten times. */
+const lookedIntoEvery = 2;
 const findingsMax = 5;
 
 /** Tries at least `pairs` pairs, from `seed` on; stops after a few findings. */
-export function compareReadings(pairs: number, seed: number): Tally {
-  const outcomes: Record<string, number> = {};
+export function compareReadings(pairs: number, seed: number): Run {
+  const reached = createReached();
   const findings: Finding[] = [];
   let done = 0;
   for (let setSeed = seed; done < pairs && findings.length < findingsMax; setSeed++) {
     const random = createRandom(setSeed);
     const generated = randomSet(random);
-    const { set, engine, problem } = compileSet(generated);
-    if (set === null || engine === null) {
-      findings.push({ seed: setSeed, problem, policies: generated.text, facts: null });
+    const { files, lists } = generated;
+    const compiled = compileSet(generated);
+    if (compiled.set === null || compiled.engine === null) {
+      findings.push({
+        seed: setSeed,
+        ...shrink({ files, lists, problem: problemOf(compiled), facts: null }, findProblem),
+      });
       continue;
     }
-    const ruleIds = ruleIdsOf(set);
+    reached.countFiles(compiled.files);
+    const ruleIds = ruleIdsOf(compiled.set);
     for (let i = 0; i < requestsPerSet; i++, done++) {
       const facts = randomFacts(random, generated, ruleIds);
-      const [fast, defined] = [engine.decide(facts), authorize(set, facts)];
-      outcomes[defined.outcome] = (outcomes[defined.outcome] ?? 0) + 1;
-      const difference = firstDifference(fast, defined);
-      if (difference === null) continue;
-      findings.push({ seed: setSeed, problem: difference, policies: generated.text, facts });
+      const problem = differenceOn(compiled, facts);
+      if (problem === null) {
+        const decision = authorize(compiled.set, facts);
+        reached.countDecision(compiled.set, decision);
+        if (i % lookedIntoEvery === 0 && !isRefusedByGate(decision)) reached.countValues(compiled.set, facts);
+        continue;
+      }
+      findings.push({ seed: setSeed, ...shrink({ files, lists, problem, facts }, findProblem) });
       break;
     }
   }
-  return { pairs: done, outcomes, findings };
+  return { pairs: done, reached, findings };
 }
 
-export function compileSet(generated: RandomSet) {
-  const file = { path: 'random.policy', text: generated.text };
-  const compiled = compile({
-    files: [file],
-    readListFile: () => ({ code: 'list-file-missing', message: 'there are no list files' }),
+export function compileSet({ files, lists }: CaseFiles): Compiled {
+  return compile({
+    files,
+    readListFile: (path) => {
+      const text = Object.hasOwn(lists, path) ? lists[path] : undefined;
+      return text === undefined
+        ? { code: 'list-file-missing', message: `\`${path}\` does not exist` }
+        : { text };
+    },
   });
-  const errors = compiled.diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
-  return { ...compiled, problem: renderDiagnostics(errors, () => file.text, { color: false }) };
 }
 
-export function firstDifference(fast: Decision, defined: Decision): string | null {
+/** What is wrong with a case: why its set has errors, or else how the readings of its request differ. */
+export function findProblem(one: CaseFiles & { readonly facts: Facts | null }): string | null {
+  const compiled = compileSet(one);
+  if (compiled.set === null) return problemOf(compiled);
+  return one.facts === null ? null : differenceOn(compiled, one.facts);
+}
+
+/** The first error alone: what a smaller set must still show. */
+function problemOf({ diagnostics }: Compiled): string {
+  const errors: readonly Diagnostic[] = diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
+  return renderDiagnostics(errors.slice(0, 1), () => null, { color: false });
+}
+
+/** How the function differs from the definition; null where it does not, also when both throw it is a problem. */
+export function differenceOn({ set, engine }: Compiled, facts: Facts): string | null {
+  if (set === null || engine === null) return null;
+  try {
+    const defined = authorize(set, facts);
+    const difference = firstDifference(engine.decide(facts), defined);
+    if (difference !== null || isRefusedByGate(defined)) return difference;
+    return tracedDifference({ set, engine }, facts);
+  } catch (error) {
+    return `throws ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function firstDifference(fast: Decision, defined: Decision): string | null {
   for (const key of Object.keys(defined) as (keyof Decision)[]) {
     const [a, b] = [JSON.stringify(fast[key]), JSON.stringify(defined[key])];
     if (a !== b) return `${key}: the function says ${a}, the definition ${b}`;
   }
   return null;
+}
+
+/** Each rule as it turned out: by the trace, and as the definition explains it. */
+function tracedDifference(
+  { set, engine }: { readonly set: PolicySet; readonly engine: NonNullable<Compiled['engine']> },
+  facts: Facts,
+): string | null {
+  const traced = new Map(engine.trace(facts).map(({ rule, truth }) => [rule, truth]));
+  for (const { rule, truth } of explain(set, facts)) {
+    if (traced.get(rule) !== truth) return `${rule}: traced as ${traced.get(rule)}, explained as ${truth}`;
+  }
+  return null;
+}
+
+function isRefusedByGate({ by }: Decision): boolean {
+  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
 /** Rules of a set, for tests that draw from them. */

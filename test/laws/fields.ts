@@ -22,6 +22,10 @@ export type ScalarSort =
   | 'path'
   | 'ip';
 
+/** Sorts whose values have an order. */
+export const orderedSorts = ['number', 'money', 'duration', 'date', 'timestamp', 'datetime'] as const;
+export type OrderedSort = (typeof orderedSorts)[number];
+
 export type ListSort =
   | 'texts'
   | 'words'
@@ -129,7 +133,10 @@ const textFields: readonly FieldKind[] = [
     parts: [{ steps: '', sort: 'enumeration', values: ['gold', 'silver'] }],
   }),
   field('mail', 'email', [form('email', ['ann@example.com', 'bob@Evil.test'], ['ann', 'a@b@c.de'])]),
-  field('contact', 'text', [form('email', ['ann@example.com']), form('string', ['alpha', 'ann@example.com'])]),
+  field('contact', 'text', [
+    form('email', ['ann@example.com']),
+    form('string', ['alpha', 'ann@example.com']),
+  ]),
   field('link', 'url', [
     form('url', ['https://a.example.com/x', 'http://evil.test:8080/', 'ftp2://x.test/'], ['a.example.com']),
   ]),
@@ -140,7 +147,8 @@ const textFields: readonly FieldKind[] = [
   field('file', 'path', [form('path', ['/workspace/a', '/workspace/../etc', 'b/c.pem', '/'], ['a\\b'])]),
 ];
 
-const timeFields: readonly FieldKind[] = [
+/** Also drawn together, so that times meet times. */
+export const timeFields: readonly FieldKind[] = [
   field('day', 'date', [
     form('date', ['2026-03-01', '2026-12-25', '2024-02-29'], ['2026-02-30']),
     form('date 2026-01-01..2026-12-31', ['2026-03-29', '2026-01-01'], ['2025-12-31']),
@@ -149,7 +157,9 @@ const timeFields: readonly FieldKind[] = [
     form('timestamp', ['2026-03-01T12:00:00Z', '2026-03-02T01:30:00.5+02:00'], ['2026-03-01T12:00:00']),
     form('timestamp 2026-01-01T00:00Z..', ['2026-03-29T01:30:00Z'], ['2025-01-01T00:00:00Z']),
   ]),
-  field('wall', 'datetime', [form('datetime', ['2026-03-01 12:00', '2026-03-02T01:30:15'], ['noon'])]),
+  field('wall', 'datetime', [
+    form('datetime', ['2026-03-01 12:00', '2026-03-02T01:30:15', '2025-12-31 23:59'], ['noon']),
+  ]),
 ];
 
 const listFields: readonly FieldKind[] = [
@@ -226,7 +236,11 @@ const recordFields: readonly FieldKind[] = [
     [
       form(
         'address',
-        [{ street: 'alpha' }, { street: '', point: { x: 0.3, y: -1 } }, { street: 'a-1', point: { x: 3, y: 7 } }],
+        [
+          { street: 'alpha' },
+          { street: '', point: { x: 0.3, y: -1 } },
+          { street: 'a-1', point: { x: 3, y: 7 } },
+        ],
         [{ street: 'alpha', point: {} }, 'alpha'],
       ),
       form('address | null', [null, { street: 'beta', point: { x: 0, y: 0 } }], [7]),
@@ -271,7 +285,7 @@ export const typeDeclarations: readonly string[] = [
 /** What a quantifier's variable offers, by the list it goes through. */
 export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
   texts: [{ steps: '', sort: 'text' }],
-  words: [{ steps: '', sort: 'text' }],
+  words: [{ steps: '', sort: 'enumeration', values: ['alpha', 'secret'] }],
   mails: [{ steps: '', sort: 'email' }],
   sites: [{ steps: '', sort: 'url' }],
   kinds: [{ steps: '', sort: 'enumeration', values: ['red', 'green'] }],

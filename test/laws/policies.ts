@@ -1,140 +1,342 @@
-// Random policy sets as text: a few actions, the declarations that their rules use, and policies over patterns.
+// Random policy sets as text: a few actions, the declarations that their rules use, and policies over patterns, dealt
+// out to one file or two.
 
+import type { SourceText } from '../../src/diagnostic/span.ts';
 import type { Random } from '../../src/prove/random.ts';
-import { condition, type ExpressionScope, reasonPlaces, type ScopedField } from './expressions.ts';
-import { currencyField, type FieldKind, fieldKinds } from './fields.ts';
+import { condition, presenceGuard } from './conditions.ts';
+import { approverNames, fixedDeclarations, groupNames, listFiles } from './declarations.ts';
+import {
+  currencyField,
+  fieldKinds,
+  type ListSort,
+  type ScalarSort,
+  timeFields,
+  typeDeclarations,
+} from './fields.ts';
+import {
+  type DeclaredField,
+  readableHere,
+  readablesOf,
+  type Scope,
+  type ScopedLet,
+  withoutRisk,
+  withPresent,
+} from './scope.ts';
+import { listOf, subject } from './terms.ts';
 
 export interface RandomSet {
-  readonly text: string;
+  readonly files: readonly SourceText[];
+  /** By path. */
+  readonly lists: Readonly<Record<string, string>>;
   readonly actions: readonly RandomAction[];
   readonly meters: readonly string[];
 }
 
 export interface RandomAction {
   readonly key: string;
-  readonly fields: readonly ScopedField[];
+  readonly groups: readonly string[];
+  readonly fields: readonly DeclaredField[];
   readonly isOpen: boolean;
 }
 
-const keys = ['area.read', 'area.delete', 'other.delete', 'area.sub.create'];
-const groups = ['careful', 'open_ended'];
-const textLists = ['friends', 'folded'];
-const hours = ['office', 'nights'];
+interface RandomMeter {
+  readonly name: string;
+  readonly currency: string | null;
+  readonly text: string;
+}
+
+const keys = ['area.read', 'area.delete', 'other.delete', 'area.sub.create', 'area.create-issue'];
 
 export function randomSet(random: Random): RandomSet {
-  const actions = random.some(keys, 0.5).map((key) => randomAction(random, key));
-  if (actions.length === 0) actions.push(randomAction(random, 'area.read'));
-  const meters = metersFor(actions);
-  const scopeOf = (matched: readonly RandomAction[], risk: ExpressionScope['risk']): ExpressionScope => ({
-    random,
-    fields: merged(matched),
-    conditions: ['daytime', 'trusted'],
-    meters: meters.map(({ name, currency }) => ({ name, currency })),
-    textLists,
-    hours,
-    actionKeys: actions.map(({ key }) => key),
-    risk,
-  });
-  const policies = Array.from({ length: 1 + random.below(3) }, (_, index) =>
-    policy(random, { name: `policy_${index}`, actions, scopeOf }),
-  );
+  const actions = randomActions(random);
+  const meters = randomMeters(random, actions);
+  const source = { random, actions, meters };
+  const policies = Array.from({ length: 1 + random.below(3) }, (_, index) => randomPolicy(source, index));
   const declarations = [
-    ...groups.map((group) => `group ${group}`),
-    ...actions.map((action, index) => declaration(action, groups[index % 2] as string)),
-    'approvers finance "Finance"',
-    'approvers legal "Legal"',
-    'list friends = ["alpha", "buyer-1", "VIP10"]',
-    'list folded ignoring case = ["ALPHA  beta", "Bob"]',
-    'list holidays = [2026-03-03]',
-    'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
-    'hours nights = sat-mon 22:00-06:00, 2026-03-05..2026-03-06 in "America/New_York"',
-    'let daytime = now in office',
-    'let trusted = "trusted" in agent.tags or agent.risk_tier == "low"',
+    ...groupNames.map((group) => `group ${group}`),
+    ...typeDeclarations,
+    ...actionDeclarations(actions),
+    ...fixedDeclarations,
     ...meters.map(({ text }) => text),
+    ...policies.flat(),
   ];
-  return { text: [...declarations, ...policies].join('\n'), actions, meters: meters.map(({ name }) => name) };
+  return {
+    files: dealt(random, declarations),
+    lists: listFiles,
+    actions,
+    meters: meters.map(({ name }) => name),
+  };
 }
 
-function randomAction(random: Random, key: string): RandomAction {
-  const chosen = random.some(fieldKinds, 0.3);
-  const kinds = chosen.some(({ name }) => name === 'price') ? [...chosen, currencyField] : chosen;
-  const fields = kinds.map((kind: FieldKind) => ({
-    ...kind,
-    isOptional: kind.name !== 'currency' && kind.name !== 'price' && random.chance(0.25),
+function dealt(random: Random, declarations: readonly string[]): readonly SourceText[] {
+  const second = random.chance(0.5) ? random.some(declarations, 0.4) : [];
+  const first = declarations.filter((text) => !second.includes(text));
+  return [
+    { path: 'first.policy', text: `${first.join('\n')}\n` },
+    ...(second.length === 0 ? [] : [{ path: 'second.policy', text: `${second.join('\n')}\n` }]),
+  ].filter(({ text }) => text.trim() !== '');
+}
+
+function randomActions(random: Random): readonly RandomAction[] {
+  const chosen = random.some(keys, 0.4);
+  const used = chosen.length === 0 ? ['area.read'] : chosen;
+  // In some sets most fields are facts that somebody signs, so that everything is unknown at times.
+  const signing = random.chance(0.3) ? 0.7 : 0.1;
+  const actions = used.map((key, index) => {
+    // Both groups have a member, so that a pattern may name either.
+    const groups = index === 0 ? groupNames : random.some(groupNames, 0.5);
+    return { key, groups, fields: randomFields(random, signing), isOpen: random.chance(0.1) };
+  });
+  return random.chance(0.15) ? [...actions, { ...actions[0]!, key: 'twin.delete' }] : actions;
+}
+
+function randomFields(random: Random, signing: number): readonly DeclaredField[] {
+  const drawn = random.some(fieldKinds, 0.25);
+  const chosen = random.chance(0.5) ? [...new Set([...drawn, ...timeFields])] : drawn;
+  const hasMoney = chosen.some(({ key }) => key === 'price');
+  const fields = chosen.map((kind) => ({
+    kind,
+    form: random.pick(kind.forms),
+    isOptional: random.chance(0.25),
+    isSigned: random.chance(signing),
+    isSecret: random.chance(0.03),
   }));
-  return { key, fields, isOpen: random.chance(0.1) };
+  if (!hasMoney) return fields;
+  const currency = { kind: currencyField, form: random.pick(currencyField.forms) };
+  return [...fields, { ...currency, isOptional: false, isSigned: random.chance(0.05), isSecret: false }];
 }
 
-function declaration({ key, fields, isOpen }: RandomAction, group: string): string {
-  const lines = fields.map(
-    ({ name, isOptional, declaration: type }) => `  ${name}${isOptional ? '?' : ''}: ${type}`,
-  );
-  return `action ${key} in ${group} {\n${[...lines, ...(isOpen ? ['  ...'] : [])].join('\n')}\n}`;
-}
-
-function metersFor(
-  actions: readonly RandomAction[],
-): readonly { name: string; currency: string | null; text: string }[] {
-  const counting = { name: 'runs', currency: null, text: 'meter runs = count() of * per agent over 24h' };
-  const paying = actions.find(({ fields }) => fields.some(({ name }) => name === 'price'));
-  if (paying === undefined) return [counting];
-  const spent = `meter spent = sum(payload.price) in USD of ${paying.key} per agent over 7d`;
-  return [counting, { name: 'spent', currency: 'USD', text: spent }];
-}
-
-/** What a policy over several actions sees: a field is optional if it is optional or missing in any of them. */
-function merged(actions: readonly RandomAction[]): readonly ScopedField[] {
-  const names = new Set(actions.flatMap(({ fields }) => fields.map(({ name }) => name)));
-  return [...names].map((name) => {
-    const declared = actions.flatMap(({ fields }) => fields.filter((field) => field.name === name));
-    const isOptional = declared.length < actions.length || declared.some((field) => field.isOptional);
-    return { ...(declared[0] as ScopedField), isOptional };
+/** One declaration a shape: twins share theirs. */
+function actionDeclarations(actions: readonly RandomAction[]): readonly string[] {
+  const shapes = Map.groupBy(actions, ({ fields }) => fields);
+  return [...shapes].map(([fields, [first, ...twins]]) => {
+    const written = [first!, ...twins].map(({ key }) => quotable(key)).join(', ');
+    const membership = first!.groups.length === 0 ? '' : ` in ${first!.groups.join(', ')}`;
+    const lines = [...fields.map(fieldDeclaration), ...(first!.isOpen ? ['  ...'] : [])];
+    return `action ${written}${membership} {\n${lines.join('\n')}\n}`;
   });
 }
 
-interface PolicyOptions {
-  readonly name: string;
-  readonly actions: readonly RandomAction[];
-  readonly scopeOf: (matched: readonly RandomAction[], risk: ExpressionScope['risk']) => ExpressionScope;
+function fieldDeclaration({ kind, form, isOptional, isSigned, isSecret }: DeclaredField): string {
+  const modifiers = `${isSecret ? 'secret ' : ''}${isSigned ? 'signed ' : ''}`;
+  return `  ${kind.written ?? kind.key}${isOptional ? '?' : ''}: ${modifiers}${form.type}`;
 }
 
-function policy(random: Random, { name, actions, scopeOf }: PolicyOptions): string {
+/** As a key is written: quoted whole where it is more than words and dots. */
+function quotable(key: string): string {
+  return /^[\w.*]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+function scopeOver({ random, actions, meters }: PolicySource, matched: readonly RandomAction[]): Scope {
+  return {
+    random,
+    readables: readablesOf(matched.map(({ fields }) => fields)),
+    present: new Set(),
+    lets: [],
+    meters,
+    actionKeys: actions.map(({ key }) => key),
+    risk: 'none',
+    variables: [],
+    isMeter: false,
+    condition,
+  };
+}
+
+const windows = ['24h', '7d', '15m'];
+
+function randomMeters(random: Random, actions: readonly RandomAction[]): readonly RandomMeter[] {
+  const scopeOf = (matched: readonly RandomAction[]): Scope => ({
+    ...scopeOver({ random, actions, meters: [] }, matched),
+    isMeter: true,
+  });
   const one = random.pick(actions);
-  const [pattern, matched] = random.chance(0.5)
-    ? [one.key, [one]]
-    : random.chance(0.5)
-      ? ['*', actions]
-      : ['area.*', actions.filter(({ key }) => key.startsWith('area.'))];
-  const usable = matched.length === 0 ? [one] : matched;
-  const rules = Array.from({ length: 1 + random.below(6) }, (_, index) =>
-    rule(random, `rule_${index}`, (risk) => scopeOf(usable, risk)),
-  );
-  const when = random.chance(0.15) ? ` when ${condition(scopeOf(usable, 'none'), 1)}` : '';
-  const shadow = random.chance(0.1) ? 'shadow ' : '';
-  return `${shadow}policy ${name} on ${matched.length === 0 ? one.key : pattern}${when} {\n${rules.join('\n')}\n}`;
+  const scope = scopeOf([one]);
+  const tail = (matched: Scope): string => {
+    const when = random.chance(0.5) ? ` when ${condition(matched, 1)}` : '';
+    const plain = readableHere(matched, ['text', 'enumeration', 'boolean']).filter(
+      ({ text, canMiss }) => !canMiss && text.startsWith('payload.'),
+    );
+    const per = random.some(['agent', 'owner', 'session', ...plain.slice(0, 1).map(({ text }) => text)], 0.4);
+    return `${when}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
+  };
+  const money = subject(scope, 'money', 1);
+  const number = subject(scope, 'number', 2);
+  const text = subject(scope, 'text', 1);
+  return [
+    { name: 'runs', currency: null, text: `meter runs = count() of *${tail(scopeOf(actions))}` },
+    ...(money === null
+      ? []
+      : [
+          {
+            name: 'spent',
+            currency: 'USD',
+            text: `meter spent = sum(${money}) in USD of ${quotable(one.key)}${tail(scope)}`,
+          },
+        ]),
+    ...(number === null
+      ? []
+      : [
+          {
+            name: 'used',
+            currency: null,
+            text: `meter used = sum(${number}) of ${quotable(one.key)}${tail(scope)}`,
+          },
+        ]),
+    ...(text === null
+      ? []
+      : [
+          {
+            name: 'variety',
+            currency: null,
+            text: `meter variety = distinct(${text}) of ${quotable(one.key)}${tail(scope)}`,
+          },
+        ]),
+  ];
 }
 
-function rule(
-  random: Random,
-  name: string,
-  scopeFor: (risk: ExpressionScope['risk']) => ExpressionScope,
-): string {
-  const effect = random.pick(['allow', 'allow', 'allow', 'deny', 'escalate', 'reauth', 'risk']);
+interface PolicySource {
+  readonly random: Random;
+  readonly actions: readonly RandomAction[];
+  readonly meters: readonly RandomMeter[];
+}
+
+interface Matching {
+  readonly text: string;
+  readonly actions: readonly RandomAction[];
+}
+
+/** Patterns, with `except` now and then, and the actions that they match: always some. */
+function randomMatching({ random, actions }: PolicySource): Matching {
+  const one = random.pick(actions);
+  const matchers: readonly (readonly [string, (action: RandomAction) => boolean])[] = [
+    [quotable(one.key), ({ key }) => key === one.key],
+    [quotable(one.key), ({ key }) => key === one.key],
+    ['*', () => true],
+    ['area.*', ({ key }) => key.startsWith('area.')],
+    ['*.delete', ({ key }) => key.endsWith('.delete')],
+    ['careful', ({ groups }) => groups.includes('careful')],
+    ['open_ended', ({ groups }) => groups.includes('open_ended')],
+  ];
+  const usable = matchers.filter(([, matches]) => actions.some(matches));
+  const [pattern, matches] = random.pick(usable);
+  const [second, matchesToo] = random.chance(0.2) ? random.pick(usable) : [pattern, matches];
+  const included = actions.filter((action) => matches(action) || matchesToo(action));
+  const patterns = [...new Set([pattern, second])].join(', ');
+  const excepted = random.chance(0.2) ? random.pick(included) : null;
+  const rest = included.filter((action) => action !== excepted);
+  if (excepted === null || rest.length === 0) return { text: patterns, actions: included };
+  return { text: `${patterns} except ${quotable(excepted.key)}`, actions: rest };
+}
+
+/** The lets of one policy, the policy, and now and then a guarantee on the same actions. */
+function randomPolicy(source: PolicySource, index: number): readonly string[] {
+  const { random } = source;
+  const name = `policy_${index}`;
+  const matching = randomMatching(source);
+  const bare = scopeOver(source, matching.actions);
+  const { texts, lets } = randomLets(bare, name);
+  const scope = { ...bare, lets };
+  const guard = random.chance(0.2) ? presenceGuard(scope) : null;
+  const extra = random.chance(0.15) ? condition(scope, 1) : null;
+  const when = [guard?.test, extra].filter((text) => typeof text === 'string').join(' and ');
+  const inner = withPresent(scope, guard?.texts ?? []);
+  const rules = Array.from({ length: 2 + random.below(7) }, (_, at) => randomRule(inner, `rule_${at}`));
+  const head = `${random.chance(0.1) ? 'shadow ' : ''}policy ${name} on ${matching.text}`;
+  const metadata = random.some(['owner "risk"', 'tags "a", "b"', 'link "https://example.com"'], 0.1);
+  const body = [...metadata.map((line) => `  ${line}`), ...rules].join('\n');
+  const policy = `# What ${name} is for.\n${head}${when === '' ? '' : ` when ${when}`} {\n${body}\n}`;
+  return [
+    ...used(texts, policy),
+    policy,
+    ...(random.chance(0.2) ? [guarantee(scope, `claim_${index}`, matching.text)] : []),
+  ];
+}
+
+const letSorts: readonly (ScalarSort | ListSort)[] = [
+  ...(['boolean', 'boolean', 'number', 'money', 'duration', 'date', 'timestamp', 'text', 'ip'] as const),
+  ...(['texts', 'texts', 'numbers', 'dates'] as const),
+];
+
+function randomLets(scope: Scope, policy: string): { texts: readonly string[]; lets: readonly ScopedLet[] } {
+  const { random } = scope;
+  const texts = [`let ${policy}_risky = risk >= ${random.pick([10, 30, 60])}`];
+  const lets: ScopedLet[] = [{ name: `${policy}_risky`, sort: 'boolean', needs: new Set(), readsRisk: true }];
+  for (const sort of random.some(letSorts, 0.35)) {
+    const guard = random.chance(0.3) ? presenceGuard(scope) : null;
+    const within = withPresent({ ...scope, lets }, guard?.texts ?? []);
+    const text = letValue(withoutRisk(within), sort);
+    if (text === null) continue;
+    const name = `${policy}_let_${lets.length}`;
+    texts.push(`let ${name} = ${text}`);
+    lets.push({ name, sort, needs: within.present, readsRisk: false });
+  }
+  return { texts, lets };
+}
+
+/** Without the lets that nothing reads: such are checked for one action alone, and not for those of the policy. */
+function used(lets: readonly string[], policy: string): readonly string[] {
+  const kept = [policy];
+  for (const text of lets.toReversed()) {
+    const [, name = ''] = text.split(' ');
+    if (new RegExp(`\\b${name}\\b`).test(kept.join('\n'))) kept.unshift(text);
+  }
+  return kept.slice(0, -1);
+}
+
+function letValue(scope: Scope, sort: ScalarSort | ListSort): string | null {
+  if (sort === 'boolean') return condition(scope, 2);
+  if (sort === 'texts' || sort === 'numbers' || sort === 'dates') {
+    const list = listOf(scope, sort, 1);
+    // Quantifiers go through lists that are read or written out, not through what stands for an absent one.
+    return list?.startsWith('(') ? null : list;
+  }
+  return subject(scope, sort as ScalarSort, 2);
+}
+
+function guarantee(scope: Scope, name: string, patterns: string): string {
+  const { random } = scope;
+  const withoutExcept = patterns.replace(/ except .*/, '');
+  const claims = random.pick([
+    ['never allow unapproved'],
+    ['never reauth', 'always deny when request.signed'],
+    ['never escalate when agent.risk_tier == "low"', 'always allow'],
+  ]);
+  return `guarantee ${name} on ${withoutExcept} {\n${claims.map((claim) => `  ${claim}`).join('\n')}\n}`;
+}
+
+const effects = ['allow', 'allow', 'allow', 'deny', 'escalate', 'reauth', 'risk'] as const;
+type Effect = (typeof effects)[number];
+
+function randomRule(around: Scope, name: string): string {
+  const { random } = around;
+  const effect = random.pick(effects);
   const readsRisk = effect !== 'risk' && random.chance(0.3);
-  const scope = scopeFor(readsRisk ? (effect === 'allow' ? 'allow' : 'guard') : 'none');
+  const scope: Scope = { ...around, risk: readsRisk ? (effect === 'allow' ? 'fall' : 'rise') : 'none' };
   const points = `${random.pick(['+', '-'])}${random.pick([5, 20, 40, 70])}`;
+  const guard = random.chance(0.25) ? presenceGuard(scope) : null;
+  const inner = withPresent(scope, guard?.texts ?? []);
+  const depth = random.below(4);
+  const when = guard === null ? condition(scope, depth) : `${guard.test} and ${condition(inner, depth)}`;
+  const hasWhen = guard !== null || random.chance(0.9);
   const clauses = [
     `${random.chance(0.1) ? 'shadow ' : ''}${effect} ${name} ${effect === 'risk' ? points : parameters(random, effect)}`,
-    ...(random.chance(0.9) ? [`  when ${condition(scope, random.below(4))}`] : []),
-    ...(random.chance(0.3) ? [`  unless ${condition({ ...scope, risk: 'none' }, random.below(2))}`] : []),
+    ...(hasWhen ? [`  when ${when}`] : []),
+    ...(random.chance(0.3) ? [`  unless ${exception(inner)}`] : []),
     ...(effect !== 'risk' && !readsRisk && random.chance(0.3) ? [`  risk ${points}`] : []),
-    ...(effect !== 'risk' && random.chance(0.4) ? [`  because ${JSON.stringify(reasonPlaces(scope))}`] : []),
+    ...(random.chance(0.5) ? [`  because ${JSON.stringify(reason(inner))}`] : []),
   ];
   return clauses.map((clause) => `  ${clause}`).join('\n');
 }
 
-function parameters(random: Random, effect: string): string {
-  const people = random.pick(['finance', 'legal', 'owner']);
+/** What stands after `unless` counts turned round. */
+function exception(scope: Scope): string {
+  const risk = scope.risk === 'rise' ? 'fall' : scope.risk === 'fall' ? 'rise' : 'none';
+  return condition({ ...scope, risk }, scope.random.below(2));
+}
+
+function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
+  const people = random.pick(approverNames);
+  const needs = random.pick(['', ` needs ${1 + random.below(3)}`]);
   const within = random.pick(['', ' within 1h', ' within 4h']);
   switch (effect) {
     case 'allow':
@@ -142,15 +344,44 @@ function parameters(random: Random, effect: string): string {
         '',
         '',
         'for 10m',
-        `after approval by ${people} needs ${1 + random.below(3)}${within}`,
-        `after reauth${within}`,
         'for 2m',
+        `after approval by ${people}${needs}${within}`,
+        `for 1h after approval by ${people}${needs}`,
+        `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${people} needs ${1 + random.below(3)}${within}`;
+      return `to ${people}${needs}${within}`;
     case 'reauth':
       return within.trim();
-    default:
+    case 'deny':
       return '';
   }
+}
+
+/** A policy of one guard over some of the actions, to be added to their set; its points only raise risk. */
+export function randomGuard(random: Random, actions: readonly RandomAction[]): string {
+  const source = { random, actions, meters: [] };
+  const matching = randomMatching(source);
+  const effect = random.pick(['deny', 'escalate', 'reauth'] as const);
+  const readsRisk = random.chance(0.3);
+  const scope: Scope = { ...scopeOver(source, matching.actions), risk: readsRisk ? 'rise' : 'none' };
+  const clauses = [
+    `${effect} added ${parameters(random, effect)}`,
+    `  when ${condition(scope, random.below(3))}`,
+    ...(readsRisk || random.chance(0.5) ? [] : [`  risk +${random.pick([5, 40, 70])}`]),
+  ];
+  return `policy one_more on ${matching.text} {\n${clauses.map((clause) => `  ${clause}`).join('\n')}\n}\n`;
+}
+
+const shownSorts: readonly ScalarSort[] = [
+  ...(['number', 'money', 'duration', 'date', 'timestamp', 'datetime'] as const),
+  ...(['boolean', 'text', 'enumeration', 'email', 'url', 'path', 'ip'] as const),
+];
+
+/** The text of a `because`: values of every sort, braces that are none, and risk. */
+function reason(scope: Scope): string {
+  const { random } = scope;
+  const values = random.some(shownSorts, 0.25).flatMap((sort) => subject(withoutRisk(scope), sort, 1) ?? []);
+  const fixed = random.some(['{risk}', '{agent.name}', '{action.key}', '{{braces', 'ünïcode'], 0.4);
+  return `Because ${[...values.map((text) => `{${text}}`), ...fixed].join(', ')}`;
 }

@@ -1,12 +1,23 @@
-// Random requests for a random policy set: payloads mostly of the declared shape, facts of which some are missing.
+// Random requests for a random policy set: payloads mostly of the declared shape, facts of which some are missing, and
+// times around midnights, weekends and both changes of the clock.
 
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { type AgentFacts, type Facts, type Reading, riskTiers } from '../../src/model/request.ts';
 import type { Random } from '../../src/prove/random.ts';
 import { fromNumber } from '../../src/value/decimal.ts';
 import type { RandomAction, RandomSet } from './policies.ts';
+import type { DeclaredField } from './scope.ts';
 
-const earliestMs = Date.UTC(2026, 2, 1);
+const anchorsMs = [
+  '2026-03-01T00:00Z',
+  '2026-03-03T12:00Z',
+  '2026-03-08T07:00Z',
+  '2026-03-29T01:00Z',
+  '2026-10-25T01:00Z',
+  '2026-11-01T06:00Z',
+  '2026-12-25T00:00Z',
+].map((text) => Date.parse(text));
+const aroundMinutes = 3 * 24 * 60;
 
 /** `ruleIds` are those of the set, from which satisfied requirements are drawn. */
 export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly string[]): Facts {
@@ -15,42 +26,46 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
   const known = <T extends object>(facts: T): T =>
     isDegraded ? (Object.fromEntries(Object.entries(facts).filter(() => random.chance(0.6))) as T) : facts;
   return {
-    action: random.chance(0.01) ? 'no.such_action' : action.key,
+    action: random.chance(0.01) ? random.pick(['no.such_action', '__proto__', 'a\u0000b']) : action.key,
     payload: randomPayload(random, action),
     agent: known(randomAgent(random)),
     request: known({
-      ip: random.pick(['10.0.0.7', '203.0.113.9', '::1', 'not an address']),
+      ip: random.pick(['10.0.0.7', '203.0.113.9', '::1', 'not an address', '10.1.2.3']),
       signed: random.chance(0.7),
-      session: random.pick(['s-1', 's-2']),
+      session: random.pick(['s-1', 'alpha', '']),
     }),
-    nowMs: earliestMs + random.below(7 * 24 * 60) * 60_000 + random.pick([0, 1, 999]),
+    nowMs: random.pick(anchorsMs) + random.below(aroundMinutes) * 60_000 + random.pick([0, 1, 999]),
     meters: known(Object.fromEntries(set.meters.map((name) => [name, randomReading(random)]))),
     satisfied: { escalate: random.some(ruleIds, 0.2), reauth: random.some(ruleIds, 0.2) },
   };
 }
 
 function randomPayload(random: Random, { fields, isOpen }: RandomAction): JsonObject {
-  const payload: Record<string, Json> = {};
-  for (const field of fields) {
-    if (field.isOptional ? random.chance(0.4) : random.chance(0.005)) continue;
-    const isBad = field.bad.length > 0 && random.chance(0.01);
-    payload[field.name] = random.pick(isBad ? field.bad : field.good);
-  }
-  if (isOpen ? random.chance(0.5) : random.chance(0.01)) payload.undeclared = 1;
-  return payload;
+  const entries = fields.flatMap((field): readonly (readonly [string, Json])[] =>
+    (field.isOptional ? random.chance(0.4) : random.chance(0.003))
+      ? []
+      : [[field.kind.key, randomValue(random, field)]],
+  );
+  const isStray = isOpen ? random.chance(0.5) : random.chance(0.01);
+  // Made from entries, so that a key such as `__proto__` is a key.
+  return Object.fromEntries(isStray ? [...entries, ['undeclared', 1]] : entries);
+}
+
+function randomValue(random: Random, { form }: DeclaredField): Json {
+  return random.pick(form.bad.length > 0 && random.chance(0.006) ? form.bad : form.good);
 }
 
 function randomAgent(random: Random): Required<AgentFacts> {
   return {
-    id: random.pick(['agt-1', 'agt-2']),
+    id: random.pick(['agt-1', 'alpha']),
     name: random.pick(['buyer-1', 'alpha', 'bob']),
     risk_tier: random.pick(riskTiers),
     control_owner: random.pick(['ops@example.com', 'root@evil.test']),
-    tags: random.some(['trusted', 'alpha', 'eu'], 0.5),
+    tags: random.some(['trusted', 'alpha', 'X-', 'see www.example.com'], 0.5),
   };
 }
 
 function randomReading(random: Random): Reading {
-  const low = random.pick([0, 4.5, 5, 19, 20]);
+  const low = random.pick([0, 0.1, 3, 4.5, 5, 19, 20, 100]);
   return { low: fromNumber(low), high: fromNumber(random.chance(0.7) ? low : low + random.pick([1, 15])) };
 }

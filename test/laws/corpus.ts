@@ -1,0 +1,44 @@
+// The policy sets that mutations start from: the examples, the conformance cases where they are there, the golden cases
+// of the parser and the checker, and random sets, each with the list files beside it.
+
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SourceText } from '../../src/diagnostic/span.ts';
+import { createRandom } from '../../src/prove/random.ts';
+import type { CaseFiles } from './cases.ts';
+import { randomSet } from './policies.ts';
+
+const root = join(import.meta.dirname, '../..');
+const roots = ['policies', '../shared/conformance', 'test/syntax/cases', 'test/check/cases'];
+const randomSetsCount = 10;
+
+/** Each as one policy file: what a mutation changes. */
+export function corpus(): readonly CaseFiles[] {
+  const folders = roots.map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
+  const written = folders.flatMap((folder) =>
+    globSync('**/*.policy', { cwd: folder })
+      .sort()
+      .map((path): CaseFiles => setOf(join(folder, path))),
+  );
+  const drawn = Array.from({ length: randomSetsCount }, (_, seed): CaseFiles => {
+    const { files, lists } = randomSet(createRandom(seed + 1));
+    return { files: [joined(files)], lists };
+  });
+  return [...written, ...drawn];
+}
+
+function setOf(path: string): CaseFiles {
+  const folder = dirname(path);
+  const lists = globSync('lists/*', { cwd: folder }).map((list) => [
+    list,
+    readFileSync(join(folder, list), 'utf8'),
+  ]);
+  return {
+    files: [{ path: 'mutant.policy', text: readFileSync(path, 'utf8') }],
+    lists: Object.fromEntries(lists),
+  };
+}
+
+function joined(files: readonly SourceText[]): SourceText {
+  return { path: 'mutant.policy', text: files.map(({ text }) => text).join('\n') };
+}

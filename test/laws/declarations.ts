@@ -1,0 +1,71 @@
+// What every random set declares besides actions and policies: lists of each type, hours, constants, people, groups.
+
+import type { ScalarSort } from './fields.ts';
+
+/** Constants, for the places that take nothing else: the declaration, and its name. */
+export const constantLets = {
+  pattern: ['let any_alpha = "*a*"', 'any_alpha'],
+  regex: ["let letters = '[a-z]+'", 'letters'],
+  network: ['let inner_net = "10.0.0.0/8"', 'inner_net'],
+  zone: ['let home_zone = "Europe/Berlin"', 'home_zone'],
+  words: ['let odd_words = ["alpha beta", "secret"]', 'odd_words'],
+  number: ['let seven = 3 + 4', 'seven'],
+  money: ['let ceiling = 2 * 50 USD', 'ceiling'],
+} as const satisfies Record<string, readonly [string, string]>;
+
+/** Declared lists by what may be looked up in them. */
+export const declaredLists: Partial<Readonly<Record<ScalarSort, readonly string[]>>> = {
+  text: ['friends', 'folded', 'joined', 'nobody', 'from_lines', 'from_yaml'],
+  enumeration: ['friends', 'colours'],
+  email: ['mail_list', 'folded'],
+  url: ['friends'],
+  path: ['friends'],
+  number: ['some_numbers', 'from_json'],
+  money: ['amounts', 'dollars'],
+  duration: ['spells'],
+  date: ['holidays'],
+  timestamp: ['instants'],
+  datetime: ['wall_times'],
+  ip: ['addresses'],
+  boolean: ['truths'],
+};
+
+export const hoursNames = ['office', 'nights', 'days_off', 'all_week'];
+export const groupNames = ['careful', 'open_ended'];
+export const approverNames = ['finance', 'legal', 'owner'];
+
+/** All but actions, meters and policies. */
+export const fixedDeclarations: readonly string[] = [
+  '# Who is asked.\napprovers finance "Finance"',
+  'approvers legal "Legal"',
+  ...Object.values(constantLets).map(([declaration]) => declaration),
+  'list friends = ["alpha", "buyer-1", "VIP10", "/workspace/a", "https://a.example.com/x"]',
+  'list folded ignoring case = ["ALPHA  beta", "Bob", "Ann@Example.com"]',
+  'list joined ignoring case = friends + folded',
+  'list nobody = [] may be empty',
+  'list from_lines ignoring case from "lists/lines.txt"',
+  'list from_yaml from "lists/texts.yaml"',
+  'list from_json: number from "lists/numbers.json"',
+  'list colours: "red" | "green" = ["red"]',
+  'list mail_list: email = ["ann@example.com"]',
+  'list some_numbers = [0.1, -1, 3, 1_000]',
+  'list amounts = [5 USD, 100 EUR, -0.5 USD]',
+  'list dollars = [5 USD, 0.1 USD, 100 USD]',
+  'list spells = [24h, 30s]',
+  'list holidays = [2026-03-03, 2026-12-25]',
+  'list instants = [2026-03-01T12:00:00Z]',
+  'list wall_times: datetime = ["2026-03-01 12:00"]',
+  'list addresses: ip = ["10.1.2.3", "::1"]',
+  'list truths: boolean = [true]',
+  'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
+  'hours nights = sat-mon 22:00-06:00, wed 01:30-02:30, 2026-03-05..2026-03-06 in "America/New_York"',
+  'hours days_off = 2026-03-29, 2026-10-25, fri 20:00-24:00 in "Asia/Kathmandu"',
+  'hours all_week = mon-sun 00:00-24:00 in "Europe/London" except holidays',
+];
+
+/** The list files that the declarations name, by path. */
+export const listFiles: Readonly<Record<string, string>> = {
+  'lists/lines.txt': '# names\nAlpha  Beta\n\n  bob \r\nsecret!\n',
+  'lists/texts.yaml': '- alpha\n- "a-1"\n- a.example.com\n',
+  'lists/numbers.json': '[0.3, 7, 1e3]',
+};

@@ -1,0 +1,142 @@
+// Mutated policy files: whatever bytes a file holds, it compiles to a set or to at least one error, soon and without a
+// throw, and whatever request meets a set that compiles, it is decided, traced and explained without one.
+
+import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
+import { createRandom, type Random } from '../../src/prove/random.ts';
+import { fileBytesMax } from '../../src/syntax/parse.ts';
+import { anyFacts } from './any-facts.ts';
+import type { Case, CaseFiles } from './cases.ts';
+import { corpus } from './corpus.ts';
+import { compileSet, differenceOn, ruleIdsOf } from './differential.ts';
+
+export interface MutationRun {
+  readonly mutants: number;
+  /** How many of them compiled to a set. */
+  readonly sound: number;
+  readonly requests: number;
+  readonly slowestMs: number;
+  readonly findings: readonly Case[];
+}
+
+/** The longest that one file may take from its text to a function, in milliseconds. */
+export const compileMsMax = 1_000;
+const requestsPerMutant = 5;
+const findingsMax = 5;
+
+export function tryMutations(count: number, seed: number): MutationRun {
+  const random = createRandom(seed);
+  const sets = corpus();
+  const findings: Case[] = [];
+  let [mutants, sound, requests, slowestMs] = [0, 0, 0, 0];
+  while (mutants < count && findings.length < findingsMax) {
+    mutants++;
+    const mutant = mutated(random.pick(sets), sets, random);
+    const started = performance.now();
+    const problem = compileProblem(mutant);
+    const elapsedMs = performance.now() - started;
+    slowestMs = Math.max(slowestMs, elapsedMs);
+    if (problem !== null) findings.push({ ...mutant, problem, facts: null });
+    else if (elapsedMs > compileMsMax)
+      findings.push({ ...mutant, problem: `took ${Math.round(elapsedMs)} ms`, facts: null });
+    else {
+      const tried = tryRequests(mutant, random, findings);
+      if (tried > 0) sound++;
+      requests += tried;
+    }
+  }
+  return { mutants, sound, requests, slowestMs, findings };
+}
+
+/** Why a mutated file breaks the law; null when it compiles or is refused as it should. */
+function compileProblem(mutant: CaseFiles): string | null {
+  try {
+    const { set, engine, diagnostics } = compileSet(mutant);
+    const isRefused = hasErrors(diagnostics);
+    if (isRefused === (set === null) && isRefused === (engine === null)) return null;
+    return isRefused ? 'has errors and a set' : 'has neither a set nor an error';
+  } catch (error) {
+    return `throws ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  }
+}
+
+function tryRequests(mutant: CaseFiles, random: Random, findings: Case[]): number {
+  const compiled = compileSet(mutant);
+  const { set } = compiled;
+  if (set === null) return 0;
+  const ruleIds = ruleIdsOf(set);
+  for (let i = 0; i < requestsPerMutant; i++) {
+    const facts = anyFacts(random, set, ruleIds);
+    const problem = differenceOn(compiled, facts);
+    if (problem !== null) findings.push({ ...mutant, problem, facts });
+  }
+  return requestsPerMutant;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** One to three changes of the bytes of a file. */
+function mutated({ files, lists }: CaseFiles, sets: readonly CaseFiles[], random: Random): CaseFiles {
+  let bytes = encoder.encode(files[0]?.text ?? '');
+  for (let i = 0; i <= random.below(3); i++) {
+    const other = encoder.encode(random.pick(sets).files[0]?.text ?? '');
+    bytes = random.pick(changes)(bytes, other, random);
+  }
+  return { files: [{ path: 'mutant.policy', text: decoder.decode(bytes.slice(0, fileBytesMax)) }], lists };
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Change = (bytes: Bytes, other: Bytes, random: Random) => Bytes;
+
+const flip: Change = (bytes, _, random) => {
+  const changed = bytes.slice();
+  if (changed.length > 0) changed[random.below(changed.length)]! ^= 1 << random.below(8);
+  return changed;
+};
+
+const drop: Change = (bytes, _, random) => {
+  const start = random.below(bytes.length + 1);
+  return joined(bytes.slice(0, start), bytes.slice(start + 1 + random.below(spanMax(random))));
+};
+
+const repeat: Change = (bytes, _, random) => {
+  const start = random.below(bytes.length + 1);
+  const piece = bytes.slice(start, start + 1 + random.below(spanMax(random)));
+  return joined(bytes.slice(0, start), piece, piece, bytes.slice(start + piece.length));
+};
+
+const splice: Change = (bytes, other, random) => {
+  const start = random.below(bytes.length + 1);
+  const from = random.below(other.length + 1);
+  const piece = other.slice(from, from + 1 + random.below(spanMax(random)));
+  return joined(bytes.slice(0, start), piece, bytes.slice(start + random.below(piece.length + 1)));
+};
+
+/** Words exchanged for other words of the file, which stays well formed more often than bytes do. */
+const exchange: Change = (bytes, other, random) => {
+  const text = decoder.decode(bytes);
+  const words = [...text.matchAll(/[\w.]+|"[^"\n]*"|[<>=!]+/g)];
+  const donors = [
+    ...decoder.decode(random.chance(0.5) ? bytes : other).matchAll(/[\w.]+|"[^"\n]*"|[<>=!]+/g),
+  ];
+  if (words.length === 0 || donors.length === 0) return bytes;
+  const { index, 0: word } = random.pick(words);
+  return encoder.encode(text.slice(0, index) + random.pick(donors)[0] + text.slice(index + word.length));
+};
+
+const changes: readonly Change[] = [flip, drop, repeat, splice, exchange, exchange];
+
+function spanMax(random: Random): number {
+  return random.pick([1, 8, 60, 600]);
+}
+
+function joined(...parts: readonly Bytes[]): Bytes {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,261 @@
+// What a run must have reached, written out from tables that name every kind of expression, operator and function: a
+// new one fails to compile here until it says what it can come to.
+
+import { type Builtin, builtins } from '../../src/model/builtins.ts';
+import type { Expression, FactName } from '../../src/model/expression.ts';
+import type {
+  BinaryOperator,
+  Clause,
+  Declaration,
+  Effect,
+  Expression as Tree,
+} from '../../src/syntax/tree.ts';
+
+const truths = ['true', 'false', 'unknown'];
+const values = ['known', 'unknown'];
+const quantities = ['known', 'interval', 'unknown'];
+const known = ['known'];
+
+const orders = ['<', '<=', '>', '>='];
+const equalities = ['==', '!='];
+const ordered = ['number', 'money', 'duration', 'date', 'timestamp', 'datetime'];
+const scalars = [...ordered, 'text', 'ip'];
+
+/** Pairs of operands that arithmetic is defined for, and what can come of them. */
+const arithmetic: Readonly<Record<string, readonly string[]>> = {
+  'number + number': quantities,
+  'number - number': quantities,
+  'number * number': quantities,
+  'number / number': quantities,
+  'money + money': quantities,
+  'money - money': quantities,
+  'money * number': quantities,
+  'number * money': quantities,
+  'money / number': quantities,
+  'money / money': quantities,
+  'duration + duration': values,
+  'duration - duration': values,
+  'duration * number': quantities,
+  'number * duration': quantities,
+  'duration / number': quantities,
+  'timestamp + duration': values,
+  'timestamp - duration': values,
+  'timestamp - timestamp': values,
+  'datetime - datetime': values,
+  'date - date': values,
+};
+
+const calls = {
+  length: values,
+  lower: values,
+  trim: values,
+  fold: values,
+  links: values,
+  domain: values,
+  host: values,
+  scheme: values,
+  port: values,
+  date: values,
+  today: known,
+  min: quantities,
+  max: quantities,
+  abs: quantities,
+} satisfies Record<Builtin, readonly string[]>;
+
+const facts = {
+  'agent.id': values,
+  'agent.name': values,
+  'agent.risk_tier': values,
+  'agent.control_owner': values,
+  'agent.tags': values,
+  'request.ip': values,
+  'request.signed': truths,
+  'request.session': values,
+  'action.key': known,
+  'action.area': known,
+  'action.verb': known,
+} satisfies Record<FactName, readonly string[]>;
+
+/** By kind of expression: what stands behind it in a feature, and what that can come to. */
+const expressions = {
+  literal: [...each([...scalars], known), ...each(['boolean'], ['true', 'false'])],
+  field: [
+    ...each([...scalars.filter((sort) => sort !== 'duration'), 'list'], values),
+    ...each(['boolean'], truths),
+  ],
+  fact: Object.entries(facts).flatMap(([fact, results]) => each([fact], results)),
+  meter: each(['number', 'money'], quantities),
+  let: [
+    ...each(['number', 'money'], quantities),
+    ...each(['duration', 'date', 'timestamp', 'text', 'ip', 'list'], values),
+    ...each(['boolean'], truths),
+  ],
+  now: known,
+  risk: ['known', 'interval'],
+  not: truths,
+  and: truths,
+  or: truths,
+  compare: [
+    ...each(pairs([...scalars, 'boolean'], equalities), truths),
+    ...each(pairs([...ordered, 'risk'], orders), truths),
+  ],
+  'is-null': truths,
+  has: truths,
+  else: [
+    ...each(['number', 'money', 'date', 'timestamp', 'datetime', 'text', 'ip'], values),
+    ...each(['boolean'], truths),
+  ],
+  'in-list': each([...scalars, 'boolean', 'text ignoring case'], truths),
+  'in-elements': truths,
+  'in-range': each(ordered, truths),
+  'in-hours': truths,
+  'in-cidr': truths,
+  like: truths,
+  matches: truths,
+  'text-test': each(['starts with', 'ends with', 'contains', 'inside'], truths),
+  mentions: each(['list', 'words'], truths),
+  arithmetic: Object.entries(arithmetic).flatMap(([pair, results]) => each([pair], results)),
+  negate: [...each(['number', 'money'], quantities), ...each(['duration'], values)],
+  quantify: [
+    ...each(['some', 'every'], truths),
+    ...each(['count', 'sum number', 'sum money', 'sum duration'], values),
+  ],
+  // An unknown element stands among the others: the list itself is known.
+  list: known,
+  call: Object.keys(builtins).flatMap((name) => each([name], calls[name as Builtin])),
+} satisfies Record<Expression['kind'], readonly string[]>;
+
+function each(names: readonly string[], results: readonly string[]): readonly string[] {
+  return pairs(names, results);
+}
+
+function pairs(left: readonly string[], right: readonly string[]): readonly string[] {
+  return left.flatMap((a) => right.map((b) => `${a} ${b}`));
+}
+
+const conditions: readonly Clause['kind'][] = ['when', 'unless', 'because'];
+const clauses = {
+  allow: [...conditions, 'for', 'after-approval', 'after-reauth', 'needs', 'within', 'points'],
+  deny: [...conditions, 'points'],
+  escalate: [...conditions, 'to', 'needs', 'within', 'points'],
+  reauth: [...conditions, 'within', 'points'],
+  risk: [...conditions, 'points'],
+} satisfies Record<Effect, readonly Clause['kind'][]>;
+
+const declarations = {
+  action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],
+  type: [''],
+  group: [''],
+  approvers: [''],
+  list: [
+    ...['entries', 'entries ignoring case', 'join ignoring case', 'list-file', 'list-file ignoring case'],
+    ...['may be empty', 'typed'],
+  ],
+  hours: ['', 'except'],
+  let: [''],
+  meter: [
+    ...['sum', 'sum in a currency', 'count', 'distinct', 'when'],
+    ...['per agent', 'per owner', 'per session', 'per payload'],
+  ],
+  policy: ['', 'shadow', 'when', 'except', 'several patterns', 'owner', 'tags', 'link', 'documented'],
+  guarantee: [''],
+} satisfies Record<Declaration['kind'], readonly string[]>;
+
+const operators = {
+  or: true,
+  and: true,
+  '==': true,
+  '!=': true,
+  '<': true,
+  '<=': true,
+  '>': true,
+  '>=': true,
+  in: true,
+  'not in': true,
+  like: true,
+  matches: true,
+  'starts with': true,
+  'ends with': true,
+  contains: true,
+  'mentions any of': true,
+  inside: true,
+  '+': true,
+  '-': true,
+  '*': true,
+  '/': true,
+} satisfies Record<BinaryOperator, true>;
+
+const writtenExpressions = {
+  text: ['', 'raw'],
+  number: [''],
+  money: [''],
+  duration: [''],
+  date: [''],
+  instant: [''],
+  // Of hours only.
+  clock: [''],
+  boolean: [''],
+  null: [''],
+  path: [''],
+  unary: ['not', '-'],
+  binary: Object.keys(operators),
+  range: [''],
+  'list-literal': [''],
+  quantifier: [
+    ...pairs(['some over', 'every over', 'no over', 'count over', 'sum over'], ['1', '2']),
+    'nested',
+  ],
+  has: [''],
+  else: ['text', 'number', 'money', 'date', 'boolean', 'path', 'list-literal'],
+  today: [''],
+  call: [''],
+  // What a broken file leaves.
+  missing: [],
+} satisfies Record<Tree['kind'], readonly string[]>;
+
+const types = [
+  ...['boolean', 'string', 'string matches', 'number', 'integer', 'date', 'timestamp', 'datetime'],
+  ...['email', 'url', 'web_address', 'ip', 'path', 'any', 'tier', 'address'],
+  ...['number low..high', 'number low..', 'integer low..high', 'integer ..high', 'string low..high'],
+  ...['date low..high', 'timestamp low..'],
+];
+
+const writtenTypes = [
+  ...types.map((name) => `named-type ${name}`),
+  ...['money-type', 'money-type low..', 'money-type low..high', 'list-type', 'list-type ..high'],
+  ...['list-type low..high', 'record-type', 'union-type', 'null-type', 'text-type'],
+  ...['modified-type secret', 'modified-type signed', 'field optional', 'field required', 'field quoted'],
+];
+
+const patterns = ['key', 'quoted', 'group', 'area', 'verb', 'all'];
+const written: readonly string[] = [
+  ...Object.entries(declarations).flatMap(([kind, forms]) => pairs([kind], forms)),
+  ...Object.entries(clauses).flatMap(([effect, kinds]) => [`rule ${effect}`, ...pairs([effect], kinds)]),
+  ...Object.entries(writtenExpressions).flatMap(([kind, forms]) => pairs([kind], forms)),
+  ...writtenTypes,
+  ...patterns.map((form) => `pattern ${form}`),
+  ...['rule shadow', 'weekly-span', 'date-span', 'claim', 'template-text', 'template-value'],
+];
+
+const decided = [
+  ...['ALLOW', 'ESCALATE', 'REAUTH_REQUIRED', 'DENY'],
+  ...['by undeclared_action', 'by invalid_payload', 'by default_deny'],
+  ...['by allow', 'by allow after approval', 'by allow after reauth', 'by deny', 'by escalate', 'by reauth'],
+  ...['with shadow differs', 'risk is an interval', 'risk none', 'risk some', 'risk full'],
+  ...[
+    'valid by default',
+    'valid as said',
+    'asks 0 groups',
+    'asks 1 groups',
+    'asks 2 groups',
+    'asks 3 groups',
+  ],
+  ...['step-up now', 'step-up in time', 'reason shows unknown'],
+];
+
+/** Every feature that a run of some thousand pairs must reach. */
+export const requiredFeatures: readonly string[] = [
+  ...written.map((feature) => `written ${feature}`.trimEnd()),
+  ...Object.entries(expressions).flatMap(([kind, forms]) => pairs([`value ${kind}`], forms)),
+  ...decided.map((feature) => `decision ${feature}`),
+];

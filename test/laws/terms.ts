@@ -1,0 +1,381 @@
+// Random terms as text, well typed by construction: each entry of the table makes an expression of its sort from what
+// the scope offers. Compound ones stand in parentheses, so that they fit anywhere.
+
+import { constantLets } from './declarations.ts';
+import {
+  elementParts,
+  isList,
+  type ListSort,
+  type OrderedSort,
+  type ScalarSort,
+  type Sort,
+} from './fields.ts';
+import {
+  elementReadables,
+  letsHere,
+  missingHere,
+  type Readable,
+  readableHere,
+  type Scope,
+  withoutRisk,
+} from './scope.ts';
+
+type Maker = (scope: Scope, depth: number) => string | null;
+
+const literals: Readonly<Record<Exclude<OrderedSort, 'datetime'>, readonly string[]>> = {
+  number: ['0', '1', '3', '0.1', '0.3', '7', '1_000', '-2', '12', '4.5', '20'],
+  money: ['5 USD', '100 EUR', '0.1 USD', '2_500 JPY', '-3 USD', '0 USD'],
+  duration: ['30s', '15m', '24h', '7d', '1h'],
+  date: ['2026-03-01', '2026-12-25', '2024-02-29', '2026-03-29'],
+  timestamp: ['2026-03-01T12:00:00Z', '2026-03-29T02:30:00+02:00', '2026-03-02T01:30:00.5+02:00'],
+};
+
+const zones = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'Asia/Kathmandu'];
+
+/** A literal, or for the sorts that have none something that is always there. */
+export function constant(scope: Scope, sort: OrderedSort): string | null {
+  const { random } = scope;
+  if (sort === 'datetime') return '"2026-03-01 12:00"';
+  if (!scope.isMeter && random.chance(0.1)) {
+    if (sort === 'number') return constantLets.number[1];
+    if (sort === 'money') return constantLets.money[1];
+  }
+  if (sort === 'number' && random.chance(0.03)) return '9_999_999_999_999_999_999_999_999_999_999_999';
+  return random.pick(literals[sort]);
+}
+
+/** A random expression of the sort; null where the scope offers none. */
+export function term(scope: Scope, sort: ScalarSort, depth: number): string | null {
+  return (
+    named(scope, sort) ??
+    firstOf(scope, depth > 0 && scope.random.chance(0.6) ? compound[sort] : plain[sort], depth)
+  );
+}
+
+/** As `term`, but never a lone literal: something to compare a literal with. */
+export function subject(scope: Scope, sort: ScalarSort, depth: number): string | null {
+  const made =
+    named(scope, sort) ?? firstOf(scope, scope.random.chance(0.5) ? compound[sort] : reads[sort], depth);
+  return made ?? firstOf(scope, [...reads[sort], ...compound[sort]], depth);
+}
+
+/** Now and then a let of the sort; such as read risk stand alone, for what they are compared with may turn them round. */
+function named(scope: Scope, sort: ScalarSort): string | null {
+  const lets = letsHere(withoutRisk(scope), sort);
+  return lets.length > 0 && scope.random.chance(0.2) ? scope.random.pick(lets).name : null;
+}
+
+function firstOf(scope: Scope, makers: readonly Maker[], depth: number): string | null {
+  const start = scope.random.below(Math.max(makers.length, 1));
+  for (let i = 0; i < makers.length; i++) {
+    const made = makers[(start + i) % makers.length]!(scope, depth - 1);
+    if (made !== null) return made;
+  }
+  return null;
+}
+
+/** Joins parts into a text; null when one of them is. */
+function made(parts: TemplateStringsArray, ...values: readonly (string | null)[]): string | null {
+  if (values.includes(null)) return null;
+  return parts.reduce((text, part, index) => `${text}${values[index - 1]}${part}`);
+}
+
+function read(...sorts: readonly Sort[]): Maker {
+  return (scope) => {
+    const found = readableHere(scope, sorts);
+    return found.length === 0 ? null : scope.random.pick(found).text;
+  };
+}
+
+/** A field that may be missing, with what stands for it then. */
+function otherwise(
+  sorts: readonly Sort[],
+  fallback: (scope: Scope, subject: Readable) => string | null,
+): Maker {
+  return (scope) => {
+    const found = missingHere(scope, sorts);
+    if (found.length === 0) return null;
+    const one = scope.random.pick(found);
+    return made`(${one.text} else ${fallback(scope, one)})`;
+  };
+}
+
+function fact(...names: readonly string[]): Maker {
+  return ({ random }) => random.pick(names);
+}
+
+/** Time may not be read in a meter. */
+function timely(maker: Maker): Maker {
+  return (scope, depth) => (scope.isMeter ? null : maker(scope, depth));
+}
+
+function operation(operator: string, left: ScalarSort, right: ScalarSort): Maker {
+  return (scope, depth) => made`(${term(scope, left, depth)} ${operator} ${term(scope, right, depth)})`;
+}
+
+function called(name: string, ...sorts: readonly ScalarSort[]): Maker {
+  return (scope, depth) => {
+    const args = sorts.map((sort) => term(scope, sort, depth));
+    return args.includes(null) ? null : `${name}(${args.join(', ')})`;
+  };
+}
+
+function negative(sort: ScalarSort): Maker {
+  return (scope, depth) => made`-(${term(scope, sort, depth)})`;
+}
+
+/** `min` and `max` take two and more. */
+function extremes(sort: ScalarSort): readonly Maker[] {
+  return [called('min', sort, sort), called('max', sort, sort), called('max', sort, sort, sort)];
+}
+
+function meter(currency: string | null): Maker {
+  return (scope) => {
+    const found = scope.isMeter ? [] : scope.meters.filter((one) => one.currency === currency);
+    return found.length === 0 ? null : scope.random.pick(found).name;
+  };
+}
+
+/** `sum x in xs (e)` with a body of the sort. */
+function summed(sort: ScalarSort): Maker {
+  return (scope, depth) => {
+    const inner = enter(scope);
+    if (inner === null) return null;
+    const body = term(inner.scope, sort, depth);
+    return made`sum ${inner.variable} in ${inner.sources} (${body})`;
+  };
+}
+
+const counted: Maker = (scope, depth) => {
+  const inner = enter(scope);
+  if (inner === null) return null;
+  return `count ${inner.variable} in ${inner.sources} (${scope.condition(withoutRisk(inner.scope), depth)})`;
+};
+
+const lengthOfList: Maker = (scope, depth) => made`length(${listTerm(scope, depth)})`;
+
+/** Any text kind, for what takes text of whatever kind. */
+const textKinds = ['text', 'email', 'url', 'path', 'enumeration'] as const;
+const anyText: Maker = (scope, depth) => term(scope, scope.random.pick(textKinds), depth);
+
+function textCall(name: string): Maker {
+  return (scope, depth) => made`${name}(${anyText(scope, depth)})`;
+}
+
+const zone: Maker = (scope) =>
+  scope.isMeter || scope.random.chance(0.7) ? `"${scope.random.pick(zones)}"` : constantLets.zone[1];
+const today: Maker = timely(({ random }) => `today in "${random.pick(zones)}"`);
+const literal =
+  (sort: OrderedSort): Maker =>
+  (scope) =>
+    constant(scope, sort);
+
+const textFallback = (scope: Scope): string | null =>
+  scope.random.pick([
+    '"none"',
+    '"alpha"',
+    "'a-1'",
+    '("alpha")',
+    ...readableHere(scope, ['text']).map((one) => one.text),
+  ]);
+
+/** What can be read as it stands. */
+const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
+  number: [
+    read('number'),
+    read('number'),
+    meter(null),
+    otherwise(['number'], (scope) => scope.random.pick(['0', '-2', '(3 / 0)'])),
+    otherwise(['number'], (scope) => read('number')(scope, 0)),
+  ],
+  money: [
+    read('money'),
+    meter('USD'),
+    otherwise(['money'], (scope) => scope.random.pick(['5 USD', '(0 USD)'])),
+  ],
+  duration: [],
+  date: [read('date'), today, otherwise(['date'], () => '2026-03-01')],
+  timestamp: [
+    read('timestamp'),
+    timely(fact('now')),
+    otherwise(['timestamp'], (scope) => (scope.isMeter ? '2026-03-01T12:00:00Z' : 'now')),
+  ],
+  datetime: [
+    read('datetime'),
+    read('datetime'),
+    otherwise(['datetime'], (scope) => read('datetime')(scope, 0)),
+  ],
+  boolean: [
+    read('boolean'),
+    read('boolean'),
+    fact('request.signed'),
+    otherwise(['boolean'], (scope) => scope.random.pick(['true', 'false'])),
+  ],
+  text: [
+    read('text'),
+    read('text'),
+    fact('agent.id', 'agent.name', 'agent.control_owner', 'request.session'),
+    otherwise(['text', 'email', 'url', 'path'], textFallback),
+  ],
+  enumeration: [read('enumeration')],
+  email: [read('email')],
+  url: [read('url')],
+  path: [read('path'), otherwise(['path'], (scope) => read('path')(scope, 0))],
+  ip: [read('ip'), fact('request.ip'), otherwise(['ip'], () => 'request.ip')],
+};
+
+/** What is made of other terms. */
+const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
+  number: [
+    operation('+', 'number', 'number'),
+    operation('-', 'number', 'number'),
+    operation('*', 'number', 'number'),
+    operation('/', 'number', 'number'),
+    operation('/', 'money', 'money'),
+    negative('number'),
+    ...extremes('number'),
+    called('abs', 'number'),
+    textCall('length'),
+    lengthOfList,
+    called('port', 'url'),
+    counted,
+    summed('number'),
+  ],
+  money: [
+    operation('+', 'money', 'money'),
+    operation('-', 'money', 'money'),
+    operation('*', 'money', 'number'),
+    operation('*', 'number', 'money'),
+    operation('/', 'money', 'number'),
+    negative('money'),
+    ...extremes('money'),
+    called('abs', 'money'),
+    summed('money'),
+  ],
+  duration: [
+    operation('-', 'date', 'date'),
+    operation('-', 'timestamp', 'timestamp'),
+    operation('-', 'datetime', 'datetime'),
+    operation('+', 'duration', 'duration'),
+    operation('-', 'duration', 'duration'),
+    operation('*', 'duration', 'number'),
+    operation('*', 'number', 'duration'),
+    operation('/', 'duration', 'number'),
+    negative('duration'),
+    ...extremes('duration'),
+    called('abs', 'duration'),
+    summed('duration'),
+  ],
+  date: [
+    (scope, depth) => made`date(${term(scope, 'timestamp', depth)}, ${zone(scope, depth)})`,
+    ...extremes('date'),
+  ],
+  timestamp: [
+    operation('+', 'timestamp', 'duration'),
+    operation('-', 'timestamp', 'duration'),
+    ...extremes('timestamp'),
+  ],
+  datetime: extremes('datetime'),
+  boolean: [],
+  text: [
+    textCall('lower'),
+    textCall('trim'),
+    textCall('fold'),
+    called('domain', 'email'),
+    called('host', 'url'),
+    called('scheme', 'url'),
+  ],
+  enumeration: [],
+  email: [],
+  url: [],
+  path: [],
+  ip: [],
+};
+
+const plain: Readonly<Record<ScalarSort, readonly Maker[]>> = {
+  ...reads,
+  number: [...reads.number, literal('number'), literal('number')],
+  money: [...reads.money, literal('money'), literal('money')],
+  duration: [literal('duration')],
+  date: [...reads.date, literal('date')],
+  timestamp: [...reads.timestamp, literal('timestamp')],
+};
+
+/** List literals that a list term or a quantifier may go through, by sort. */
+const listLiterals: Partial<Readonly<Record<ListSort, readonly string[]>>> = {
+  texts: ['["alpha", agent.name]', '["X-", agent.id, "beta"]'],
+  numbers: ['[1, 0.3]', '[7]'],
+  dates: ['[2026-03-01, 2026-12-25]'],
+  moments: ['[2026-03-01T12:00:00Z]'],
+  flags: ['[true]'],
+  words: ['["alpha", "secret"]'],
+  kinds: ['["red", "green"]'],
+};
+
+/** An expression that is a list of the sort as a whole. */
+export function listOf(scope: Scope, sort: ListSort, depth: number): string | null {
+  const options: Maker[] = [read(sort), read(sort)];
+  if (sort === 'texts') {
+    options.push(fact('agent.tags'), (inner) => made`links(${term(inner, 'text', depth)})`);
+    options.push(...(['mails', 'sites'] as const).map((kind) => read(kind)));
+  }
+  options.push(otherwise([sort], () => '([])'));
+  options.push(({ random }) => (listLiterals[sort] === undefined ? null : random.pick(listLiterals[sort])));
+  const lets = letsHere(scope, sort);
+  if (lets.length > 0) options.push(() => scope.random.pick(lets).name);
+  return firstOf(scope, options, depth);
+}
+
+function listTerm(scope: Scope, depth: number): string | null {
+  const sorts = scope.readables.map(({ sort }) => sort).filter(isList);
+  return listOf(scope, scope.random.pick([...sorts, 'texts']), depth);
+}
+
+const variableNames = ['item', 'inner'];
+
+/** Opens a quantifier over one to three lists of one element type; null two levels deep. */
+export function enter(
+  scope: Scope,
+): { readonly variable: string; readonly sources: string; readonly scope: Scope } | null {
+  const { random } = scope;
+  const variable = variableNames[scope.variables.length];
+  if (variable === undefined) return null;
+  const sort = random.pick(sourceSorts(scope));
+  const sources = sourcesOf(scope, sort);
+  if (sources.length === 0) return null;
+  const chosen = Array.from({ length: random.pick([1, 1, 2, 3]) }, () => random.pick(sources));
+  return {
+    variable,
+    sources: [...new Set(chosen)].join(', '),
+    scope: {
+      ...scope,
+      variables: [...scope.variables, variable],
+      readables: [...scope.readables, ...elementReadables(variable, sort)],
+    },
+  };
+}
+
+function sourceSorts(scope: Scope): readonly ListSort[] {
+  const own = scope.readables.map(({ sort }) => sort).filter(isList);
+  // The lists of an outer variable are what nesting is about.
+  const nested = scope.readables.flatMap(({ text, sort }) =>
+    scope.variables.some((name) => text.startsWith(name)) && isList(sort) ? [sort, sort, sort] : [],
+  );
+  return [...own, ...nested, 'texts', 'sites', 'numbers'];
+}
+
+/** An absent list counts as empty, so presence is not asked for. */
+function sourcesOf(scope: Scope, sort: ListSort): readonly string[] {
+  const fields = scope.readables.filter((one) => one.sort === sort && !one.isSecret).map(({ text }) => text);
+  const lets = letsHere(scope, sort).map(({ name }) => name);
+  const written = listLiterals[sort] ?? [];
+  if (sort === 'texts') return [...fields, ...lets, ...written, 'agent.tags'];
+  const texts = readableHere(scope, ['text']).map(({ text }) => `links(${text})`);
+  return sort === 'sites' ? [...fields, ...texts] : [...fields, ...lets, ...written];
+}
+
+/** Sorts of lists whose elements are compared as values of this sort. */
+export function listSortsOf(sort: ScalarSort): readonly ListSort[] {
+  const sorts = Object.keys(elementParts) as readonly ListSort[];
+  return sorts.filter((one) => elementParts[one].some((part) => part.steps === '' && part.sort === sort));
+}

@@ -1,0 +1,135 @@
+// What a policy file writes, as names of features: one for each construct of the language that its tree holds.
+
+import type {
+  Clause,
+  Declaration,
+  Expression,
+  Field,
+  ListDeclaration,
+  MeterDeclaration,
+  Pattern,
+  PolicyFile,
+  Rule,
+  TypeNode,
+  TypeRange,
+} from '../../src/syntax/tree.ts';
+
+interface AnyNode {
+  readonly kind?: unknown;
+}
+
+type TreeNode = PolicyFile | Declaration | Field | TypeNode | Rule | Clause | Expression | Pattern;
+
+/** Every feature of the file, as often as it stands there. */
+export function writtenFeatures(file: PolicyFile): readonly string[] {
+  return nodesIn(file).flatMap((node) => featuresOf(node as TreeNode));
+}
+
+function nodesIn(value: unknown): readonly AnyNode[] {
+  if (Array.isArray(value)) return value.flatMap(nodesIn);
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(nodesIn);
+  return 'kind' in value ? [value, ...inner] : inner;
+}
+
+function featuresOf(node: TreeNode): readonly string[] {
+  const kind = `written ${node.kind}`;
+  switch (node.kind) {
+    case 'action':
+      return [
+        `${kind} ${node.keys.length > 1 ? 'several keys' : 'one key'}`,
+        ...(node.groups.length > 1 ? [`${kind} in several groups`] : []),
+        ...(node.body.isOpen ? [`${kind} open`] : []),
+        ...(node.keys.some(({ isQuoted }) => isQuoted) ? [`${kind} quoted`] : []),
+      ];
+    case 'field':
+      return [
+        `${kind} ${node.isOptional ? 'optional' : 'required'}`,
+        ...(node.name.isQuoted ? [`${kind} quoted`] : []),
+      ];
+    case 'named-type':
+      return [
+        `${kind} ${node.name.text}${node.pattern === null ? '' : ' matches'}`,
+        ...rangeFeatures(`${kind} ${node.name.text}`, node.range),
+      ];
+    case 'money-type':
+    case 'list-type':
+      return [kind, ...rangeFeatures(kind, node.range)];
+    case 'modified-type':
+      return [`${kind} ${node.modifier}`];
+    case 'list':
+      return listFeatures(node);
+    case 'hours':
+      return [`${kind}${node.except === null ? '' : ' except'}`];
+    case 'meter':
+      return meterFeatures(node);
+    case 'policy':
+      return [
+        `${kind}${node.isShadow ? ' shadow' : ''}`,
+        ...(node.when === null ? [] : [`${kind} when`]),
+        ...(node.except.length === 0 ? [] : [`${kind} except`]),
+        ...(node.patterns.length > 1 ? [`${kind} several patterns`] : []),
+        ...node.metadata.map((line) => `${kind} ${line.kind}`),
+        ...(node.doc === null ? [] : [`${kind} documented`]),
+      ];
+    case 'pattern':
+      return [`${kind} ${patternForm(node)}`];
+    case 'rule':
+      return ruleFeatures(node);
+    case 'quantifier':
+      return [`${kind} ${node.quantifier} over ${Math.min(node.sources.length, 2)}`, ...nested(node)];
+    case 'else':
+      return [`${kind} ${node.fallback.kind}`];
+    case 'binary':
+      return [`${kind} ${node.operator}`];
+    case 'unary':
+      return [`${kind} ${node.operator}`];
+    case 'text':
+      return [`${kind}${node.isRaw ? ' raw' : ''}`];
+    default:
+      return [kind];
+  }
+}
+
+function rangeFeatures(kind: string, range: TypeRange | null): readonly string[] {
+  if (range === null) return [];
+  return [`${kind} ${range.low === null ? '' : 'low'}..${range.high === null ? '' : 'high'}`];
+}
+
+function listFeatures({ source, ignoringCase, mayBeEmpty, elementType }: ListDeclaration): readonly string[] {
+  return [
+    `written list ${source.kind}${ignoringCase ? ' ignoring case' : ''}`,
+    ...(mayBeEmpty ? ['written list may be empty'] : []),
+    ...(elementType === null ? [] : ['written list typed']),
+  ];
+}
+
+function meterFeatures({ aggregate, currency, when, per }: MeterDeclaration): readonly string[] {
+  return [
+    `written meter ${aggregate}${currency === null ? '' : ' in a currency'}`,
+    ...(when === null ? [] : ['written meter when']),
+    ...per.map(({ root }) => `written meter per ${root.text}`),
+  ];
+}
+
+function patternForm({ text, isQuoted }: Pattern): string {
+  if (isQuoted) return 'quoted';
+  if (text === '*') return 'all';
+  if (text.endsWith('.*')) return 'area';
+  if (text.startsWith('*.')) return 'verb';
+  return text.includes('.') ? 'key' : 'group';
+}
+
+/** The clauses of each effect, so that each parameter is seen where it may stand. */
+function ruleFeatures({ effect, isShadow, clauses }: Rule): readonly string[] {
+  return [
+    `written rule ${effect}`,
+    ...(isShadow ? [`written rule shadow`] : []),
+    ...clauses.map((clause) => `written ${effect} ${clause.kind}`),
+  ];
+}
+
+function nested(node: Extract<Expression, { kind: 'quantifier' }>): readonly string[] {
+  const inner = nodesIn(node.body).some(({ kind }) => kind === 'quantifier');
+  return inner ? ['written quantifier nested'] : [];
+}
