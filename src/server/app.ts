@@ -19,18 +19,22 @@ import type { PolicyHost } from '../sources/live.ts';
 import type { Store } from '../store/store.ts';
 import type { LogLevel } from './config.ts';
 import { createIdentify } from './identify.ts';
+import { createMetrics } from './metrics.ts';
+import { collectOperations } from './openapi.ts';
 import { createConnectionErrors } from './plugins/connection-errors.ts';
 import { addErrorReplies, sendProblem, toProblem } from './plugins/errors.ts';
 import { addRequestId } from './plugins/request-id.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { authorizeRoute } from './routes/authorize.ts';
 import { healthRoutes } from './routes/health.ts';
+import { metricsRoute } from './routes/metrics.ts';
+import { openApiRoute } from './routes/openapi.ts';
 import { plantRoute } from './routes/plants.ts';
 import { requestRoute } from './routes/requests.ts';
 
 export interface AppDeps {
   readonly store: Store;
-  readonly policies: Pick<PolicyHost, 'current' | 'state'>;
+  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'onChange'>;
   /** SHA-256. */
   readonly sandboxTokenDigest: Uint8Array;
   readonly rate: RateLimit;
@@ -55,18 +59,25 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const { store, policies, rate, bodyBytesMax } = deps;
   const clock = deps.clock ?? Date.now;
   const stopping = new AbortController();
-  const connectionErrors = createConnectionErrors();
+  const metrics = createMetrics({ store, policies });
+  const connectionErrors = createConnectionErrors((code) => metrics.refused(code));
   const app = createShell(deps, connectionErrors.handle);
   connectionErrors.follow(app.server);
+  // An expectation that we do not know may be ignored (RFC 9110); Node would answer it without a body.
+  app.server.on('checkExpectation', (message, response) => app.server.emit('request', message, response));
 
   const identify = createIdentify({ store, rate, clock });
   const authorizer = createAuthorizer({ store, policies: () => policies.current(), clock });
   const verifySignature = createSignatureVerifier({
     masterKey: store.masterKey,
     isCompatibilityAllowed: true,
+    nonces: store.nonces,
   });
   const recordRefusal = createRefusalRecorder(store);
 
+  app.decorate('metrics', metrics);
+  app.addHook('onClose', async () => metrics.close());
+  const document = collectOperations(app);
   addRequestId(app);
   addErrorReplies(app);
   app.decorateRequest('identity', null);
@@ -83,10 +94,15 @@ export function createApp(deps: AppDeps): FastifyInstance {
     done(null, payload);
   });
 
-  app.register(authorizeRoute, { identify, verifySignature, authorizer, recordRefusal, bodyBytesMax, clock });
+  app.register(authorizeRoute, {
+    ...{ identify, verifySignature, authorizer, recordRefusal, bodyBytesMax, clock, metrics },
+    ...{ requests: store.requests, stopping: stopping.signal },
+  });
   app.register(requestRoute, { identify, authorizer, stopping: stopping.signal });
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, policies, stopping: stopping.signal });
+  app.register(metricsRoute, { metrics });
+  app.register(openApiRoute, { document });
   return app;
 }
 
@@ -103,6 +119,8 @@ function createShell(deps: AppDeps, clientErrorHandler: ReturnType<typeof create
     http: {
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+      // Looked for in plugins/request-id: Node's own answer has no body.
+      requireHostHeader: false,
     },
     // While it stops, what is already under way is answered like any other request.
     return503OnClosing: false,

@@ -15,7 +15,7 @@ export type ReadEnvelope =
   | { readonly ok: false; readonly errors: readonly ProblemPlace[] };
 
 /** In code points. */
-const actionKeyLengthMax = 200;
+export const actionKeyLengthMax = 200;
 const errorsMax = 10;
 
 export function readEnvelope(body: Json): ReadEnvelope {

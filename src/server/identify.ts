@@ -56,7 +56,7 @@ export function createIdentify({ store, rate, clock }: IdentifyOptions): Identif
         request.identity = result;
     }
     flagReplacedKey(result.key, reply);
-    const reading = agents.take(result.agent.id, performance.now());
+    const reading = agents.take(result.agent.id, request.startedAtMs);
     reply.headers(agents.headers(reading));
     if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
   };

@@ -52,6 +52,35 @@ export interface ProblemPlace {
   readonly offset?: number;
 }
 
+/** `Problem` as a schema; it stands in the OpenAPI document. */
+export const problemSchema = {
+  type: 'object',
+  description: 'An error reply (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'instance'],
+  additionalProperties: false,
+  properties: {
+    type: { type: 'string', enum: Object.keys(problems).map((code) => `urn:writ:error:${code}`) },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    instance: { type: 'string', format: 'uuid', description: 'The id under which this request is logged.' },
+    errors: {
+      type: 'array',
+      description: 'The places in the body that are at fault.',
+      items: {
+        type: 'object',
+        required: ['pointer', 'detail'],
+        additionalProperties: false,
+        properties: {
+          pointer: { type: 'string', description: 'RFC 6901, from the root of the body.' },
+          detail: { type: 'string' },
+          offset: { type: 'integer', minimum: 0, description: 'In bytes from the start of the body.' },
+        },
+      },
+    },
+  },
+} as const;
+
 export const problemType = 'application/problem+json; charset=utf-8';
 
 export interface ProblemOptions {

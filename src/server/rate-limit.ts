@@ -74,10 +74,9 @@ export function createRateLimiter(name: string, limit: RateLimit): RateLimiter {
         retryAfterSeconds: bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / perMs / 1000),
       };
     },
-    headers: ({ isWithin, remaining, resetSeconds, retryAfterSeconds }) => ({
-      'ratelimit-policy': policy,
-      ratelimit: `"${name}";r=${remaining};t=${resetSeconds}`,
-      ...(isWithin ? {} : { 'retry-after': String(retryAfterSeconds) }),
-    }),
+    headers({ isWithin, remaining, resetSeconds, retryAfterSeconds }) {
+      const told = { 'ratelimit-policy': policy, ratelimit: `"${name}";r=${remaining};t=${resetSeconds}` };
+      return isWithin ? told : { ...told, 'retry-after': String(retryAfterSeconds) };
+    },
   };
 }

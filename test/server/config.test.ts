@@ -1,7 +1,9 @@
 // Where a setting comes from, and what is said of one that cannot be taken.
 
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../src/server/config.ts';
 import { temporaryDirectory } from './service.ts';
@@ -28,7 +30,13 @@ test('defaults', () => {
         policies: join(directory, 'policies'),
         data: join(directory, 'var'),
       },
-      ...{ sandboxToken: null, ratePerMinute: 60_000, burst: 10_000, bodyBytesMax: 262_144, logLevel: 'info' },
+      ...{
+        sandboxToken: null,
+        ratePerMinute: 60_000,
+        burst: 10_000,
+        bodyBytesMax: 262_144,
+        logLevel: 'info',
+      },
     },
   });
 });
@@ -83,4 +91,28 @@ test('what Kubernetes sets for a service called writ is left alone', () => {
 
 test('a file that is named must be there', () => {
   expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml cannot be read (ENOENT)');
+});
+
+test('`writ config` prints what is in force, where it came from, and no secret', async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'writ.yaml'), 'port: 9000\nsandbox:\n  token: hush-hush\n');
+  const writ = fileURLToPath(new URL('../../src/cli/writ.js', import.meta.url));
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+    spawnSync(process.execPath, [writ, 'config', ...args], {
+      ...{ cwd: directory, encoding: 'utf8' },
+      env: { PATH: process.env.PATH, ...environment },
+    });
+  const text = run([], { WRIT_HOST: '::1' });
+  expect(text.status).toBe(0);
+  expect(text.stdout).toMatch(new RegExp(`^port +9000 +${join(directory, 'writ.yaml')}$`, 'm'));
+  expect(text.stdout).toMatch(/^host +::1 +WRIT_HOST$/m);
+  expect(text.stdout).toMatch(/^log\.level +info +default$/m);
+  expect(text.stdout).toMatch(/^sandbox\.token +\*{8} /m);
+  const { settings } = JSON.parse(run(['--json']).stdout) as { settings: readonly object[] };
+  expect(settings).toContainEqual({ name: 'port', value: '9000', origin: join(directory, 'writ.yaml') });
+  expect(settings).toHaveLength(9);
+  const wrong = run([], { WRIT_PROT: '1' });
+  expect(wrong).toMatchObject({ status: 2, stdout: '' });
+  expect(wrong.stderr).toContain('did you mean `WRIT_PORT`');
+  expect(text.stdout + wrong.stderr + JSON.stringify(settings)).not.toContain('hush');
 });

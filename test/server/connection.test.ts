@@ -85,6 +85,20 @@ test.each([
   expect(problemIn(received)).toMatchObject({ type: `urn:writ:error:${code}`, status });
 });
 
+test('a request without a host is refused with a problem, one by HTTP/1.0 is not', async () => {
+  const service = shared();
+  const refused = await exchange(service.port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(refused).toMatch(/^HTTP\/1\.1 400 /);
+  expect(problemIn(refused)).toMatchObject({ type: 'urn:writ:error:malformed_request' });
+  expect(await exchange(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('an expectation that nobody knows is ignored', async () => {
+  const service = shared();
+  const sent = `${head(service, allowBody.length, 'Expect: more\r\nConnection: close\r\n')}${allowBody}`;
+  expect(await exchange(service.port, sent)).toContain('"decision":"ALLOW"');
+});
+
 test('two keys are no key', async () => {
   const service = shared();
   const twice = `X-Agent-API-Key: ${service.apiKey}\r\nConnection: close\r\n`;

@@ -1,7 +1,7 @@
 // POST /plants: ids over all 64 bits, and its own shape of errors.
 
 import { describe, expect, test } from 'vitest';
-import { type Service, sandboxToken, shareService, startService } from './service.ts';
+import { exchange, type Service, sandboxToken, shareService, startService } from './service.ts';
 
 const shared = shareService();
 
@@ -122,6 +122,14 @@ test.each(['GET', 'PUT', 'DELETE'])('%s: 405 with Allow', async (method) => {
   const reply = await send(service, '', { method });
   expect(reply.headers.get('allow')).toBe('POST');
   await expectError(reply, 405);
+});
+
+test('a request without a host: 400 in this shape', async () => {
+  const service = shared();
+  const sent = 'POST /plants HTTP/1.1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+  const received = await exchange(service.port, sent);
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toContain('{"error":400,"message":');
 });
 
 test('a store that fails: 500 without its words', async () => {

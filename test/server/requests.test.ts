@@ -100,3 +100,36 @@ test('stopping ends a wait with an answer', async () => {
   expect(await (await waiting).json()).toMatchObject({ status: 'pending' });
   expect(performance.now() - start).toBeLessThan(3_000);
 });
+
+test('the POST itself waits where it is asked to, and then says how the request stands', async () => {
+  let skewMs = 0;
+  const service = await startService({ clock: () => Date.now() + skewMs });
+  const asking = authorize(service, { headers: { prefer: 'wait=20' }, body: escalated });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  skewMs = 2 * 3_600_000;
+  const reply = await asking;
+  expect(reply.headers.get('preference-applied')).toBe('wait=20');
+  expect(reply.headers.get('location')).toBeNull();
+  // Nobody approved in time: that is a refusal, in one of the three words of a POST.
+  expect(await reply.json()).toMatchObject({ decision: 'DENY', status: 'rejected' });
+});
+
+test('a wait of the POST ends with the request still pending, or when the service stops', async () => {
+  const service = await startService();
+  const reply = await authorize(service, { headers: { prefer: 'wait=1' }, body: escalated });
+  const view = (await reply.json()) as Record<string, unknown>;
+  expect(view).toMatchObject({ decision: 'ESCALATE', status: 'pending' });
+  expect(reply.headers.get('location')).toBe(`/v1/requests/${view.request_id}`);
+  const waiting = authorize(service, { headers: { prefer: 'wait=50' }, body: escalated });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await service.close();
+  expect(await (await waiting).json()).toMatchObject({ status: 'pending' });
+});
+
+test('a POST that is decided does not wait', { timeout: 10_000 }, async () => {
+  const service = await startService();
+  const start = performance.now();
+  const reply = await authorize(service, { headers: { prefer: 'wait=20' } });
+  expect(await reply.json()).toMatchObject({ decision: 'ALLOW' });
+  expect(performance.now() - start).toBeLessThan(5_000);
+});

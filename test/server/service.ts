@@ -5,14 +5,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { addAgent } from '../../src/agents/registry.ts';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
+import type { OpenApiDocument } from '../../src/server/openapi.ts';
 import { tokenDigest } from '../../src/server/routes/plants.ts';
 import { openPolicies, type PolicyHost } from '../../src/sources/live.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AgentRow } from '../../src/store/records.ts';
 import type { Store } from '../../src/store/store.ts';
+import { undocumentedIn } from './documented.ts';
 
 export const sandboxToken = 'sandbox-token-of-the-tests';
 
@@ -78,6 +81,8 @@ async function openService(changes: Partial<AppDeps>): Promise<Service> {
     log: { level: 'info', stream: { write: (line) => log.push(line) } },
     ...changes,
   });
+  const { undocumented, start } = followDocument(app);
+  await start();
   await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -86,9 +91,34 @@ async function openService(changes: Partial<AppDeps>): Promise<Service> {
     await policies.close();
     await store.close();
     rmSync(directory, { recursive: true, force: true });
+    if (undocumented.length > 0) throw new Error(`not in the OpenAPI document: ${undocumented.join('; ')}`);
   };
   const { agent, apiKey } = added;
   return { url: `http://127.0.0.1:${port}`, port, store, policies, policyFile, agent, apiKey, log, close };
+}
+
+interface Followed {
+  /** The replies that the document does not know, as they come. */
+  readonly undocumented: readonly string[];
+  readonly start: () => Promise<void>;
+}
+
+/** Follows every reply of any test. */
+function followDocument(app: FastifyInstance): Followed {
+  const undocumented: string[] = [];
+  let document: OpenApiDocument | null = null;
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (document === null) return payload;
+    const { url: route = '' } = request.routeOptions;
+    const operation = document.paths[route.replaceAll(/:(\w+)/g, '{$1}')]?.[request.method.toLowerCase()];
+    const faults = operation === undefined ? [] : undocumentedIn(document, operation, { reply, payload });
+    for (const fault of faults) undocumented.push(`${request.method} ${route} ${reply.statusCode}: ${fault}`);
+    return payload;
+  });
+  const start = async () => {
+    document = (await app.inject('/openapi.json')).json<OpenApiDocument>();
+  };
+  return { undocumented, start };
 }
 
 export function temporaryDirectory(): string {

@@ -18,7 +18,8 @@ export interface ConnectionErrors {
   readonly follow: (server: Server) => void;
 }
 
-export function createConnectionErrors(): ConnectionErrors {
+/** `onProblem` is told of each reply. */
+export function createConnectionErrors(onProblem: (code: ProblemCode) => void): ConnectionErrors {
   const latest = new WeakMap<Socket, Exchange>();
   return {
     follow: (server) => {
@@ -26,7 +27,9 @@ export function createConnectionErrors(): ConnectionErrors {
     },
     handle: (error, socket) => {
       const reply = () => {
-        if (socket.writable) socket.end(rawReply(codeOf(error)));
+        const code = codeOf(error);
+        onProblem(code);
+        if (socket.writable) socket.end(rawReply(code));
         // A peer that does not read or close gets no more of our time.
         setTimeout(() => socket.destroy(), lingerMs).unref();
       };

@@ -4,7 +4,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreError } from '../../store/store-error.ts';
+import type { Metrics } from '../metrics.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../problem.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly metrics: Metrics;
+  }
+}
 
 /** Sets the handlers for thrown errors and for addresses that no route has. Call it before routes are added. */
 export function addErrorReplies(app: FastifyInstance): void {
@@ -28,6 +35,7 @@ export async function sendProblem(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { status } = problems[problem.code];
+  request.server.metrics.refused(problem.code);
   if (status >= 500)
     request.log.error({ err: problem.cause ?? problem, code: problem.code }, 'request failed');
   if (!(await discardBody(request.raw))) reply.header('connection', 'close');

@@ -1,6 +1,7 @@
 // What every request and reply carries: the client's address, taken while the connection is there to ask; the
 // client's own request id where it sent a good one, else ours; and a word to caches, which must keep nothing.
 
+import { performance } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problem.ts';
 
@@ -8,6 +9,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Stays what it was when the request came: `ip` is undefined once the connection has ended. */
     clientAddress: string;
+    /** When its headers were there, on the clock of `performance.now`. */
+    startedAtMs: number;
   }
 }
 
@@ -15,13 +18,18 @@ const clientIdForm = /^[A-Za-z0-9._~:-]{1,128}$/;
 
 export function addRequestId(app: FastifyInstance): void {
   app.decorateRequest('clientAddress', '');
+  app.decorateRequest('startedAtMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
+    request.startedAtMs = performance.now();
     const sent = request.headers['x-request-id'];
     reply.header('x-request-id', typeof sent === 'string' && clientIdForm.test(sent) ? sent : request.id);
     reply.header('cache-control', 'no-store');
     const address: string | undefined = request.ip;
     if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
     request.clientAddress = address;
+    if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) {
+      return done(new ProblemError('malformed_request', 'HTTP/1.1 asks for the header `Host`'));
+    }
     done();
   });
 }

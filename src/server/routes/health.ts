@@ -4,6 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PolicyHost, PolicyState } from '../../sources/live.ts';
 import type { Store } from '../../store/store.ts';
+import type { Operation } from '../operation.ts';
 
 export interface HealthRouteOptions {
   readonly store: Pick<Store, 'isWritable'>;
@@ -14,9 +15,9 @@ export interface HealthRouteOptions {
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
   const { store, policies, stopping } = options;
 
-  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/healthz', { config: { operation: healthOperation } }, async () => ({ status: 'ok' }));
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', { config: { operation: readyOperation } }, async (_request, reply) => {
     const isWritable = store.isWritable();
     const isReady = isWritable && !stopping.aborted;
     reply.code(isReady ? 200 : 503);
@@ -36,3 +37,77 @@ function policyReport(state: PolicyState) {
     failure: failure === null ? null : { at: failure.at, diagnostics: failure.diagnostics },
   };
 }
+
+const healthOperation: Operation = {
+  id: 'getHealth',
+  summary: 'The process runs',
+  security: null,
+  replies: {
+    200: {
+      description: 'It runs',
+      schema: {
+        type: 'object',
+        required: ['status'],
+        properties: { status: { type: 'string', enum: ['ok'] } },
+      },
+      example: { status: 'ok' },
+    },
+  },
+  problems: ['internal_error'],
+};
+
+const readySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status', 'store', 'policies'],
+  properties: {
+    status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
+    store: {
+      type: 'object',
+      required: ['status'],
+      properties: { status: { type: 'string', enum: ['writable', 'not-writable'] } },
+    },
+    policies: {
+      type: 'object',
+      required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'failure'],
+      properties: {
+        status: { type: 'string', enum: ['current', 'stale'] },
+        digest: { type: 'string' },
+        commit: { type: ['string', 'null'] },
+        loaded_at: { type: 'string', format: 'date-time' },
+        actions: { type: 'integer' },
+        rules: { type: 'integer' },
+        failure: {
+          type: ['object', 'null'],
+          description: 'Why what stands in the policy directory did not take over.',
+          required: ['at', 'diagnostics'],
+          properties: { at: { type: 'string', format: 'date-time' }, diagnostics: { type: 'array' } },
+        },
+      },
+    },
+  },
+} as const;
+
+const readyExample = {
+  status: 'ready',
+  store: { status: 'writable' },
+  policies: {
+    ...{ status: 'current', digest: '9f86d081884c7d65', commit: null, loaded_at: '2026-05-19T12:00:00.000Z' },
+    ...{ actions: 4, rules: 5, failure: null },
+  },
+} as const;
+
+const readyOperation: Operation = {
+  id: 'getReadiness',
+  summary: 'The service can decide and record, and how its policies stand',
+  security: null,
+  replies: {
+    200: { description: 'It is ready', schema: readySchema, example: readyExample },
+    503: {
+      description: 'It cannot record, or is stopping',
+      schema: readySchema,
+      example: { ...readyExample, status: 'not-ready', store: { status: 'not-writable' } },
+    },
+  },
+  problems: ['internal_error'],
+};

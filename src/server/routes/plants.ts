@@ -5,6 +5,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PlantRow } from '../../store/records.ts';
 import type { PlantStore } from '../../store/store.ts';
+import type { JsonSchema, Operation, OperationReply, ReplyHeader } from '../operation.ts';
+import { ProblemError } from '../problem.ts';
 
 export interface PlantRouteOptions {
   readonly plants: PlantStore;
@@ -29,14 +31,18 @@ export async function plantRoute(
   });
   app.setErrorHandler<FastifyError>(replyWithError);
 
+  app.post('/plants', { config: { operation } }, async (request) => {
+    const plant = readPlant(request);
+    if ((await plants.add(plant)) === 'used') throw new PlantError(400, 'another plant has this id');
+    return plant.tag === null ? { name: plant.name } : { name: plant.name, tag: plant.tag };
+  });
+  // The hook refuses these; they are here because a refusal too has this route's shape.
   app.route({
-    // The others are refused by the hook; they are here because a refusal too has this route's shape.
-    method: ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: '/plants',
-    handler: async (request) => {
-      const plant = readPlant(request);
-      if ((await plants.add(plant)) === 'used') throw new PlantError(400, 'another plant has this id');
-      return plant.tag === null ? { name: plant.name } : { name: plant.name, tag: plant.tag };
+    config: { operation: null },
+    handler: async () => {
+      throw new Error('the hook answers every method but POST');
     },
   });
 }
@@ -52,15 +58,21 @@ class PlantError extends Error {
 }
 
 /** `error` is the HTTP status: it is all that a client has to tell apart. */
-function replyWithError(error: FastifyError | PlantError, request: FastifyRequest, reply: FastifyReply) {
+function replyWithError(
+  error: FastifyError | PlantError | ProblemError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const known = error instanceof PlantError ? error : framework(error);
   if (known !== null) return reply.code(known.status).send({ error: known.status, message: known.message });
   request.log.error({ err: error }, 'request failed');
   return reply.code(500).send({ error: 500, message: 'the plant could not be stored' });
 }
 
-/** Fastify's own errors are about a body that it could not read. */
-function framework(error: FastifyError): PlantError | null {
+/** What was found wrong before the route was reached, in this route's shape. */
+function framework(error: FastifyError | ProblemError): PlantError | null {
+  if (error instanceof ProblemError) return new PlantError(400, error.message);
+  // Fastify's own errors are about a body that it could not read.
   const isBodyFault = (error.statusCode ?? 500) < 500;
   return isBodyFault ? new PlantError(400, 'the body could not be read') : null;
 }
@@ -124,3 +136,47 @@ function readText(name: string, value: unknown): string {
 export function tokenDigest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
+
+const plantProperties = { name: { type: 'string' }, tag: { type: 'string' } } as const;
+
+const errorSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['error', 'message'],
+  properties: { error: { type: 'integer', format: 'int32' }, message: { type: 'string' } },
+};
+
+function errorReply(error: number, message: string, headers: readonly ReplyHeader[] = []): OperationReply {
+  return { description: message, schema: errorSchema, example: { error, message }, headers };
+}
+
+const operation: Operation = {
+  id: 'addPlant',
+  summary: 'The sandbox: stores a plant',
+  security: 'sandboxToken',
+  body: {
+    description: 'An id is exact over all 64 bits and used once.',
+    schema: {
+      type: 'object',
+      required: ['id', 'name'],
+      properties: { id: { type: 'integer', format: 'int64' }, ...plantProperties },
+    },
+    examples: { fern: { id: 101, name: 'Fern', tag: 'green' } },
+  },
+  replies: {
+    200: {
+      description: 'The plant is stored',
+      schema: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: plantProperties,
+      },
+      example: { name: 'Fern', tag: 'green' },
+    },
+    400: errorReply(400, 'the body must be an object'),
+    401: errorReply(401, 'send the sandbox token as `Authorization: Bearer <token>`', ['WWW-Authenticate']),
+    500: errorReply(500, 'the plant could not be stored'),
+  },
+  problems: [],
+};

@@ -1,0 +1,110 @@
+// A load on one server from connections that stay open, each asking again as soon as it is answered:
+// `node load.ts '{"port": ..., "connections": ..., ...}'` prints the latencies as one line of JSON. It reads no more of
+// a reply than it must, so that it is the server that is measured.
+
+import { createHmac } from 'node:crypto';
+import { connect } from 'node:net';
+import type { ServerLine } from './server.ts';
+
+export interface LoadOptions extends ServerLine {
+  readonly connections: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+}
+
+export interface LoadResult {
+  readonly requestsPerSecond: number;
+  readonly p50Microseconds: number;
+  readonly p99Microseconds: number;
+  readonly requests: number;
+  readonly requestsWithWarmUp: number;
+}
+
+const body = JSON.stringify({
+  action_key: 'payment.create',
+  payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
+});
+
+async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  const makeRequest = createRequests(options);
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const measuredFrom = startedAt + options.warmUpMs;
+  const measuredTo = measuredFrom + options.measureMs;
+  let answered = 0;
+  const note = (sentAt: number, answeredAt: number) => {
+    answered += 1;
+    if (sentAt >= measuredFrom && answeredAt <= measuredTo) latencies.push(answeredAt - sentAt);
+    return answeredAt < measuredTo;
+  };
+  await Promise.all(
+    Array.from({ length: options.connections }, () => runConnection(options.port, makeRequest, note)),
+  );
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => Math.round((latencies[Math.floor(latencies.length * share)] ?? NaN) * 1000);
+  return {
+    requestsPerSecond: Math.round((latencies.length / options.measureMs) * 1000),
+    p50Microseconds: at(0.5),
+    p99Microseconds: at(0.99),
+    requests: latencies.length,
+    requestsWithWarmUp: answered,
+  };
+}
+
+/** The bytes of the next request; a signed one has a new nonce each time. */
+function createRequests({ apiKey, signingSecret }: LoadOptions): () => string {
+  const head = [
+    'POST /v1/authorize HTTP/1.1',
+    'Host: 127.0.0.1',
+    'Content-Type: application/json',
+    `X-Agent-API-Key: ${apiKey}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+  ].join('\r\n');
+  const plain = `${head}\r\n${body}`;
+  if (signingSecret === null) return () => plain;
+  let count = 0;
+  return () => {
+    const time = Math.trunc(Date.now() / 1000);
+    const nonce = `${process.pid}-${count++}-bench`;
+    const hmac = createHmac('sha256', signingSecret);
+    const digest = hmac.update(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`).digest('hex');
+    return `${head}X-Service-Signature: t=${time},n=${nonce},v1=${digest}\r\n\r\n${body}`;
+  };
+}
+
+/** `note` takes when a request was sent and answered; it yields false when that was the last. */
+function runConnection(
+  port: number,
+  makeRequest: () => string,
+  note: (sentAt: number, answeredAt: number) => boolean,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    let received = '';
+    let sentAt = 0;
+    const send = () => {
+      received = '';
+      sentAt = performance.now();
+      socket.write(makeRequest());
+    };
+    socket.once('connect', send);
+    socket.once('error', reject);
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      const headEnd = received.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0);
+      if (received.length < headEnd + 4 + length) return;
+      if (!received.startsWith('HTTP/1.1 200')) return reject(new Error(received));
+      if (note(sentAt, performance.now())) return send();
+      socket.destroy();
+      resolve();
+    });
+  });
+}
+
+if (import.meta.main) {
+  const options = JSON.parse(process.argv[2] ?? '') as LoadOptions;
+  process.stdout.write(`${JSON.stringify(await runLoad(options))}\n`);
+}

@@ -1,0 +1,204 @@
+// The routes' own words, as each carries them in `config.operation`, and the table of errors into one OpenAPI 3.1
+// document. INVARIANT: a route that says nothing of itself is refused at start, so the document is never short of one.
+
+import type { FastifyInstance } from 'fastify';
+import {
+  type JsonSchema,
+  type Operation,
+  type OperationReply,
+  type Parameter,
+  type ReplyHeader,
+  replyHeaders,
+} from './operation.ts';
+import { type ProblemCode, ProblemError, problemBody, problemSchema, problems } from './problem.ts';
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: JsonSchema;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: JsonSchema;
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly parameters: readonly JsonSchema[];
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly [field: string]: unknown;
+}
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, JsonSchema>>;
+  readonly content: Readonly<
+    Record<
+      string,
+      {
+        readonly schema: JsonSchema;
+        readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+      }
+    >
+  >;
+}
+
+/** Follows the routes that are added from now on; the result makes the document once all are there. */
+export function collectOperations(app: FastifyInstance): () => OpenApiDocument {
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const operation = config?.operation;
+    if (operation === undefined) throw new Error(`the route ${url} has no operation`);
+    if (operation === null) return;
+    const path = url.replaceAll(/:(\w+)/g, '{$1}');
+    for (const name of [method].flat()) {
+      // HEAD is GET without a body, which HTTP says by itself.
+      if (name !== 'HEAD') paths[path] = { ...paths[path], [name.toLowerCase()]: operationObject(operation) };
+    }
+  });
+  return () => ({ openapi: '3.1.0', info, paths, components });
+}
+
+const info = {
+  title: 'Writ',
+  version: '1.0.0',
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  description: [
+    'Decides what autonomous agents may do, by policies.',
+    'Where GET is taken, so is HEAD; any other method is answered 405 with `Allow`, and an unknown address 404.',
+    'While the service stops it finishes what is under way and closes each connection after its reply.',
+  ].join(' '),
+};
+
+const components = {
+  securitySchemes: {
+    agentKey: {
+      ...{ type: 'apiKey', in: 'header', name: 'X-Agent-API-Key' },
+      description:
+        "The agent's key, shown once when the agent is registered: `writ_` and 46 letters and digits.",
+    },
+    sandboxToken: { type: 'http', scheme: 'bearer', description: 'The sandbox token of the service.' },
+  },
+  schemas: { Problem: problemSchema },
+  headers: Object.fromEntries(
+    Object.entries(replyHeaders).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
+    ]),
+  ),
+};
+
+/** What any connection may be told before a route is reached. */
+const connectionProblems = [
+  'malformed_request',
+  'incomplete_body',
+  'request_timeout',
+  'headers_too_large',
+] as const;
+
+const everyReply = ['X-Request-ID', 'Cache-Control'] as const;
+
+/** Headers that come with an error, beyond those of every reply. */
+const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[]>>> = {
+  missing_api_key: ['WWW-Authenticate'],
+  invalid_api_key: ['WWW-Authenticate'],
+  rate_limited: ['Retry-After'],
+  too_many_failures: ['RateLimit-Policy', 'RateLimit', 'Retry-After'],
+};
+
+function operationObject(operation: Operation): OperationObject {
+  const { id, summary, description, security, parameters = [], body } = operation;
+  return {
+    operationId: id,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: security === null ? [] : [{ [security]: [] }],
+    parameters: parameters.map(parameterObject),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            description: body.description,
+            required: true,
+            content: { 'application/json': { schema: body.schema, examples: named(body.examples) } },
+          },
+        }),
+    responses: responsesOf(operation),
+  };
+}
+
+function parameterObject({
+  name,
+  in: place,
+  isRequired,
+  description,
+  schema,
+  example,
+}: Parameter): JsonSchema {
+  return { name, in: place, required: isRequired, description, schema, example };
+}
+
+function responsesOf({
+  replies,
+  problems: own,
+  security,
+}: Operation): Readonly<Record<string, ResponseObject>> {
+  const responses: Record<string, ResponseObject> = {};
+  for (const [status, reply] of Object.entries(replies)) responses[status] = replyObject(reply);
+  // A reply to a known agent tells how its rate stands, whatever else it says.
+  const agentHeaders: readonly ReplyHeader[] =
+    security === 'agentKey' ? ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'] : [];
+  for (const [status, codes] of byStatus([...connectionProblems, ...own])) {
+    const problem = problemObject(codes, agentHeaders);
+    const reply = responses[status];
+    responses[status] =
+      reply === undefined
+        ? problem
+        : {
+            description: `${reply.description}; ${problem.description}`,
+            headers: { ...problem.headers, ...reply.headers },
+            content: { ...reply.content, ...problem.content },
+          };
+  }
+  return responses;
+}
+
+function replyObject({ description, contentType, schema, example, headers }: OperationReply): ResponseObject {
+  return {
+    description,
+    headers: headersOf([...everyReply, ...(headers ?? [])]),
+    content: { [contentType ?? 'application/json']: { schema, examples: named({ example }) } },
+  };
+}
+
+function byStatus(codes: readonly ProblemCode[]): ReadonlyMap<string, readonly ProblemCode[]> {
+  const statuses = new Map<string, ProblemCode[]>();
+  for (const code of new Set(codes)) {
+    const status = String(problems[code].status);
+    statuses.set(status, [...(statuses.get(status) ?? []), code]);
+  }
+  return statuses;
+}
+
+function problemObject(codes: readonly ProblemCode[], headers: readonly ReplyHeader[]): ResponseObject {
+  const own = codes.flatMap((code) => problemHeaders[code] ?? []);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join('; '),
+    headers: headersOf([...everyReply, ...headers, ...own]),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: named(Object.fromEntries(codes.map((code) => [code, exampleOf(code)]))),
+      },
+    },
+  };
+}
+
+function exampleOf(code: ProblemCode): unknown {
+  return problemBody(new ProblemError(code, problems[code].title), '019a0000-0000-7000-8000-000000000000');
+}
+
+function headersOf(names: readonly ReplyHeader[]): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function named(examples: Readonly<Record<string, unknown>>): Record<string, { readonly value: unknown }> {
+  return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+}

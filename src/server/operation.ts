@@ -1,0 +1,70 @@
+// What a route says of itself for the OpenAPI document: what it takes, what it answers, which errors it may end in.
+// Every route carries one as `config.operation`; the schemas in it are those that the route itself works with.
+
+import type { ProblemCode } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Null for a route that is there only to refuse. */
+    readonly operation?: Operation | null;
+  }
+}
+
+/** JSON Schema 2020-12. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+export interface Operation {
+  /** Unique among all operations. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: 'agentKey' | 'sandboxToken' | null;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: RequestBody;
+  /** By HTTP status; problems stand apart. */
+  readonly replies: Readonly<Record<number, OperationReply>>;
+  /** The errors of this route besides those of every connection. */
+  readonly problems: readonly ProblemCode[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'header' | 'path';
+  readonly isRequired: boolean;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example: string;
+}
+
+interface RequestBody {
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** Name → a body that is taken. */
+  readonly examples: Readonly<Record<string, unknown>>;
+}
+
+export interface OperationReply {
+  readonly description: string;
+  readonly contentType?: 'application/json' | 'text/plain';
+  readonly schema: JsonSchema;
+  readonly example: unknown;
+  /** Besides those of every reply. */
+  readonly headers?: readonly ReplyHeader[];
+}
+
+export const replyHeaders = {
+  'X-Request-ID': "the client's own request id where it sent one, else the service's",
+  'Cache-Control': 'always `no-store`',
+  Location: 'where to look the request up while it is pending',
+  'Preference-Applied': 'the wait that was granted, at most 55 seconds',
+  'RateLimit-Policy': 'how many requests the agent may send at once, and in how many seconds they come back',
+  RateLimit: 'how many requests are left, and in how many seconds all of them are',
+  'Retry-After': 'seconds to wait',
+  'WWW-Authenticate': 'how to authenticate',
+  'X-Agent-API-Key-Expires': 'when the key that was used ends, where it has been replaced',
+  Allow: 'the methods that the address takes',
+} as const;
+
+export type ReplyHeader = keyof typeof replyHeaders;
