@@ -21,6 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
   store: [],
   agents: ['model', 'store'],
+  audit: ['store', 'agents'],
   requests: ['model', 'agents', 'store', 'value'],
   server: ['json', 'agents', 'requests', 'store', 'sources', 'model', 'diagnostic'],
 };

@@ -1,9 +1,11 @@
 // The `X-Service-Signature` header into one of three states. HMAC-SHA256 keyed with the agent's signing secret: over
 // time, nonce, path and raw body in the recommended form, over the raw body in the compatibility form. INVARIANT: a
-// header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once.
+// header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once, also across
+// a restart.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { AgentRow } from '../store/records.ts';
+import type { NonceStore } from '../store/store.ts';
 import { randomBase62 } from './keys.ts';
 import { deriveKey, unseal } from './sealing.ts';
 
@@ -24,6 +26,8 @@ export interface VerifierOptions {
   readonly masterKey: Uint8Array;
   /** Whether `sha256=<hex>` is accepted, which nothing protects from being sent again. */
   readonly isCompatibilityAllowed: boolean;
+  /** Where used nonces outlast the process; without it they are forgotten with the verifier. */
+  readonly nonces?: NonceStore;
   readonly noncesMax?: number;
 }
 
@@ -37,10 +41,13 @@ const defaultNoncesMax = 1_000_000;
 const recommendedForm = /^t=(\d{1,12}),n=([A-Za-z0-9_-]{8,128}),v1=([0-9a-fA-F]{64})$/;
 const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
 
-/** A verifier with its own memory of nonces. Where the agent's signing is `off`, every header is `absent`. */
+/**
+ * A verifier with its own memory of nonces. Where the agent's signing is `off`, every header is `absent`. Until the
+ * nonces of an earlier run have been read, no signature with one is valid.
+ */
 export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
   const sealingKey = deriveKey(options.masterKey, sealingPurpose);
-  const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax);
+  const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax, options.nonces);
   return function verifySignature(input) {
     const { agent, header } = input;
     if (agent.signing === 'off') return 'absent';
@@ -86,6 +93,8 @@ function verifyRecommended({ input, secret, nonces, match }: Recommended): Signa
       return { invalid: 'the nonce has been used' };
     case 'no-room':
       return { invalid: 'too many signed requests' };
+    case 'not-ready':
+      return { invalid: 'the nonce cannot be checked yet: send the request again' };
   }
 }
 
@@ -96,24 +105,44 @@ function isHmac(hex: string, secret: string, parts: readonly (string | Uint8Arra
 }
 
 interface NonceMemory {
-  use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room';
+  use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room' | 'not-ready';
 }
 
 /** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
-function createNonceMemory(noncesMax: number): NonceMemory {
-  const usedAt = new Map<string, number>();
+function createNonceMemory(noncesMax: number, store: NonceStore | undefined): NonceMemory {
+  const keptUntil = new Map<string, number>();
+  let state: 'unread' | 'reading' | 'ready' = store === undefined ? 'ready' : 'unread';
   const forgetOld = (nowMs: number) => {
-    for (const [nonce, atMs] of usedAt) {
-      if (nowMs - atMs <= nonceKeptMs) return;
-      usedAt.delete(nonce);
+    for (const [nonce, untilMs] of keptUntil) {
+      if (nowMs <= untilMs) return;
+      keptUntil.delete(nonce);
     }
   };
+  const read = async () => {
+    if (state !== 'unread' || store === undefined) return;
+    state = 'reading';
+    try {
+      for (const { nonce, keptUntilMs } of await store.kept()) keptUntil.set(nonce, keptUntilMs);
+      state = 'ready';
+    } catch {
+      // The next signature tries again; until then none is valid.
+      state = 'unread';
+    }
+  };
+  void read();
   return {
     use(nonce, nowMs) {
+      if (state !== 'ready') {
+        void read();
+        return 'not-ready';
+      }
       forgetOld(nowMs);
-      if (usedAt.has(nonce)) return 'used';
-      if (usedAt.size >= noncesMax) return 'no-room';
-      usedAt.set(nonce, nowMs);
+      if (keptUntil.has(nonce)) return 'used';
+      if (keptUntil.size >= noncesMax) return 'no-room';
+      const usedAtMs = Math.trunc(nowMs);
+      const keptUntilMs = usedAtMs + nonceKeptMs;
+      keptUntil.set(nonce, keptUntilMs);
+      store?.note({ nonce, usedAtMs, keptUntilMs });
       return 'fresh';
     },
   };

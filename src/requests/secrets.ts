@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import { deriveKey } from '../agents/sealing.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Shape, Slot, Type } from '../model/type.ts';
+import { canonicalJson } from '../store/canonical-json.ts';
 
 interface PayloadForm {
   /** Null where the action is not declared: such a payload is kept as it is. */
@@ -18,7 +19,7 @@ export type HideSecrets = (payload: JsonObject, form: PayloadForm) => JsonObject
 export function createSecretHider(masterKey: Uint8Array): HideSecrets {
   const key = deriveKey(masterKey, 'secret payload fields');
   const digest = (value: Json): Json => ({
-    secret: `hmac-sha256:${createHmac('sha256', key).update(canonicalText(value)).digest('hex')}`,
+    secret: `hmac-sha256:${createHmac('sha256', key).update(canonicalJson(value)).digest('hex')}`,
   });
   const namesByShape = new WeakMap<Shape, ReadonlySet<string>>();
   return function hideSecrets(payload, { shape, isWellShaped }) {
@@ -101,14 +102,6 @@ function holdsSecrets(type: Type): boolean {
 /** `apiKey`, `api_key` and `API-Key` are one name: an ill-shaped payload is often a misspelt one. */
 function nameForm(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase();
-}
-
-/** RFC 8785: no white space, keys in order of their UTF-16 code units, numbers as JavaScript writes them. */
-function canonicalText(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name] ?? null)}`).join(',')}}`;
 }
 
 function isRecord(value: Json): value is JsonObject {

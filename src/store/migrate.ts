@@ -3,11 +3,15 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { chainEarlierRecords } from './chain-earlier.ts';
 import { StoreError } from './store-error.ts';
 
 /** "WRIT", as the first schema sets it. */
 const applicationId = 0x57524954;
 const folder = new URL('./migrations/sqlite/', import.meta.url);
+
+/** What SQL cannot do, by the version whose file it follows. */
+const stepsAfter: Readonly<Record<number, (database: Database) => void>> = { 2: chainEarlierRecords };
 
 /** Applies what is missing, all in one transaction. Throws StoreError, or what SQLite throws. */
 export function migrate(database: Database): void {
@@ -21,6 +25,7 @@ export function migrate(database: Database): void {
     const present = schemaVersion(database, latest);
     for (const file of files.filter((name) => versionOf(name) > present)) {
       database.exec(readFileSync(new URL(file, folder), 'utf8'));
+      stepsAfter[versionOf(file)]?.(database);
       database.pragma(`user_version = ${versionOf(file)}`);
     }
   });

@@ -1,4 +1,4 @@
-// The rows that a store keeps, as plain data: agents and their keys, requests and refusals, plants. Times are
+// The rows that a store keeps, as plain data: agents and their keys, requests and refusals, used nonces, plants. Times are
 // milliseconds since 1970-01-01T00:00Z. INVARIANT: no row holds a secret in clear, a key or a signing secret included.
 
 export const agentStatuses = ['active', 'disabled', 'revoked'] as const;
@@ -97,6 +97,15 @@ export interface RefusalRecord {
   readonly clientAddress: string;
   /** Keyed digest of the raw body; null where it was not read. */
   readonly bodyDigest: string | null;
+}
+
+/** A signature's nonce, which is good once. */
+export interface NonceUse {
+  /** With the agent's id: agents have their own nonces. */
+  readonly nonce: string;
+  readonly usedAtMs: number;
+  /** Until then it must not be good again. */
+  readonly keptUntilMs: number;
 }
 
 export interface PlantRow {

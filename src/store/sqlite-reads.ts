@@ -3,6 +3,8 @@
 
 import type { Database } from 'better-sqlite3';
 import type { AgentRow, AgentWithKey, KeyRow, PlantRow, RefusalRecord, RequestRow } from './records.ts';
+import { prepareChainReads } from './sqlite-chain-reads.ts';
+import { prepareNonceReads } from './sqlite-nonces.ts';
 import {
   type AgentColumns,
   agentRow,
@@ -21,6 +23,8 @@ export function prepareReads(database: Database) {
   return {
     ...prepareAgentReads(database),
     ...prepareRequestReads(database),
+    ...prepareChainReads(database),
+    keptNonces: prepareNonceReads(database),
     ...prepareOtherReads(database),
   };
 }

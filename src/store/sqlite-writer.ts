@@ -1,33 +1,47 @@
 // The writer's thread: batches of writes into transactions, one a batch. It answers `done` only after COMMIT has
-// reached the disk; on any error it rolls the whole batch back, answers `failed` and lives on.
+// reached the disk. A write that the database refuses is undone and answered by itself; on any other error the whole
+// batch is rolled back and answered `failed`, and the thread lives on.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { migrate } from './migrate.ts';
+import type { NonceUse } from './records.ts';
+import { prepareChain } from './sqlite-chain.ts';
 import { type StoreFailure, toFailure } from './sqlite-errors.ts';
+import { prepareNonceWrites } from './sqlite-nonces.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './sqlite-writes.ts';
 
 export interface WriterData {
   readonly path: string;
   /** How long a transaction waits for another process, in milliseconds. */
   readonly busyTimeoutMs: number;
+  /** Who makes the changes of management that come through this thread. */
+  readonly actor: string;
 }
 
-export type ToWriter =
-  | { readonly kind: 'batch'; readonly writes: readonly Write[] }
-  | { readonly kind: 'close' };
+export interface Batch {
+  readonly writes: readonly Write[];
+  readonly nonces: readonly NonceUse[];
+}
+
+/** What a write answered, or why it alone was refused. */
+export type WriteOutcome = WriteResults[WriteKind] | StoreFailure;
+
+export type ToWriter = { readonly kind: 'batch'; readonly batch: Batch } | { readonly kind: 'close' };
 
 export type FromWriter =
   | { readonly kind: 'ready' }
   /** The database could not be opened; the thread ends. */
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
-  /** Every write of the batch is durable, or was refused for what it found. */
-  | { readonly kind: 'done'; readonly results: readonly WriteResults[WriteKind][] }
+  /** Every write of the batch is durable, or was refused for what it found; the nonces are durable. */
+  | { readonly kind: 'done'; readonly outcomes: readonly WriteOutcome[] }
   /** Nothing of the batch is stored. */
   | { readonly kind: 'failed'; readonly failure: StoreFailure };
 
+const cacheKibibytes = 64 * 1024;
+
 // The thread is started by this project alone, with this data.
-const { path, busyTimeoutMs } = workerData as WriterData;
+const { path, busyTimeoutMs, actor } = workerData as WriterData;
 const port = parentPort;
 if (port === null) throw new Error('the writer runs as a worker thread');
 
@@ -37,7 +51,7 @@ try {
   port.on('message', (message: ToWriter) => {
     switch (message.kind) {
       case 'batch':
-        return reply(applyBatch(message.writes));
+        return reply(applyBatch(message.batch));
       case 'close':
         database.close();
         return port.close();
@@ -61,6 +75,9 @@ function openForWriting(): Database.Database {
     migrate(database);
     useWriteAheadLog(database);
     database.pragma('synchronous = FULL');
+    // The leaves of the indices that records are put into at random: without them in memory, appending gets dearer as
+    // records grow.
+    database.pragma(`cache_size = -${cacheKibibytes}`);
     return database;
   } catch (error) {
     database.close();
@@ -82,14 +99,35 @@ function useWriteAheadLog(database: Database.Database): void {
   }
 }
 
-function prepareBatches(database: Database.Database): (writes: readonly Write[]) => FromWriter {
-  const apply = prepareWrites(database);
+function prepareBatches(database: Database.Database): (batch: Batch) => FromWriter {
+  const chain = prepareChain(database);
+  // Inside the batch's transaction this is a savepoint.
+  const apply = database.transaction(prepareWrites(database, { chain, actor }));
+  const noteNonces = prepareNonceWrites(database);
+
+  function applyAlone(write: Write): WriteOutcome {
+    const end = chain.end();
+    try {
+      return apply(write);
+    } catch (error) {
+      const failure = toFailure(error, path);
+      // A full disk and the like concern the whole batch, and may already have ended its transaction.
+      if (failure.code !== 'internal' || !database.inTransaction) throw error;
+      chain.rewind(end);
+      return failure;
+    }
+  }
+
   // IMMEDIATE takes the write lock first: what a write finds cannot change before it commits. Of a batch that throws,
   // at COMMIT too, the whole is rolled back.
-  const transaction = database.transaction((writes: readonly Write[]) => writes.map(apply));
-  return (writes) => {
+  const transaction = database.transaction(({ writes, nonces }: Batch) => {
+    chain.refresh();
+    noteNonces(nonces);
+    return writes.map(applyAlone);
+  });
+  return (batch) => {
     try {
-      return { kind: 'done', results: transaction.immediate(writes) };
+      return { kind: 'done', outcomes: transaction.immediate(batch) };
     } catch (error) {
       // Within a transaction that could not be rolled back no later batch would be durable: the thread must end.
       if (database.inTransaction) throw error;

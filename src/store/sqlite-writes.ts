@@ -3,21 +3,18 @@
 
 import type { Database } from 'better-sqlite3';
 import type { AgentRow, KeyRow, PlantRow } from './records.ts';
-import {
-  type AgentColumns,
-  agentColumns,
-  type KeyColumns,
-  keyColumns,
-  type RefusalColumns,
-  type RequestColumns,
-} from './sqlite-rows.ts';
-import {
-  type AppendResult,
-  type KeyRotation,
-  liveKeysMax,
-  type SigningChange,
-  type StatusChange,
-  type StatusChangeResult,
+import { prepareAgentWrites } from './sqlite-agent-writes.ts';
+import type { Chain } from './sqlite-chain.ts';
+import { prepareChainWrites } from './sqlite-chain-writes.ts';
+import { prepareRecordWrites } from './sqlite-record-writes.ts';
+import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
+import type {
+  AppendResult,
+  KeyRotation,
+  SignedCheckpoint,
+  SigningChange,
+  StatusChange,
+  StatusChangeResult,
 } from './store.ts';
 
 export type Write =
@@ -28,10 +25,12 @@ export type Write =
   | { readonly kind: 'note-uses'; readonly uses: readonly KeyUse[] }
   | { readonly kind: 'append-request'; readonly row: RequestColumns; readonly openMax: number }
   | { readonly kind: 'append-refusal'; readonly row: RefusalColumns }
+  | { readonly kind: 'add-checkpoint'; readonly checkpoint: SignedCheckpoint }
+  | { readonly kind: 'prune'; readonly checkpoint: SignedCheckpoint }
   | { readonly kind: 'add-plant'; readonly plant: PlantRow }
   | { readonly kind: 'put-setting'; readonly name: string; readonly value: string };
 
-interface KeyUse {
+export interface KeyUse {
   readonly keyId: string;
   readonly atMs: number;
 }
@@ -45,18 +44,27 @@ export interface WriteResults {
   readonly 'note-uses': 'noted';
   readonly 'append-request': AppendResult | 'duplicate-id';
   readonly 'append-refusal': 'stored' | 'duplicate-id';
+  readonly 'add-checkpoint': 'added';
+  readonly prune: 'pruned' | 'not-there';
   readonly 'add-plant': 'added' | 'used';
   readonly 'put-setting': 'put' | 'there';
 }
 
 export type WriteKind = keyof WriteResults & Write['kind'];
-type WriteOf<K extends WriteKind> = Extract<Write, { readonly kind: K }>;
+export type WriteOf<K extends WriteKind> = Extract<Write, { readonly kind: K }>;
 export type ApplyWrite = (write: Write) => WriteResults[WriteKind];
 
+export interface WriteOptions {
+  readonly chain: Chain;
+  /** Who makes the changes of management that come through here. */
+  readonly actor: string;
+}
+
 /** Prepares all statements. The function returned is to be called inside a transaction that holds the write lock. */
-export function prepareWrites(database: Database): ApplyWrite {
-  const agents = prepareAgentWrites(database);
-  const requests = prepareRequestWrites(database);
+export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
+  const agents = prepareAgentWrites(database, options);
+  const records = prepareRecordWrites(database, options.chain);
+  const chain = prepareChainWrites(database, options);
   const rest = prepareOtherWrites(database);
   return (write) => {
     switch (write.kind) {
@@ -71,108 +79,18 @@ export function prepareWrites(database: Database): ApplyWrite {
       case 'note-uses':
         return agents.noteUses(write.uses);
       case 'append-request':
-        return requests.append(write);
+        return records.append(write);
       case 'append-refusal':
-        return requests.appendRefusal(write.row);
+        return records.appendRefusal(write.row);
+      case 'add-checkpoint':
+        return chain.addCheckpoint(write.checkpoint);
+      case 'prune':
+        return chain.prune(write.checkpoint);
       case 'add-plant':
         return rest.addPlant(write.plant);
       case 'put-setting':
         return rest.putSetting(write);
     }
-  };
-}
-
-function prepareAgentWrites(database: Database) {
-  const insertAgent = database.prepare<[AgentColumns]>(
-    `INSERT INTO agents VALUES (@id, @name, @risk_tier, @control_owner, @tags_json, @status, @signing,
-       @sealed_signing_secret, @created_ms, @changed_ms)
-     ON CONFLICT (name) DO NOTHING`,
-  );
-  const insertKey = database.prepare<[KeyColumns]>(
-    'INSERT INTO keys VALUES (@id, @agent_id, @digest, @created_ms, @not_after_ms, @last_used_ms)',
-  );
-  const selectStatus = database.prepare<[string], { status: string }>(
-    'SELECT status FROM agents WHERE id = ?',
-  );
-  const updateStatus = database.prepare<[StatusChange]>(
-    'UPDATE agents SET status = @status, changed_ms = @atMs WHERE id = @agentId',
-  );
-  const updateSigning = database.prepare<[SigningChange]>(
-    `UPDATE agents SET signing = @signing, sealed_signing_secret = @sealedSigningSecret, changed_ms = @atMs
-     WHERE id = @agentId`,
-  );
-  const countLiveKeys = database.prepare<[string, number], { count: number }>(
-    'SELECT count(*) AS count FROM keys WHERE agent_id = ? AND (not_after_ms IS NULL OR not_after_ms > ?)',
-  );
-  const endKeys = database.prepare<[{ agentId: string; atMs: number }]>(
-    `UPDATE keys SET not_after_ms = @atMs
-     WHERE agent_id = @agentId AND (not_after_ms IS NULL OR not_after_ms > @atMs)`,
-  );
-  const updateUse = database.prepare<[KeyUse]>(
-    'UPDATE keys SET last_used_ms = max(coalesce(last_used_ms, 0), @atMs) WHERE id = @keyId',
-  );
-  return {
-    add({ agent, key }: WriteOf<'add-agent'>): WriteResults['add-agent'] {
-      if (insertAgent.run(agentColumns(agent)).changes === 0) return 'name-taken';
-      insertKey.run(keyColumns(key));
-      return 'added';
-    },
-    setStatus(change: StatusChange): StatusChangeResult {
-      const present = selectStatus.get(change.agentId)?.status;
-      if (present === undefined) return 'unknown-agent';
-      if (present === change.status) return 'unchanged';
-      if (present === 'revoked') return 'already-revoked';
-      updateStatus.run(change);
-      return 'changed';
-    },
-    setSigning(change: SigningChange): WriteResults['set-signing'] {
-      return updateSigning.run(change).changes === 0 ? 'unknown-agent' : 'changed';
-    },
-    rotateKey({ key, othersNotAfterMs: atMs }: KeyRotation): WriteResults['rotate-key'] {
-      if (selectStatus.get(key.agentId) === undefined) return 'unknown-agent';
-      const live = countLiveKeys.get(key.agentId, key.createdAtMs)?.count ?? 0;
-      if (atMs > key.createdAtMs && live >= liveKeysMax) return 'too-many-keys';
-      endKeys.run({ agentId: key.agentId, atMs });
-      insertKey.run(keyColumns(key));
-      return 'added';
-    },
-    noteUses(uses: readonly KeyUse[]): 'noted' {
-      for (const use of uses) updateUse.run(use);
-      return 'noted';
-    },
-  };
-}
-
-function prepareRequestWrites(database: Database) {
-  const selectByKey = database.prepare<[RequestColumns], unknown>(
-    `SELECT 1 FROM requests
-     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND idempotency_until_ms > @created_ms`,
-  );
-  const countOpen = database.prepare<[RequestColumns], { count: number }>(
-    `SELECT count(*) AS count FROM requests
-     WHERE status = 'pending' AND agent_id = @agent_id AND expires_ms > @created_ms`,
-  );
-  const insertRequest = database.prepare<[RequestColumns]>(
-    `INSERT INTO requests (id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
-       idempotency_key, idempotency_digest, idempotency_until_ms, record_json)
-     VALUES (@id, @agent_id, @action_key, @outcome, @status, @created_ms, @decided_ms, @expires_ms,
-       @idempotency_key, @idempotency_digest, @idempotency_until_ms, @record_json)
-     ON CONFLICT (id) DO NOTHING`,
-  );
-  const insertRefusal = database.prepare<[RefusalColumns]>(
-    `INSERT INTO refusals (id, agent_id, key_id, at_ms, http_status, code, detail, client_address, body_digest)
-     VALUES (@id, @agent_id, @key_id, @at_ms, @http_status, @code, @detail, @client_address, @body_digest)
-     ON CONFLICT (id) DO NOTHING`,
-  );
-  return {
-    append({ row, openMax }: WriteOf<'append-request'>): WriteResults['append-request'] {
-      if (row.idempotency_key !== null && selectByKey.get(row) !== undefined) return 'duplicate-key';
-      if (row.status === 'pending' && (countOpen.get(row)?.count ?? 0) >= openMax) return 'too-many-open';
-      return insertRequest.run(row).changes === 0 ? 'duplicate-id' : 'stored';
-    },
-    appendRefusal(row: RefusalColumns): WriteResults['append-refusal'] {
-      return insertRefusal.run(row).changes === 0 ? 'duplicate-id' : 'stored';
-    },
   };
 }
 

@@ -8,11 +8,20 @@ import Database from 'better-sqlite3';
 import { createKeyUses } from './key-uses.ts';
 import { masterKeyCheck, masterKeyMismatch, readMasterKey } from './master-key.ts';
 import type { PlantRow, RefusalRecord, RequestRow } from './records.ts';
+import { copyDatabase } from './sqlite-copy.ts';
 import { withStoreErrors } from './sqlite-errors.ts';
 import { prepareReads, type Reads } from './sqlite-reads.ts';
 import { refusalColumns, requestColumns } from './sqlite-rows.ts';
 import type { WriterData } from './sqlite-writer.ts';
-import type { AgentStore, AppendLimits, PlantStore, RequestStore, SettingStore, Store } from './store.ts';
+import type {
+  AgentStore,
+  AppendLimits,
+  ChainStore,
+  PlantStore,
+  RequestStore,
+  SettingStore,
+  Store,
+} from './store.ts';
 import { StoreError } from './store-error.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
 
@@ -23,6 +32,8 @@ export interface SqliteOptions {
   readonly writesPendingMax?: number;
   /** How long a transaction waits for another process, in milliseconds. */
   readonly busyTimeoutMs?: number;
+  /** In whose name agents and keys are changed through this store; the service itself is `system`. */
+  readonly actor?: string;
 }
 
 const defaultWritesPendingMax = 10_000;
@@ -31,12 +42,13 @@ const masterKeySetting = 'master_key_check';
 
 /** Rejects with a StoreError. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { path, busyTimeoutMs = defaultBusyTimeoutMs } = options;
+  const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
+  const writerData = { path, busyTimeoutMs, actor };
   withStoreErrors(path, () => prepareFile(path));
-  const worker = startWriter({ path, busyTimeoutMs });
+  const worker = startWriter(writerData);
   const queue = await openWriteQueue(worker, options.writesPendingMax ?? defaultWritesPendingMax);
   try {
-    return await openWithWriter({ path, busyTimeoutMs }, queue);
+    return await openWithWriter(writerData, queue);
   } catch (error) {
     await queue.close();
     throw error;
@@ -74,7 +86,10 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
       requests: requestStore(read, queue),
       plants: plantStore(read, queue),
       settings,
+      nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
+      chain: chainStore(read, queue),
       masterKey,
+      copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
       async close() {
         await uses.flush();
@@ -129,6 +144,17 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
       if (result === 'duplicate-id') throw duplicateId(record.id);
     },
     refusals: (agentId, countMax) => read((reads) => reads.refusals(agentId, countMax)),
+  };
+}
+
+function chainStore(read: Read, queue: WriteQueue): ChainStore {
+  return {
+    stretch: (afterSequence, countMax) => read((reads) => reads.stretch(afterSequence, countMax)),
+    checkpoints: () => read((reads) => reads.checkpoints()),
+    async addCheckpoint(checkpoint) {
+      await queue.write({ kind: 'add-checkpoint', checkpoint });
+    },
+    prune: (checkpoint) => queue.write({ kind: 'prune', checkpoint }),
   };
 }
 

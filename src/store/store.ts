@@ -2,11 +2,13 @@
 // durable, and rejects with a StoreError when nothing of it was stored. INVARIANT: a read after a resolved write sees
 // it, and sees what other processes have committed to the same store.
 
+import type { ChainRecord, Link } from './chain.ts';
 import type {
   AgentRow,
   AgentStatus,
   AgentWithKey,
   KeyRow,
+  NonceUse,
   PlantRow,
   RefusalRecord,
   RequestRow,
@@ -18,8 +20,15 @@ export interface Store {
   readonly requests: RequestStore;
   readonly plants: PlantStore;
   readonly settings: SettingStore;
+  readonly nonces: NonceStore;
+  readonly chain: ChainStore;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
+  /**
+   * Copies the store as it stands at one moment, with its master key, to `path` and `<path>.key`, for their owner alone;
+   * writes go on meanwhile. Rejects where there is something at either place.
+   */
+  copyTo(path: string): Promise<void>;
   /** False for a few seconds after a write has failed, and for ever once the writer is lost. */
   isWritable(): boolean;
   /** Finishes the writes under way, then lets go of all files. Calling it again changes nothing. */
@@ -106,4 +115,50 @@ export interface SettingStore {
   get(name: string): Promise<string | null>;
   /** The value in force afterwards: the one that was there before, or else `value`. */
   putIfAbsent(name: string, value: string): Promise<string>;
+}
+
+export interface NonceStore {
+  /** Uses that are still kept, the oldest first. */
+  kept(): Promise<readonly NonceUse[]>;
+  /**
+   * Remembers a use. It is durable before any write that is asked for later resolves, so before the record of the
+   * request that used it, and is never given up while the store is open: nobody waits for it.
+   */
+  note(use: NonceUse): void;
+}
+
+/** The records as one chain: requests, refusals and changes of management, numbered together from 1. */
+export interface ChainStore {
+  /** The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins. */
+  stretch(afterSequence: number, countMax: number): Promise<ChainStretch>;
+  /** By number; which of them are genuine is for the reader to see. */
+  checkpoints(): Promise<readonly SignedCheckpoint[]>;
+  addCheckpoint(checkpoint: SignedCheckpoint): Promise<void>;
+  /**
+   * Deletes all records up to a checkpoint whose purpose is `pruned`, which becomes the place where the chain begins,
+   * and records the change. `not-there`: the chain has no such record there, nothing was changed.
+   */
+  prune(checkpoint: SignedCheckpoint): Promise<'pruned' | 'not-there'>;
+}
+
+export interface ChainStretch {
+  /** Where the chain begins, for records were deleted; null where it begins with record 1. */
+  readonly pruning: SignedCheckpoint | null;
+  /** By number. Where the store was tampered with, numbers may be missing, or be there twice. */
+  readonly records: readonly ChainRecord[];
+  /** Of all records that are stored; null where there are none. */
+  readonly firstSequence: number | null;
+  /** The number of the last record, also where that is deleted. */
+  readonly lastSequence: number;
+}
+
+/** `end`: the chain had this record. `pruned`: it begins after this record. */
+export type CheckpointPurpose = 'end' | 'pruned';
+
+/** A place in the chain to which someone who holds the master key has put a signature. */
+export interface SignedCheckpoint extends Link {
+  readonly atMs: number;
+  readonly purpose: CheckpointPurpose;
+  /** Base64url. */
+  readonly signature: string;
 }

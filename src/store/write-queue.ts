@@ -1,8 +1,10 @@
 // Writes into batches for the writer's thread: group commit. A batch leaves at once when the writer is idle, with all
 // that came in the same turn of the event loop; what arrives while it works is the next batch. INVARIANT: a promise
-// resolves only after its batch was committed; when the writer is lost, all waiting and all later writes reject.
+// resolves only after its batch was committed, and all nonces noted before the write with it; when the writer is lost,
+// all waiting and all later writes reject.
 
 import type { Worker } from 'node:worker_threads';
+import type { NonceUse } from './records.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { FromWriter, ToWriter } from './sqlite-writer.ts';
 import type { Write, WriteKind, WriteResults } from './sqlite-writes.ts';
@@ -11,6 +13,8 @@ import { StoreError } from './store-error.ts';
 export interface WriteQueue {
   /** What the write answered, once it is durable. Rejects with a StoreError, and nothing of it is stored. */
   write<W extends Write>(write: W): Promise<WriteResults[W['kind']]>;
+  /** Goes ahead of the next batch, and again ahead of the one after that where it fails. */
+  noteNonce(use: NonceUse): void;
   isWritable(): boolean;
   /** Finishes what is waiting, then ends the thread. */
   close(): Promise<void>;
@@ -20,6 +24,11 @@ interface Waiting {
   readonly write: Write;
   readonly resolve: (result: WriteResults[WriteKind]) => void;
   readonly reject: (error: StoreError) => void;
+}
+
+interface UnderWay {
+  readonly writes: readonly Waiting[];
+  readonly nonces: readonly NonceUse[];
 }
 
 /** Bounds how long one transaction holds the lock that other processes wait for. */
@@ -58,8 +67,9 @@ const failureShownMs = 5_000;
 
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
   let waiting: Waiting[] = [];
-  /** The batch that the writer is working on. */
-  let underWay: readonly Waiting[] = [];
+  let nonces: NonceUse[] = [];
+  /** The batch that the writer is working on; null while it is idle. */
+  let underWay: UnderWay | null = null;
   let isSendScheduled = false;
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
@@ -69,10 +79,14 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
 
   worker.on('message', (message: FromWriter) => {
     const batch = underWay;
-    underWay = [];
-    failedAtMs = message.kind === 'failed' ? performance.now() : -Infinity;
-    settle(batch, message);
-    if (waiting.length > 0) sendBatch();
+    if (batch === null) throw new Error('the writer answers batches, each once');
+    underWay = null;
+    const isFailed = message.kind === 'failed';
+    failedAtMs = isFailed ? performance.now() : -Infinity;
+    if (isFailed) nonces = [...batch.nonces, ...nonces];
+    settle(batch.writes, message);
+    // Nonces alone do not try a disk again that has just failed: they go with the next write.
+    if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) sendBatch();
     else if (closing !== null) post({ kind: 'close' });
   });
   worker.on('error', lose);
@@ -84,14 +98,16 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
 
   function sendBatch(): void {
     isSendScheduled = false;
-    if (underWay.length > 0 || waiting.length === 0) return;
-    underWay = waiting.slice(0, batchWritesMax);
+    if (underWay !== null || (waiting.length === 0 && nonces.length === 0)) return;
+    underWay = { writes: waiting.slice(0, batchWritesMax), nonces };
     waiting = waiting.slice(batchWritesMax);
-    post({ kind: 'batch', writes: underWay.map((entry) => entry.write) });
+    nonces = [];
+    const writes = underWay.writes.map((entry) => entry.write);
+    post({ kind: 'batch', batch: { writes, nonces: underWay.nonces } });
   }
 
   function scheduleSend(): void {
-    if (isSendScheduled || underWay.length > 0) return;
+    if (isSendScheduled || underWay !== null) return;
     isSendScheduled = true;
     setImmediate(sendBatch);
   }
@@ -99,15 +115,15 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   function lose(cause: unknown): void {
     const error = writerDied(cause);
     ended ??= error;
-    const lost = [...underWay, ...waiting];
-    underWay = [];
+    const lost = [...(underWay?.writes ?? []), ...waiting];
+    underWay = null;
     waiting = [];
     for (const entry of lost) entry.reject(error);
   }
 
   function refusal(): StoreError | null {
     if (ended !== null) return ended;
-    const isFull = waiting.length + underWay.length >= writesPendingMax;
+    const isFull = waiting.length + (underWay?.writes.length ?? 0) >= writesPendingMax;
     return isFull
       ? new StoreError('overloaded', 'too many writes wait for the disk: send fewer requests')
       : null;
@@ -123,14 +139,20 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
         scheduleSend();
       });
     },
+    noteNonce(use) {
+      if (ended !== null) return;
+      nonces.push(use);
+      scheduleSend();
+    },
     isWritable: () => ended === null && performance.now() - failedAtMs > failureShownMs,
     close() {
       if (closing !== null) return closing;
-      const isIdle = underWay.length === 0 && waiting.length === 0;
+      const isIdle = underWay === null && waiting.length === 0 && nonces.length === 0;
       const isLost = ended !== null;
       ended ??= new StoreError('closed', 'the store is closed');
       closing = isLost ? Promise.resolve() : hasExited;
       if (isIdle && !isLost) post({ kind: 'close' });
+      else if (!isLost) scheduleSend();
       return closing;
     },
   };
@@ -139,8 +161,12 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
 function settle(batch: readonly Waiting[], message: FromWriter): void {
   switch (message.kind) {
     case 'done':
-      // One result a write, in order.
-      for (const [index, entry] of batch.entries()) entry.resolve(message.results[index]!);
+      // One outcome a write, in order.
+      for (const [index, entry] of batch.entries()) {
+        const outcome = message.outcomes[index]!;
+        if (typeof outcome === 'object') entry.reject(toStoreError(outcome));
+        else entry.resolve(outcome);
+      }
       return;
     case 'failed': {
       const error = toStoreError(message.failure);

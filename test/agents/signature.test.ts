@@ -1,15 +1,17 @@
 // Signatures in both forms, against an HMAC that the test computes by itself.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deriveKey, seal } from '../../src/agents/sealing.ts';
 import {
   createSignatureVerifier,
   type SignatureInput,
   type VerifierOptions,
 } from '../../src/agents/signature.ts';
-import type { SigningMode } from '../../src/store/records.ts';
-import { agentRow, startMs } from '../store/rows.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { NonceUse, SigningMode } from '../../src/store/records.ts';
+import { agentRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 
 const masterKey = randomBytes(32);
 const secret = `writsec_${'s'.repeat(43)}`;
@@ -140,4 +142,62 @@ test('without a secret that opens, nothing is valid', () => {
   const noSecret = { invalid: 'the agent has no signing secret' };
   expect(verifier()(signed(), { agent: agentRow({ signing: 'optional' }) })).toEqual(noSecret);
   expect(verifier({ masterKey: randomBytes(32) })(signed())).toEqual(noSecret);
+});
+
+describe('across a restart', () => {
+  const request = { agent, header: signed(), path, body, nowMs: startMs };
+  const openVerifier = async (file: string) => {
+    const store = await openStore({ path: file });
+    const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces: store.nonces });
+    // The nonces of an earlier run are read in the same turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { store, verify };
+  };
+
+  test('a request that was taken is refused when it is sent again', async () => {
+    const file = join(temporaryFolder(), 'writ.db');
+    const first = await openVerifier(file);
+    expect(first.verify(request)).toBe('valid');
+    await first.store.close();
+    const second = await openVerifier(file);
+    onTestFinished(() => second.store.close());
+    expect(second.verify(request)).toEqual({ invalid: 'the nonce has been used' });
+    expect(second.verify({ ...request, header: signed({ n: 'nonce-0002' }) })).toBe('valid');
+  });
+
+  test('what waits with it for the disk is not ahead of its nonce', async () => {
+    const file = join(temporaryFolder(), 'writ.db');
+    const { store, verify } = await openVerifier(file);
+    onTestFinished(() => store.close());
+    expect(verify(request)).toBe('valid');
+    await store.requests.append(requestRow(), { openMax: 1 });
+    const other = await openStore({ path: file });
+    onTestFinished(() => other.close());
+    expect(await other.nonces.kept()).toMatchObject([{ usedAtMs: startMs, keptUntilMs: startMs + 600_000 }]);
+  });
+
+  test('until the nonces have been read no signature with one is valid', async () => {
+    let answer: (uses: readonly NonceUse[]) => void = () => {};
+    const kept = () =>
+      new Promise<readonly NonceUse[]>((resolve) => {
+        answer = resolve;
+      });
+    const nonces = { kept, note: () => {} };
+    const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
+    const notYet = { invalid: 'the nonce cannot be checked yet: send the request again' };
+    expect(verify(request)).toEqual(notYet);
+    answer([{ nonce: `${agent.id} nonce-0001`, usedAtMs: startMs, keptUntilMs: startMs + 600_000 }]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(verify(request)).toEqual({ invalid: 'the nonce has been used' });
+  });
+
+  test('a store that cannot be read is asked again at the next signature', async () => {
+    const kept = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue([]);
+    const nonces = { kept, note: () => {} };
+    const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(verify(request)).toEqual({ invalid: expect.stringContaining('yet') });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(verify(request)).toBe('valid');
+  });
 });

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { verifyChain } from '../../src/audit/verify.ts';
 import { openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { requestRow } from './rows.ts';
@@ -55,5 +56,6 @@ fillDisk();
 const whileFull = [await appendMany(40), await appendMany(40)];
 makeRoom();
 const after = await appendMany(40);
+const chain = await verifyChain(store);
 await store.close();
-process.stdout.write(JSON.stringify({ before, whileFull, after }));
+process.stdout.write(JSON.stringify({ before, whileFull, after, chain: chain.kind }));

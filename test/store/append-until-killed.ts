@@ -1,9 +1,9 @@
 // A process that appends requests to the store at argv[2], a few at a time without end, and writes the id of each to
-// its output once the store has acknowledged it.
+// its output once the store has acknowledged it. Writes of other kinds go with them.
 
-import { writeSync } from 'node:fs';
+import { once } from 'node:events';
 import { openStore } from '../../src/store/open.ts';
-import { requestRow } from './rows.ts';
+import { agentRow, keyRow, refusalRecord, requestRow } from './rows.ts';
 
 const store = await openStore({ path: process.argv[2] ?? '' });
 
@@ -11,8 +11,16 @@ async function appendForEver(): Promise<never> {
   for (;;) {
     const record = requestRow();
     await store.requests.append(record, { openMax: 20 });
-    writeSync(1, `${record.id}\n`);
+    if (!process.stdout.write(`${record.id}\n`)) await once(process.stdout, 'drain');
   }
 }
 
-await Promise.all(Array.from({ length: 8 }, appendForEver));
+async function changeForEver(): Promise<never> {
+  for (;;) {
+    const agent = agentRow();
+    await store.agents.add(agent, keyRow(agent.id));
+    await store.requests.appendRefusal(refusalRecord());
+  }
+}
+
+await Promise.all([...Array.from({ length: 8 }, appendForEver), changeForEver()]);

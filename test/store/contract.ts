@@ -1,6 +1,7 @@
 // What every store must do, run on each of them: nothing here knows how the rows are kept.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { verifyChain } from '../../src/audit/verify.ts';
 import type { Store } from '../../src/store/store.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 
@@ -263,6 +264,172 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.settings.putIfAbsent('token', 'one')).toBe('one');
         expect(await withOther((other) => other.settings.putIfAbsent('token', 'two'))).toBe('one');
         expect(await store.settings.get('token')).toBe('one');
+      });
+    });
+
+    describe('nonces', () => {
+      const use = (nonce: string, usedAtMs: number) => ({
+        nonce,
+        usedAtMs,
+        keptUntilMs: usedAtMs + 600_000,
+      });
+
+      test('a noted use is there after a later write and after a restart', async () => {
+        store.nonces.note(use('agent-1 a', startMs));
+        await store.requests.append(requestRow(), limits);
+        expect(await store.nonces.kept()).toEqual([use('agent-1 a', startMs)]);
+        store.nonces.note(use('agent-1 b', startMs + 1));
+        await store.close();
+        store = await place.open();
+        expect(await store.nonces.kept()).toEqual([use('agent-1 a', startMs), use('agent-1 b', startMs + 1)]);
+      });
+
+      test('one whose time is over goes when another is noted', async () => {
+        store.nonces.note(use('a', startMs));
+        await store.requests.append(requestRow(), limits);
+        store.nonces.note(use('b', startMs + 600_001));
+        await store.requests.append(requestRow(), limits);
+        expect(await store.nonces.kept()).toEqual([use('b', startMs + 600_001)]);
+      });
+    });
+
+    describe('the chain', () => {
+      test('numbers all records together, by whatever opening they come', async () => {
+        const agent = agentRow();
+        await store.agents.add(agent, keyRow(agent.id));
+        await withOther((other) => other.requests.append(requestRow(), limits));
+        await store.requests.appendRefusal(refusalRecord());
+        await withOther((other) => other.requests.append(requestRow(), limits));
+        const { records, pruning, firstSequence, lastSequence } = await store.chain.stretch(0, 100);
+        expect(records.map(({ entry }) => [entry.sequence, entry.kind])).toEqual([
+          [1, 'change'],
+          [2, 'request'],
+          [3, 'refusal'],
+          [4, 'request'],
+        ]);
+        expect([pruning, firstSequence, lastSequence]).toEqual([null, 1, 4]);
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 4 } });
+      });
+
+      test('holds together when two openings append at the same time', async () => {
+        await withOther(async (other) => {
+          const both = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? store : other));
+          await Promise.all(both.map((each) => each.requests.append(requestRow(), limits)));
+        });
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 100 } });
+      });
+
+      test('goes on without a gap after a write that failed once its record was made', async () => {
+        await store.requests.append(requestRow(), limits);
+        const { records } = await store.chain.stretch(0, 1);
+        const unfit = { sequence: 1, hash: records[0]?.hash ?? '', atMs: startMs, signature: 'x' };
+        const results = await Promise.allSettled([
+          store.chain.prune({ ...unfit, purpose: 'no purpose' as 'pruned' }),
+          store.requests.append(requestRow(), limits),
+        ]);
+        expect(results).toMatchObject([{ reason: { code: 'internal' } }, { value: 'stored' }]);
+        expect(await verifyChain(store)).toMatchObject({
+          kind: 'whole',
+          firstSequence: 1,
+          end: { sequence: 2 },
+        });
+      });
+
+      test('a stretch is bounded by its numbers', async () => {
+        for (let i = 0; i < 5; i++) await store.requests.append(requestRow(), limits);
+        const { records, lastSequence } = await store.chain.stretch(1, 2);
+        expect(records.map(({ entry }) => entry.sequence)).toEqual([2, 3]);
+        expect(lastSequence).toBe(5);
+      });
+
+      test('what is refused leaves no number', async () => {
+        const record = requestRow();
+        const [first, second] = [agentRow({ name: 'a' }), agentRow({ name: 'A' })];
+        await store.agents.add(first, keyRow(first.id));
+        await Promise.allSettled([
+          store.requests.append(record, limits),
+          store.requests.append(record, limits),
+          store.requests.append(pendingRow(), { openMax: 0 }),
+          store.agents.add(second, keyRow(second.id)),
+          store.agents.setStatus({ agentId: 'nobody', status: 'active', atMs: startMs }),
+          store.agents.setStatus({ agentId: first.id, status: 'active', atMs: startMs }),
+        ]);
+        await store.requests.append(requestRow(), limits);
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 3 } });
+      });
+
+      test('each change of management tells who, what, before and after, and no secret', async () => {
+        const agent = agentRow({ name: 'buyer', tags: [] });
+        const [key, newKey] = [
+          keyRow(agent.id, { id: 'key1' }),
+          keyRow(agent.id, { id: 'key2', createdAtMs: startMs + 3 }),
+        ];
+        const agentId = agent.id;
+        await store.agents.add(agent, key);
+        await store.agents.setStatus({ agentId, status: 'disabled', atMs: startMs + 1 });
+        await store.agents.setSigning({
+          agentId,
+          signing: 'required',
+          sealedSigningSecret: 'v1.sealed',
+          atMs: startMs + 2,
+        });
+        await store.agents.rotateKey({ key: newKey, othersNotAfterMs: startMs + 9 });
+        await store.agents.setStatus({ agentId, status: 'revoked', atMs: startMs + 4 });
+        const { records } = await store.chain.stretch(0, 100);
+        const changes = records.map(
+          ({ entry: { kind: _, sequence: __, before_json, after_json, ...rest } }) => ({
+            ...rest,
+            before: JSON.parse(String(before_json)),
+            after: JSON.parse(String(after_json)),
+          }),
+        );
+        const shown = {
+          ...{ id: agent.id, name: 'buyer', riskTier: 'low', controlOwner: 'ops@example.com', tags: [] },
+          ...{ status: 'active', signing: 'off', keys: [{ id: 'key1', notAfterMs: null }] },
+        };
+        const common = { who: 'system', subject: agentId };
+        expect(changes).toEqual([
+          { ...common, what: 'agent-added', at_ms: startMs, before: null, after: shown },
+          {
+            ...{ ...common, what: 'agent-disabled', at_ms: startMs + 1 },
+            ...{ before: { status: 'active' }, after: { status: 'disabled' } },
+          },
+          {
+            ...{ ...common, what: 'signing-changed', at_ms: startMs + 2 },
+            before: { signing: 'off', hasSecret: false },
+            after: { signing: 'required', hasSecret: true },
+          },
+          {
+            ...{ ...common, what: 'key-rotated', at_ms: startMs + 3 },
+            before: { keys: [{ id: 'key1', notAfterMs: null }] },
+            after: {
+              keys: [
+                { id: 'key1', notAfterMs: startMs + 9 },
+                { id: 'key2', notAfterMs: null },
+              ],
+            },
+          },
+          {
+            ...{ ...common, what: 'agent-revoked', at_ms: startMs + 4 },
+            ...{ before: { status: 'disabled' }, after: { status: 'revoked' } },
+          },
+        ]);
+        expect(JSON.stringify(records)).not.toContain('sealed');
+        expect(JSON.stringify(records)).not.toContain(key.digest);
+      });
+
+      test('nothing is pruned up to a record that is not there', async () => {
+        await store.requests.append(requestRow(), limits);
+        const checkpoint = {
+          sequence: 1,
+          hash: '0'.repeat(64),
+          atMs: startMs,
+          purpose: 'pruned',
+          signature: 'x',
+        } as const;
+        expect(await store.chain.prune(checkpoint)).toBe('not-there');
+        expect(await store.chain.checkpoints()).toEqual([]);
+        expect((await store.chain.stretch(0, 10)).records).toHaveLength(1);
       });
     });
 

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { verifyChain } from '../../src/audit/verify.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SqliteOptions } from '../../src/store/sqlite.ts';
+import { copyDatabase } from '../../src/store/sqlite-copy.ts';
 import type { Store } from '../../src/store/store.ts';
 import { describeStore } from './contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
@@ -131,20 +133,31 @@ test('a database held by another process is `locked`, and free again afterwards'
   expect(await store.requests.append(record, limits)).toBe('stored');
 });
 
-test('of a batch in which a statement fails, nothing is stored', async () => {
+test('a write that the database refuses fails alone', async () => {
   const store = await open({ path: join(temporaryFolder(), 'writ.db') });
   const [first, second] = [agentRow(), agentRow()];
   const key = keyRow(first.id);
   await store.agents.add(first, key);
-  const request = requestRow();
+  const requests = [requestRow(), requestRow()] as const;
   const results = await Promise.allSettled([
-    store.requests.append(request, limits),
+    store.requests.append(requests[0], limits),
+    // The agent is stored before its key is found to be in use.
     store.agents.add(second, { ...key, agentId: second.id }),
+    store.requests.append(requests[1], limits),
   ]);
-  for (const result of results) expect(result).toMatchObject({ reason: { code: 'internal' } });
+  expect(results).toMatchObject([
+    { value: 'stored' },
+    { reason: { name: 'StoreError', code: 'internal' } },
+    { value: 'stored' },
+  ]);
   expect(await store.agents.find(second.id)).toBeNull();
-  expect(await store.requests.find(request.id)).toBeNull();
-  expect(await store.requests.append(request, limits)).toBe('stored');
+  expect(store.isWritable()).toBe(true);
+  const { records } = await store.chain.stretch(0, 10);
+  expect(records.map(({ entry }) => [entry.sequence, entry.kind, entry.id ?? entry.what])).toEqual([
+    [1, 'change', 'agent-added'],
+    [2, 'request', requests[0].id],
+    [3, 'request', requests[1].id],
+  ]);
 });
 
 test('beyond the limit of waiting writes, further ones are refused', async () => {
@@ -158,4 +171,65 @@ test('beyond the limit of waiting writes, further ones are refused', async () =>
   ]);
   expect(results[4]).toMatchObject({ reason: { code: 'overloaded' } });
   expect(await store.requests.append(records[4]!, limits)).toBe('stored');
+});
+
+test('a copy made under load is whole, opens with its own key, and is for its owner alone', async () => {
+  const folder = temporaryFolder();
+  const store = await open({ path: join(folder, 'writ.db') });
+  const acknowledged: string[] = [];
+  let isLoading = true;
+  const load = Array.from({ length: 20 }, async () => {
+    while (isLoading) {
+      const row = requestRow();
+      await store.requests.append(row, limits);
+      acknowledged.push(row.id);
+    }
+  });
+  while (acknowledged.length < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  const before = [...acknowledged];
+  const target = join(folder, 'copy/of.db');
+  mkdirSync(join(folder, 'copy'));
+  await store.copyTo(target);
+  isLoading = false;
+  await Promise.all(load);
+
+  expect(readdirSync(join(folder, 'copy')).sort()).toEqual(['of.db', 'of.db.key']);
+  expect([modeOf(target), modeOf(`${target}.key`)]).toEqual([0o600, 0o600]);
+  const copy = await open({ path: target });
+  expect(Buffer.from(copy.masterKey)).toEqual(Buffer.from(store.masterKey));
+  const found = await Promise.all(before.map((id) => copy.requests.find(id)));
+  expect(found.filter((row) => row === null)).toEqual([]);
+  expect(await verifyChain(copy)).toMatchObject({ kind: 'whole' });
+});
+
+test.each(['copy.db', 'copy.db.key'])('a copy replaces nothing: %s is there', async (name) => {
+  const folder = temporaryFolder();
+  const store = await open({ path: join(folder, 'writ.db') });
+  writeFileSync(join(folder, name), 'mine');
+  await expect(store.copyTo(join(folder, 'copy.db'))).rejects.toMatchObject({
+    code: 'unwritable',
+    message: expect.stringContaining('is there already'),
+  });
+  expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
+  expect(readdirSync(folder).filter((file) => file.startsWith('copy'))).toEqual([name]);
+});
+
+test('of a damaged database no copy is kept', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'writ.db');
+  const store = await openStore({ path });
+  await Promise.all(Array.from({ length: 200 }, () => store.requests.append(requestRow(), limits)));
+  await store.close();
+  const bytes = readFileSync(path);
+  // Pages from the middle on lose what they hold.
+  bytes.fill(0xff, 4096 * 12, 4096 * 20);
+  writeFileSync(path, bytes);
+  await expect(copyDatabase(path, join(folder, 'copy.db'))).rejects.toMatchObject({ code: 'corrupt' });
+  expect(readdirSync(folder).filter((file) => file.startsWith('copy'))).toEqual([]);
+});
+
+test('a copy into a folder that is not there is refused', async () => {
+  const folder = temporaryFolder();
+  const store = await open({ path: join(folder, 'writ.db') });
+  await expect(store.copyTo(join(folder, 'no/copy.db'))).rejects.toMatchObject({ code: 'unwritable' });
 });

@@ -11,6 +11,7 @@ import type { AgentRow } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output.ts';
+import { commandLineUser } from '../with-store.ts';
 
 export function define(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples);
@@ -89,7 +90,7 @@ function defineStatus(
 /** Opens and closes the store; what it says is for the operator, not a fault of ours. */
 async function withStore(options: Common, run: (store: Store) => Promise<ExitCode>): Promise<ExitCode> {
   try {
-    const store = await openStore({ path: join(options.data, 'writ.db') });
+    const store = await openStore({ path: join(options.data, 'writ.db'), actor: commandLineUser() });
     try {
       return await run(store);
     } finally {

@@ -1,0 +1,36 @@
+// What makes records a chain: they are numbered without gaps, and each carries a hash over the one before it and over
+// itself. INVARIANT: whoever changes, removes, adds or moves a record must change every hash after it; the last one
+// stands for them all.
+
+import { hash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+/** Every record is of one of these kinds; they share one chain. */
+export type RecordKind = 'request' | 'refusal' | 'change';
+
+/** A place in the chain: the number of a record and its hash, 64 hexadecimal digits. */
+export interface Link {
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** Before the first record. */
+export const chainStart: Link = { sequence: 0, hash: '0'.repeat(64) };
+
+/** All that a record holds, but for its hash; its times are milliseconds since 1970-01-01T00:00Z. */
+export interface ChainEntry {
+  readonly kind: RecordKind;
+  readonly sequence: number;
+  readonly [name: string]: string | number | null;
+}
+
+/** A record as it is stored, with the hash that it was given. */
+export interface ChainRecord {
+  readonly entry: ChainEntry;
+  readonly hash: string;
+}
+
+/** SHA-256 over the previous hash as text and the canonical JSON of the entry, in hexadecimal. */
+export function linkHash(previousHash: string, entry: ChainEntry): string {
+  return hash('sha256', previousHash + canonicalJson(entry));
+}

@@ -1,0 +1,129 @@
+// Changes of agents and keys into statements, each with its record at the end of the chain. INVARIANT: what a write
+// changes about who may ask, and the record of that, are stored together or not at all.
+
+import type { Database } from 'better-sqlite3';
+import type { AgentRow, AgentStatus } from './records.ts';
+import { prepareChanges } from './sqlite-changes.ts';
+import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from './sqlite-rows.ts';
+import type { KeyUse, WriteOf, WriteOptions, WriteResults } from './sqlite-writes.ts';
+import {
+  type KeyRotation,
+  liveKeysMax,
+  type SigningChange,
+  type StatusChange,
+  type StatusChangeResult,
+} from './store.ts';
+
+export function prepareAgentWrites(database: Database, options: WriteOptions) {
+  const record = prepareChanges(database, options);
+  const agents = prepareAgentStatements(database);
+  const keys = prepareKeyStatements(database);
+  return {
+    add({ agent, key }: WriteOf<'add-agent'>): WriteResults['add-agent'] {
+      if (agents.insert.run(agentColumns(agent)).changes === 0) return 'name-taken';
+      keys.insert.run(keyColumns(key));
+      const after = { ...shownAgent(agent), keys: keys.ends(agent.id) };
+      record({ atMs: agent.createdAtMs, what: 'agent-added', subject: agent.id, before: null, after });
+      return 'added';
+    },
+    setStatus(change: StatusChange): StatusChangeResult {
+      const { agentId: subject, atMs, status } = change;
+      const present = agents.find(subject)?.status;
+      if (present === undefined) return 'unknown-agent';
+      if (present === status) return 'unchanged';
+      if (present === 'revoked') return 'already-revoked';
+      agents.updateStatus.run(change);
+      record({ atMs, what: statusNames[status], subject, before: { status: present }, after: { status } });
+      return 'changed';
+    },
+    setSigning(change: SigningChange): WriteResults['set-signing'] {
+      const { agentId: subject, atMs } = change;
+      const present = agents.find(subject);
+      if (present === null) return 'unknown-agent';
+      agents.updateSigning.run(change);
+      const [before, after] = [shownSigning(present), shownSigning(change)];
+      record({ atMs, what: 'signing-changed', subject, before, after });
+      return 'changed';
+    },
+    rotateKey({ key, othersNotAfterMs: atMs }: KeyRotation): WriteResults['rotate-key'] {
+      const { agentId: subject, createdAtMs } = key;
+      if (agents.find(subject) === null) return 'unknown-agent';
+      const live = keys.countLive.get(subject, createdAtMs)?.count ?? 0;
+      if (atMs > createdAtMs && live >= liveKeysMax) return 'too-many-keys';
+      const before = { keys: keys.ends(subject) };
+      keys.end.run({ agentId: subject, atMs });
+      keys.insert.run(keyColumns(key));
+      const after = { keys: keys.ends(subject) };
+      record({ atMs: createdAtMs, what: 'key-rotated', subject, before, after });
+      return 'added';
+    },
+    noteUses(uses: readonly KeyUse[]): 'noted' {
+      for (const use of uses) keys.updateUse.run(use);
+      return 'noted';
+    },
+  };
+}
+
+const statusNames = {
+  active: 'agent-enabled',
+  disabled: 'agent-disabled',
+  revoked: 'agent-revoked',
+} as const satisfies Record<AgentStatus, string>;
+
+function shownAgent({ sealedSigningSecret: _, createdAtMs: __, changedAtMs: ___, ...shown }: AgentRow) {
+  return shown;
+}
+
+function shownSigning({ signing, sealedSigningSecret }: Pick<AgentRow, 'signing' | 'sealedSigningSecret'>) {
+  return { signing, hasSecret: sealedSigningSecret !== null };
+}
+
+function prepareAgentStatements(database: Database) {
+  const select = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE id = ?');
+  return {
+    find(id: string): AgentRow | null {
+      const columns = select.get(id);
+      return columns === undefined ? null : agentRow(columns);
+    },
+    insert: database.prepare<[AgentColumns]>(
+      `INSERT INTO agents VALUES (@id, @name, @risk_tier, @control_owner, @tags_json, @status, @signing,
+         @sealed_signing_secret, @created_ms, @changed_ms)
+       ON CONFLICT (name) DO NOTHING`,
+    ),
+    updateStatus: database.prepare<[StatusChange]>(
+      'UPDATE agents SET status = @status, changed_ms = @atMs WHERE id = @agentId',
+    ),
+    updateSigning: database.prepare<[SigningChange]>(
+      `UPDATE agents SET signing = @signing, sealed_signing_secret = @sealedSigningSecret, changed_ms = @atMs
+       WHERE id = @agentId`,
+    ),
+  };
+}
+
+interface KeyEnd {
+  readonly id: string;
+  /** Null for the current key. */
+  readonly notAfterMs: number | null;
+}
+
+function prepareKeyStatements(database: Database) {
+  const selectEnds = database.prepare<[string], KeyEnd>(
+    'SELECT id, not_after_ms AS notAfterMs FROM keys WHERE agent_id = ? ORDER BY created_ms, id',
+  );
+  return {
+    ends: (agentId: string) => selectEnds.all(agentId).map(({ id, notAfterMs }) => ({ id, notAfterMs })),
+    insert: database.prepare<[KeyColumns]>(
+      'INSERT INTO keys VALUES (@id, @agent_id, @digest, @created_ms, @not_after_ms, @last_used_ms)',
+    ),
+    countLive: database.prepare<[string, number], { count: number }>(
+      'SELECT count(*) AS count FROM keys WHERE agent_id = ? AND (not_after_ms IS NULL OR not_after_ms > ?)',
+    ),
+    end: database.prepare<[{ agentId: string; atMs: number }]>(
+      `UPDATE keys SET not_after_ms = @atMs
+       WHERE agent_id = @agentId AND (not_after_ms IS NULL OR not_after_ms > @atMs)`,
+    ),
+    updateUse: database.prepare<[KeyUse]>(
+      'UPDATE keys SET last_used_ms = max(coalesce(last_used_ms, 0), @atMs) WHERE id = @keyId',
+    ),
+  };
+}

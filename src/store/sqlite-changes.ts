@@ -1,0 +1,53 @@
+// Changes of management into rows at the end of the chain: who did what to whom, and how it was before and after.
+// INVARIANT: no secret is in them, sealed or not.
+
+import type { Database } from 'better-sqlite3';
+import type { CanonicalValue } from './canonical-json.ts';
+import { canonicalJson } from './canonical-json.ts';
+import type { Link } from './chain.ts';
+import type { WriteOptions } from './sqlite-writes.ts';
+
+export interface Change {
+  readonly atMs: number;
+  readonly what:
+    | 'agent-added'
+    | 'agent-enabled'
+    | 'agent-disabled'
+    | 'agent-revoked'
+    | 'signing-changed'
+    | 'key-rotated'
+    | 'records-pruned';
+  /** The agent's id; empty where no agent is concerned. */
+  readonly subject: string;
+  /** Null where there was nothing. */
+  readonly before: CanonicalValue;
+  readonly after: CanonicalValue;
+}
+
+interface ChangeColumns {
+  readonly at_ms: number;
+  readonly who: string;
+  readonly what: Change['what'];
+  readonly subject: string;
+  readonly before_json: string | null;
+  readonly after_json: string | null;
+}
+
+/** The function returned records a change, in the transaction that makes it. */
+export function prepareChanges(database: Database, { chain, actor }: WriteOptions): (change: Change) => void {
+  const insert = database.prepare<[ChangeColumns & Link]>(
+    `INSERT INTO changes (sequence, at_ms, who, what, subject, before_json, after_json, hash)
+     VALUES (@sequence, @at_ms, @who, @what, @subject, @before_json, @after_json, @hash)`,
+  );
+  return ({ atMs, what, subject, before, after }) => {
+    const columns: ChangeColumns = {
+      at_ms: atMs,
+      who: actor,
+      what,
+      subject,
+      before_json: before === null ? null : canonicalJson(before),
+      after_json: after === null ? null : canonicalJson(after),
+    };
+    chain.append('change', columns, insert.run.bind(insert));
+  };
+}

@@ -1,0 +1,42 @@
+// Requests and refusals into rows at the end of the chain.
+
+import type { Database } from 'better-sqlite3';
+import type { Link } from './chain.ts';
+import type { Chain } from './sqlite-chain.ts';
+import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
+import type { WriteOf, WriteResults } from './sqlite-writes.ts';
+
+export function prepareRecordWrites(database: Database, chain: Chain) {
+  const selectByKey = database.prepare<[RequestColumns], unknown>(
+    `SELECT 1 FROM requests
+     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND idempotency_until_ms > @created_ms`,
+  );
+  const countOpen = database.prepare<[RequestColumns], { count: number }>(
+    `SELECT count(*) AS count FROM requests
+     WHERE status = 'pending' AND agent_id = @agent_id AND expires_ms > @created_ms`,
+  );
+  const insertRequest = database.prepare<[RequestColumns & Link]>(
+    `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
+       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash)
+     VALUES (@sequence, @id, @agent_id, @action_key, @outcome, @status, @created_ms, @decided_ms, @expires_ms,
+       @idempotency_key, @idempotency_digest, @idempotency_until_ms, @record_json, @hash)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  const insertRefusal = database.prepare<[RefusalColumns & Link]>(
+    `INSERT INTO refusals (sequence, id, agent_id, key_id, at_ms, http_status, code, detail, client_address,
+       body_digest, hash)
+     VALUES (@sequence, @id, @agent_id, @key_id, @at_ms, @http_status, @code, @detail, @client_address,
+       @body_digest, @hash)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  return {
+    append({ row, openMax }: WriteOf<'append-request'>): WriteResults['append-request'] {
+      if (row.idempotency_key !== null && selectByKey.get(row) !== undefined) return 'duplicate-key';
+      if (row.status === 'pending' && (countOpen.get(row)?.count ?? 0) >= openMax) return 'too-many-open';
+      return chain.append('request', row, insertRequest.run.bind(insertRequest)) ? 'stored' : 'duplicate-id';
+    },
+    appendRefusal(row: RefusalColumns): WriteResults['append-refusal'] {
+      return chain.append('refusal', row, insertRefusal.run.bind(insertRefusal)) ? 'stored' : 'duplicate-id';
+    },
+  };
+}

@@ -1,0 +1,191 @@
+// Each way of tampering with the records, and what the walk says of it.
+
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createCheckpointSigner } from '../../src/audit/checkpoint.ts';
+import { verifyChain } from '../../src/audit/verify.ts';
+import { requestRow } from '../store/rows.ts';
+import { type ChainedStore, createChainedStore, listRecords } from './chained.ts';
+
+async function signEnd({ store }: ChainedStore) {
+  const result = await verifyChain(store);
+  if (result.kind === 'broken') throw new Error(result.break.message);
+  return createCheckpointSigner(store.masterKey).sign(result.end, 'end', 1_800_000_000_000);
+}
+
+test('a chain that nobody touched is whole', async () => {
+  const { store } = await createChainedStore();
+  expect(await verifyChain(store)).toMatchObject({ kind: 'whole', firstSequence: 1, end: { sequence: 7 } });
+  expect(await listRecords(store)).toEqual([
+    [1, 'agent-added'],
+    [2, 'request'],
+    [3, 'request'],
+    [4, 'refusal'],
+    [5, 'agent-disabled'],
+    [6, 'request'],
+    [7, 'request'],
+  ]);
+});
+
+test('an empty chain is whole', async () => {
+  const chained = await createChainedStore();
+  chained.tamper('DELETE FROM requests', 'DELETE FROM refusals', 'DELETE FROM changes');
+  expect(await verifyChain(chained.store)).toMatchObject({ kind: 'whole', end: { sequence: 0 } });
+});
+
+describe('what was tampered with is found, and named', () => {
+  const request = (sequence: number) => `requests WHERE sequence = ${sequence}`;
+
+  test.each<[string, readonly string[], object]>([
+    [
+      'a changed byte in a record',
+      ["UPDATE requests SET record_json = replace(record_json, 'Staples', 'Stapler') WHERE sequence = 3"],
+      { sequence: 3, difference: 'content', name: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    ],
+    [
+      'a white space in a record',
+      ["UPDATE requests SET record_json = record_json || ' ' WHERE sequence = 2"],
+      { sequence: 2, difference: 'content' },
+    ],
+    [
+      'a changed status',
+      ["UPDATE requests SET status = 'approved' WHERE sequence = 6"],
+      { sequence: 6, difference: 'content' },
+    ],
+    [
+      'a changed last record',
+      ["UPDATE requests SET outcome = 'DENY' WHERE sequence = 7"],
+      { sequence: 7, difference: 'record' },
+    ],
+    [
+      'another person in a change',
+      ["UPDATE changes SET who = 'nobody' WHERE sequence = 5"],
+      { sequence: 5, difference: 'content', name: 'agent-disabled agent-1' },
+    ],
+    [
+      'a changed hash',
+      [`UPDATE requests SET hash = '${'0'.repeat(64)}' WHERE sequence = 3`],
+      { sequence: 3, difference: 'hash' },
+    ],
+    ['a deleted request', [`DELETE FROM ${request(3)}`], { sequence: 3, difference: 'missing', name: null }],
+    ['a deleted refusal', ['DELETE FROM refusals'], { sequence: 4, difference: 'missing' }],
+    [
+      'a deleted first record',
+      ['DELETE FROM changes WHERE sequence = 1'],
+      { sequence: 1, difference: 'missing' },
+    ],
+    [
+      'swapped rows',
+      [
+        'UPDATE requests SET sequence = 99 WHERE sequence = 2',
+        'UPDATE requests SET sequence = 2 WHERE sequence = 3',
+        'UPDATE requests SET sequence = 3 WHERE sequence = 99',
+      ],
+      { sequence: 2, difference: 'record' },
+    ],
+    [
+      'a row moved into a gap that it leaves',
+      ['DELETE FROM refusals', 'UPDATE requests SET sequence = 4 WHERE sequence = 6'],
+      { sequence: 4, difference: 'record' },
+    ],
+    ['an inserted row with a number that is taken', [insertion(5)], { sequence: 5, difference: 'inserted' }],
+    ['an inserted row before the first', [insertion(0)], { sequence: 0, difference: 'inserted' }],
+    ['an inserted row after the last', [insertion(8)], { sequence: 8, difference: 'record' }],
+    ['an inserted row far behind the last', [insertion(100_000)], { sequence: 8, difference: 'missing' }],
+  ])('%s', async (_, statements, found) => {
+    const { store, tamper } = await createChainedStore();
+    tamper(...statements);
+    expect(await verifyChain(store)).toEqual({
+      kind: 'broken',
+      break: expect.objectContaining({ message: expect.any(String), ...found }),
+    });
+  });
+
+  test('what the service appends later does not heal it', async () => {
+    const { store, tamper } = await createChainedStore();
+    tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 7");
+    await store.requests.append(requestRow(), { openMax: 20 });
+    expect(await verifyChain(store)).toMatchObject({ break: { sequence: 7, difference: 'content' } });
+  });
+});
+
+/** A copy of record 2 with another id, at `sequence`. */
+function insertion(sequence: number): string {
+  return `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, expires_ms, record_json, hash)
+    SELECT ${sequence}, 'inserted', agent_id, action_key, outcome, status, created_ms, expires_ms, record_json, hash
+    FROM requests WHERE sequence = 2`;
+}
+
+describe('checkpoints', () => {
+  test('a truncated tail is found by one kept elsewhere, and by one in the store', async () => {
+    const chained = await createChainedStore();
+    const kept = await signEnd(chained);
+    chained.tamper('DELETE FROM requests WHERE sequence >= 6');
+    expect(await verifyChain(chained.store)).toMatchObject({ kind: 'whole', end: { sequence: 5 } });
+    const truncated = { break: { sequence: 6, difference: 'truncated' } };
+    expect(await verifyChain(chained.store, { checkpoints: [kept] })).toMatchObject(truncated);
+    await chained.store.chain.addCheckpoint(kept);
+    expect(await verifyChain(chained.store)).toMatchObject(truncated);
+  });
+
+  test('a tail that was truncated and grew again is found', async () => {
+    const chained = await createChainedStore();
+    const kept = await signEnd(chained);
+    chained.tamper('DELETE FROM requests WHERE sequence = 7');
+    for (let i = 0; i < 3; i++) await chained.store.requests.append(requestRow(), { openMax: 20 });
+    expect(await verifyChain(chained.store, { checkpoints: [kept] })).toMatchObject({
+      break: { sequence: 7, difference: 'rewritten' },
+    });
+  });
+
+  test('a forged one is no witness', async () => {
+    const chained = await createChainedStore();
+    const genuine = await signEnd(chained);
+    const forged = { break: { sequence: 7, difference: 'forged-checkpoint' } };
+    for (const change of [{ hash: '0'.repeat(64) }, { atMs: 1 }, { purpose: 'pruned' as const }]) {
+      const checkpoints = [{ ...genuine, ...change }];
+      expect(await verifyChain(chained.store, { checkpoints })).toMatchObject(forged);
+    }
+    const stranger = createCheckpointSigner(randomBytes(32)).sign(genuine, 'end', genuine.atMs);
+    expect(await verifyChain(chained.store, { checkpoints: [stranger] })).toMatchObject(forged);
+  });
+
+  test('a forged one does not hide that the first records were deleted', async () => {
+    const chained = await createChainedStore();
+    const { signature, atMs } = await signEnd(chained);
+    chained.tamper(
+      `INSERT INTO checkpoints SELECT sequence, hash, ${atMs}, 'pruned', '${signature}' FROM refusals`,
+      'DELETE FROM changes WHERE sequence <= 4',
+      'DELETE FROM requests WHERE sequence <= 4',
+      'DELETE FROM refusals WHERE sequence <= 4',
+    );
+    expect(await verifyChain(chained.store)).toMatchObject({
+      break: { sequence: 4, difference: 'forged-checkpoint' },
+    });
+  });
+
+  test('a witness of the end gives no leave to delete', async () => {
+    const chained = await createChainedStore();
+    await chained.store.chain.addCheckpoint(await signEnd(chained));
+    chained.tamper(
+      "UPDATE checkpoints SET purpose = 'pruned'",
+      'DELETE FROM requests',
+      'DELETE FROM changes',
+    );
+    expect(await verifyChain(chained.store)).toMatchObject({ break: { difference: 'forged-checkpoint' } });
+  });
+});
+
+test('a long chain is walked whole', async () => {
+  const { store } = await createChainedStore();
+  await Promise.all(Array.from({ length: 1234 }, () => store.requests.append(requestRow(), { openMax: 20 })));
+  const seen: number[] = [];
+  const result = await verifyChain(store, {
+    onStretch: async (records) => {
+      seen.push(records.length);
+      return 'go on';
+    },
+  });
+  expect(result).toMatchObject({ kind: 'whole', end: { sequence: 1241 } });
+  expect(Math.max(...seen)).toBeLessThanOrEqual(100);
+});

@@ -1,0 +1,181 @@
+// `writ audit` and `writ backup` as an operator runs them: output, exit codes and files of the real process.
+
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { commandLineUser } from '../../src/cli/with-store.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createFolder } from '../sources/folder.ts';
+import { requestRow, startMs } from '../store/rows.ts';
+import { type Ran, writ } from './writ.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+interface DataDirectory {
+  readonly data: string;
+  /** Open in this process, as by a service that runs. */
+  readonly store: Store;
+  readonly run: (...args: readonly string[]) => Promise<Ran>;
+  readonly tamper: (statement: string) => void;
+}
+
+/** With three requests, one a day. */
+async function createData(): Promise<DataDirectory> {
+  const data = createFolder();
+  const store = await openStore({ path: join(data, 'writ.db') });
+  onTestFinished(() => store.close());
+  for (const day of [0, 1, 2]) {
+    const createdAtMs = startMs + day * 86_400_000;
+    await store.requests.append(requestRow({ createdAtMs, expiresAtMs: createdAtMs + 1 }), { openMax: 20 });
+  }
+  const tamper = (statement: string) => {
+    const database = new Database(join(data, 'writ.db'));
+    database.exec(statement);
+    database.close();
+  };
+  return { data, store, tamper, run: (...args) => writ([...args, '--data', data]) };
+}
+
+describe('writ audit verify', () => {
+  it('says that all is well, or names the first break', async () => {
+    const { run, tamper } = await createData();
+    expect(await run('audit', 'verify')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^✓ records 1 to 3 are as they were written\n {2}the last has hash [0-9a-f]{64}\n$/,
+      ),
+      stderr: '',
+    });
+    tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 2");
+    const [broken, json] = await Promise.all([run('audit', 'verify'), run('audit', 'verify', '--json')]);
+    expect(broken).toMatchObject({ code: 1, stdout: '' });
+    expect(broken.stderr).toMatch(/^✗ record 2 \([0-9a-f-]{36}\): its content is not what was written\n$/);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      break: { sequence: 2, difference: 'content' },
+    });
+  });
+
+  it('finds a truncated end by a checkpoint that was kept elsewhere', async () => {
+    const { data, run, tamper } = await createData();
+    const checkpoint = join(data, 'checkpoint.json');
+    const signed = await run('audit', 'checkpoint');
+    expect(signed).toMatchObject({ code: 0, stderr: '' });
+    writeFileSync(checkpoint, signed.stdout);
+    expect((await run('audit', 'verify', '--checkpoint', checkpoint)).code).toBe(0);
+    tamper('DELETE FROM requests WHERE sequence = 3; DELETE FROM checkpoints');
+    const [alone, compared] = await Promise.all([
+      run('audit', 'verify'),
+      run('audit', 'verify', '--checkpoint', checkpoint),
+    ]);
+    expect(alone.code).toBe(0);
+    expect(compared).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('✗ record 3: the last records are gone'),
+    });
+  });
+
+  it('refuses what is no checkpoint, and a directory without a store', async () => {
+    const { data, run } = await createData();
+    const file = join(data, 'none.json');
+    writeFileSync(file, '{}');
+    const [none, absent, elsewhere] = await Promise.all([
+      run('audit', 'verify', '--checkpoint', file),
+      run('audit', 'verify', '--checkpoint', `${file}.absent`),
+      writ(['audit', 'verify', '--data', join(data, 'elsewhere')]),
+    ]);
+    expect(none).toMatchObject({ code: 2, stderr: `error: ${file} holds no checkpoint\n` });
+    expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot read') });
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no store at') });
+    expect(readdirSync(data)).not.toContain('elsewhere');
+  });
+});
+
+describe('writ audit checkpoint', () => {
+  it('signs nothing that is broken', async () => {
+    const { run, tamper } = await createData();
+    tamper('DELETE FROM requests WHERE sequence = 1');
+    expect(await run('audit', 'checkpoint')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: '✗ record 1: the record is not there\n',
+    });
+  });
+});
+
+describe('writ audit export', () => {
+  it('prints the records of a time', async () => {
+    const { run } = await createData();
+    const [all, some, csv, wrong] = await Promise.all([
+      run('audit', 'export'),
+      run('audit', 'export', '--since', '2026-03-03', '--until', '2026-03-04T10:00:00Z'),
+      run('audit', 'export', '--format', 'csv'),
+      run('audit', 'export', '--since', 'yesterday'),
+    ]);
+    expect(
+      all.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).sequence),
+    ).toEqual([1, 2, 3]);
+    expect(JSON.parse(some.stdout)).toMatchObject({ sequence: 2, at: '2026-03-03T10:00:00.000Z' });
+    expect(csv.stdout.trimEnd().split('\r\n')).toHaveLength(4);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('`yesterday` is not a date') });
+  });
+});
+
+describe('writ audit prune', () => {
+  it('deletes what is older, records who did, and the rest still verifies', async () => {
+    const { run, store } = await createData();
+    expect(await run('audit', 'prune', '--before', '2026-03-04')).toMatchObject({
+      code: 0,
+      stdout: '2 records deleted\n',
+    });
+    expect((await run('audit', 'verify')).stdout).toContain('records 3 to 4 are as they were written');
+    const { records } = await store.chain.stretch(0, 10);
+    expect(records[1]?.entry).toMatchObject({ what: 'records-pruned', who: commandLineUser() });
+  });
+
+  it('stops before a record that was changed', async () => {
+    const { run, tamper } = await createData();
+    tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 2");
+    expect(await run('audit', 'prune', '--before', '2026-03-04')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('✗ record 2'),
+    });
+    expect((await run('audit', 'verify')).stderr).toContain('✗ record 2');
+  });
+});
+
+describe('writ backup', () => {
+  it('copies store and key while the store is in use, and overwrites nothing', async () => {
+    const { data, run } = await createData();
+    const file = join(data, 'backup.db');
+    expect(await run('backup', file)).toMatchObject({
+      code: 0,
+      stdout: `✓ ${file} and its key are in ${data}, with records up to 3\n`,
+    });
+    const copies = readdirSync(data).filter((name) => name.startsWith('backup'));
+    expect(copies).toEqual(['backup.db', 'backup.db.key']);
+    for (const name of copies) expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
+    const bytes = readFileSync(file);
+    expect(await run('backup', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is there already'),
+    });
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  it('says so when what it copied was tampered with', async () => {
+    const { data, run, tamper } = await createData();
+    tamper('DELETE FROM requests WHERE sequence = 2');
+    expect(await run('backup', join(data, 'backup.db'))).toMatchObject({
+      code: 1,
+      stderr: 'error: copied as it is, but record 2: the record is not there\n',
+    });
+  });
+});
