@@ -1,12 +1,14 @@
 // Keeps compiled functions and prepared lists from one policy set to the next, so that a reload compiles no more than
 // what has changed. INVARIANT: for each action and each list of the newest set there is one entry at most, and an
-// entry is used only where its text and the content of everything bound to it are the same.
+// entry is used only where its text and the content of everything bound to it are the same. Templates have no content
+// but their key; they are dropped when sets no longer use them.
 
 import type { List } from '../model/policy.ts';
 import { canonical } from '../program/canonical.ts';
 import type { Program } from '../program/program.ts';
 import type { Emitted } from './emit.ts';
 import { foldedEntries, type PreparedList, prepareList } from './membership.ts';
+import type { ReadyTemplate } from './shared.ts';
 import type { Lists } from './writer.ts';
 
 export interface FunctionCache {
@@ -21,11 +23,15 @@ export interface CacheSession {
   readonly lists: Lists;
   /** The value made earlier for this part of an action from equal code, or a new one. */
   reuse<T>(part: CachedPart, emitted: Emitted, make: (emitted: Emitted) => T): T;
+  /** The template with this key, made at its first use. */
+  template(key: string, make: () => ReadyTemplate): ReadyTemplate;
+  /** An equal text or small set of texts that has been met before, else this constant itself. */
+  same(constant: unknown): unknown;
 }
 
 interface CachedPart {
   readonly action: string;
-  readonly part: 'rules' | 'payload';
+  readonly part: 'rules' | 'payload' | 'subjects';
 }
 
 interface Entry {
@@ -34,6 +40,14 @@ interface Entry {
   readonly keys: string;
   readonly value: unknown;
 }
+
+interface TemplateEntry {
+  readonly ready: ReadyTemplate;
+  lastUsed: number;
+}
+
+/** A template that no set has used for so many sets is dropped. */
+const setsUnusedMax = 3;
 
 interface ListEntry {
   readonly list: List;
@@ -46,6 +60,7 @@ interface ListEntry {
 export function createFunctionCache(): FunctionCache {
   const entries = new Map<string, Entry>();
   const lists = new Map<string, ListEntry>();
+  const templates = new Map<string, TemplateEntry>();
   let newest = 0;
   let versions = 0;
 
@@ -56,13 +71,16 @@ export function createFunctionCache(): FunctionCache {
 
   return {
     get size() {
-      return entries.size + lists.size;
+      return entries.size + lists.size + templates.size;
     },
     begin: (program) => {
       newest += 1;
       const session = newest;
       for (const [key, entry] of entries) if (!program.actions.has(entry.action)) entries.delete(key);
       for (const name of lists.keys()) if (!program.lists.has(name)) lists.delete(name);
+      for (const [key, { lastUsed }] of templates) {
+        if (lastUsed < session - setsUnusedMax) templates.delete(key);
+      }
       const own = sessionLists(lists, nextVersion, () => session === newest);
       return {
         lists: own,
@@ -75,6 +93,17 @@ export function createFunctionCache(): FunctionCache {
           const value = make(emitted);
           if (session === newest) entries.set(key, { action, text: emitted.text, keys, value });
           return value;
+        },
+        same: sameConstants(),
+        template: (key, make) => {
+          const known = templates.get(key);
+          if (known !== undefined) {
+            known.lastUsed = Math.max(known.lastUsed, session);
+            return known.ready;
+          }
+          const ready = make();
+          templates.set(key, { ready, lastUsed: session });
+          return ready;
         },
       };
     },
@@ -110,6 +139,26 @@ function sessionLists(
       return entry.folded;
     },
   };
+}
+
+/** Larger sets are seldom equal, and dear to compare. */
+const sameSetMax = 8;
+
+/** Rules name the same texts again and again; each is kept once. */
+function sameConstants(): CacheSession['same'] {
+  const texts = new Map<string, string>();
+  const sets = new Map<string, ReadonlySet<string>>();
+  return (constant) => {
+    if (typeof constant === 'string') return known(texts, constant, constant);
+    if (!(constant instanceof Set) || constant.size > sameSetMax) return constant;
+    return known(sets, JSON.stringify([...constant]), constant);
+  };
+}
+
+function known<T>(all: Map<string, T>, key: string, value: T): T {
+  const before = all.get(key);
+  if (before === undefined) all.set(key, value);
+  return before ?? value;
 }
 
 function isSameList(a: List, b: List): boolean {

@@ -1,5 +1,5 @@
 // The truths of an action's rules into an outcome: `allow` opens, guards narrow, the strictest wins. Rules are told by
-// their index in the sorted order, so of equals the smaller index is the smaller id.
+// their index in an order sorted by id, so of equals the smaller index is the smaller id.
 
 import {
   type ApprovalRequirement,
@@ -13,8 +13,9 @@ import type { PlannedRule } from '../program/program.ts';
 
 /** What is weighed: truths are 0 for false, 1 for unknown, 2 for true. */
 export interface Ballot {
+  /** All rules of the action, or those that are not false; sorted by id. */
   readonly rules: readonly PlannedRule[];
-  readonly truths: Uint8Array;
+  readonly truths: ArrayLike<number>;
   readonly satisfied: Satisfied;
   /** Count shadow rules as if they were enforced. */
   readonly withShadow: boolean;

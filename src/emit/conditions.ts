@@ -2,20 +2,23 @@
 // for true, so that `and` is the smallest, `or` the largest and `not` is 2 less. Evaluation stops as soon as the
 // answer is certain.
 
+import type { Value } from '../model/value.ts';
 import { canonical } from '../program/canonical.ts';
 import { isMoney } from '../program/condition.ts';
+import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../program/plain.ts';
 import type { Comparison, Condition, InList, LiteralTerm, Read, ReadTerm, Term } from '../program/program.ts';
+import { type ConstantCondition, constantTexts, type GlobForm, globForm } from '../program/template.ts';
+import type { Decimal } from '../value/decimal.ts';
 import { compileGlob, globLiteralParts } from '../value/glob.ts';
 import { formatCidr } from '../value/ip.ts';
 import { compileRegex } from '../value/regex.ts';
 import { fold } from '../value/text.ts';
+import { hoursTest } from './hours.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopCondition } from './loops.ts';
-import { plainNumber } from './quantity.ts';
 import { chainCode, rawCode, valuesOf } from './reads.ts';
 import type { RuntimeName } from './runtime.ts';
-import { isPlain } from './terms.ts';
-import { type ConditionCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
+import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
 /** So many constants are compared one by one; more are looked up in a set. */
 const comparedOneByOneMax = 8;
@@ -48,40 +51,52 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
     case 'in-list':
       return inListCode(writer, condition);
     case 'in-elements':
-      return inElementsCode(writer, condition.subject, condition.elements);
+      return inElementsCode(writer, condition);
     case 'in-hours': {
       const hours = writer.unit.program.hours.get(condition.hours)!;
-      const bound = writer.unit.bindings.bind(`hours ${canonical(hours)}`, () => hours);
-      return threeValued(
-        js`${use(writer, 'within')}(${bound}, ${writer.unit.term(writer, condition.subject)})`,
-      );
+      const test = constantCode(writer, condition, {
+        inline: () => writer.unit.bindings.bind(`hours ${canonical(hours)}`, () => hoursTest(hours)),
+        make: ({ hours: name }, { program }) => hoursTest(program.hours.get(name)!),
+      });
+      return threeValued(js`${test}(${writer.unit.term(writer, condition.subject)})`);
     }
     case 'in-cidr': {
       const { cidr } = condition;
-      const bound = writer.unit.bindings.bind(`cidr ${formatCidr(cidr)}`, () => cidr);
-      return guarded(writer, [condition.subject], (ip) => js`${use(writer, 'isInCidr')}(${ip}, ${bound})`);
+      const network = constantCode(writer, condition, {
+        inline: () => writer.unit.bindings.bind(`cidr ${formatCidr(cidr)}`, () => cidr),
+        make: (constant) => constant.cidr,
+      });
+      return guarded(writer, [condition.subject], (ip) => js`${use(writer, 'isInCidr')}(${ip}, ${network})`);
     }
     case 'like':
-      return guarded(writer, [condition.subject], (text) => likeCode(writer, text!, condition.pattern));
+      return guarded(writer, [condition.subject], (text) => likeCode(writer, text!, condition));
     case 'matches': {
-      const test = writer.unit.bindings.bind(`matches ${condition.pattern}`, () =>
-        regexTest(condition.pattern),
-      );
+      const test = constantCode(writer, condition, {
+        inline: () =>
+          writer.unit.bindings.bind(`matches ${condition.pattern}`, () => regexTest(condition.pattern)),
+        make: ({ pattern }) => regexTest(pattern),
+      });
       return guarded(writer, [condition.subject], (text) => js`${test}(${text})`);
     }
     case 'text-test':
       return guarded(writer, [condition.left, condition.right], textTests[condition.operator](writer));
     case 'mentions-list': {
-      const list = writer.unit.program.lists.get(condition.list)!;
-      const words = bindWords(writer, `words of ${version(writer, condition.list)}`, () =>
-        writer.unit.lists.folded(list),
-      );
+      const words = constantCode(writer, condition, {
+        inline: () =>
+          writer.unit.bindings.bind(`words of ${version(writer, condition.list)}`, () =>
+            writer.unit.lists.folded(writer.unit.program.lists.get(condition.list)!),
+          ),
+        make: ({ list }, { lists, program }) => lists.folded(program.lists.get(list)!),
+      });
       return mentionsCode(writer, condition.subject, words);
     }
     case 'mentions-words': {
-      const { words } = condition;
-      const bound = bindWords(writer, `words ${canonical(words)}`, () => words.map(fold));
-      return mentionsCode(writer, condition.subject, bound);
+      const words = constantCode(writer, condition, {
+        inline: () =>
+          writer.unit.bindings.bind(`words ${canonical(condition.words)}`, () => condition.words.map(fold)),
+        make: (constant) => constant.words.map(fold),
+      });
+      return mentionsCode(writer, condition.subject, words);
     }
     case 'some':
     case 'every':
@@ -173,7 +188,8 @@ function amountCode(
 ): ConditionCode {
   const { amount, operator, limit } = parts;
   if (!isMoney(limit.value)) throw new TypeError('the limit of an amount is money');
-  const number = plainNumber(limit.value.amount);
+  const amountOf = (term: LiteralTerm): number => plainNumber((term.value as Money).amount)!;
+  const number = constantCode(writer, limit, { inline: () => js`${amountOf(limit)}`, make: amountOf });
   const raw = rawCode(writer, amount.read);
   const known = amount.currency?.known ?? null;
   if (known !== null && !amount.mayBeUnknown) return twoValued(js`(${raw} ${operators[operator]} ${number})`);
@@ -187,52 +203,56 @@ function amountCode(
   );
 }
 
-function isPayloadAmount(term: Term): term is ReadTerm {
-  return (
-    term.kind === 'read' &&
-    term.sort === 'money' &&
-    term.currency !== null &&
-    (term.read.root === 'payload' || term.read.steps.length > 0)
-  );
-}
-
-function isPlainMoney(term: Term): term is LiteralTerm {
-  return (
-    term.kind === 'literal' &&
-    isMoney(term.value) &&
-    term.value.currency !== null &&
-    plainNumber(term.value.amount) !== null
-  );
-}
+type InElements = Extract<Condition, { kind: 'in-elements' }>;
+type Money = Extract<Value, { readonly amount: Decimal }>;
 
 function inListCode(writer: Writer, condition: InList): ConditionCode {
   const { unit } = writer;
   const list = unit.program.lists.get(condition.list)!;
   const isFew = list.entries.length <= comparedOneByOneMax;
-  if (list.type.kind === 'text' && !list.ignoringCase && isFew) {
+  if (list.type.kind === 'text' && !list.ignoringCase && isFew && unit.apart === null) {
     return oneOf(writer, condition.subject, list.entries as readonly string[]);
   }
-  const { scalars, test } = unit.lists.prepared(list);
-  if (scalars === null) {
-    const bound = unit.bindings.bind(`test of ${version(writer, condition.list)}`, () => test);
+  if (list.type.kind !== 'text' && list.type.kind !== 'boolean') {
+    const test = constantCode(writer, condition, {
+      inline: () =>
+        unit.bindings.bind(
+          `test of ${version(writer, condition.list)}`,
+          () => unit.lists.prepared(list).test,
+        ),
+      make: (constant, { lists, program }) => lists.prepared(program.lists.get(constant.list)!).test,
+    });
     const [subject, name] = [unit.term(writer, condition.subject), temporary(writer)];
-    return threeValued(js`((${name} = ${subject}) == null ? 1 : ${bound}(${name}))`);
+    return threeValued(js`((${name} = ${subject}) == null ? 1 : ${test}(${name}))`);
   }
-  const bound = unit.bindings.bind(`set of ${version(writer, condition.list)}`, () => scalars);
+  const set = constantCode(writer, condition, {
+    inline: () =>
+      unit.bindings.bind(
+        `set of ${version(writer, condition.list)}`,
+        () => unit.lists.prepared(list).scalars,
+      ),
+    make: (constant, { lists, program }) => lists.prepared(program.lists.get(constant.list)!).scalars,
+  });
   const prepared = (value: Js): Js => (list.ignoringCase ? js`${use(writer, 'fold')}(${value})` : value);
-  return guarded(writer, [condition.subject], (value) => js`${bound}.has(${prepared(value!)})`);
+  return guarded(writer, [condition.subject], (value) => js`${set}.has(${prepared(value!)})`);
 }
 
 function version(writer: Writer, name: string): string {
   return writer.unit.lists.version(writer.unit.program.lists.get(name)!);
 }
 
-function inElementsCode(writer: Writer, subject: Term, elements: Term): ConditionCode {
-  const texts = textsOf(elements);
-  if (texts !== null && texts.length <= comparedOneByOneMax) return oneOf(writer, subject, texts);
+function inElementsCode(writer: Writer, condition: InElements): ConditionCode {
+  const { subject, elements } = condition;
+  const texts = constantTexts(elements);
+  if (texts !== null && texts.length <= comparedOneByOneMax && writer.unit.apart === null) {
+    return oneOf(writer, subject, texts);
+  }
   if (texts !== null) {
-    const bound = writer.unit.bindings.bind(`texts ${canonical(texts)}`, () => new Set(texts));
-    return guarded(writer, [subject], (value) => js`${bound}.has(${value})`);
+    const set = constantCode(writer, condition, {
+      inline: () => writer.unit.bindings.bind(`texts ${canonical(texts)}`, () => new Set(texts)),
+      make: (constant) => new Set(constantTexts(constant.elements)),
+    });
+    return guarded(writer, [subject], (value) => js`${set}.has(${value})`);
   }
   const list = valuesOf(writer, elements, writer.unit.term(writer, elements));
   const value = writer.unit.term(writer, subject);
@@ -252,13 +272,6 @@ function sameness(term: Term): RuntimeName {
   }
 }
 
-/** The constants of a written-out list of text; null for every other list. */
-function textsOf(elements: Term): readonly string[] | null {
-  if (elements.kind !== 'list') return null;
-  const texts = elements.elements.map((element) => (element.kind === 'literal' ? element.value : null));
-  return texts.every((text) => typeof text === 'string') ? texts : null;
-}
-
 function oneOf(writer: Writer, subject: Term, texts: readonly string[]): ConditionCode {
   const name = temporary(writer);
   const value = writer.unit.term(writer, subject);
@@ -270,15 +283,30 @@ function oneOf(writer: Writer, subject: Term, texts: readonly string[]): Conditi
   return threeValued(js`((${name} = ${value}) == null ? 1 : ${tests} ? 2 : 0)`);
 }
 
+type Like = Extract<ConstantCondition, { kind: 'like' | 'matches' }>;
+
 /** Patterns with stars at their ends alone are plain tests of text. */
-function likeCode(writer: Writer, text: Js, pattern: string): Js {
-  const [first = '', second, third, ...more] = globLiteralParts(pattern);
-  if (second === undefined) return js`${text} === ${first}`;
-  if (third === undefined && second === '') return js`${text}.startsWith(${first})`;
-  if (third === undefined && first === '') return js`${text}.endsWith(${second})`;
-  if (first === '' && third === '' && more.length === 0) return js`${text}.includes(${second})`;
-  return js`${writer.unit.bindings.bind(`like ${pattern}`, () => compileGlob(pattern))}(${text})`;
+function likeCode(writer: Writer, text: Js, condition: Like): Js {
+  const form = globForm(condition.pattern);
+  if (form === 'glob') {
+    const { pattern } = condition;
+    const test = constantCode(writer, condition, {
+      inline: () => writer.unit.bindings.bind(`like ${pattern}`, () => compileGlob(pattern)),
+      make: (constant) => compileGlob(constant.pattern),
+    });
+    return js`${test}(${text})`;
+  }
+  const literal = (like: Like): string => globLiteralParts(like.pattern).join('');
+  const part = constantCode(writer, condition, { inline: () => js`${literal(condition)}`, make: literal });
+  return plainGlobs[form](text, part);
 }
+
+const plainGlobs = {
+  whole: (text, part) => js`${text} === ${part}`,
+  prefix: (text, part) => js`${text}.startsWith(${part})`,
+  suffix: (text, part) => js`${text}.endsWith(${part})`,
+  infix: (text, part) => js`${text}.includes(${part})`,
+} as const satisfies Record<Exclude<GlobForm, 'glob'>, (text: Js, part: Js) => Js>;
 
 /** The checker has compiled the pattern before. */
 function regexTest(pattern: string): (text: string) => boolean {
@@ -295,10 +323,6 @@ const textTests = {
   contains: () => (a, b) => js`${a}.includes(${b})`,
   inside: (writer) => (a, b) => js`${use(writer, 'isInside')}(${a}, ${b})`,
 } as const satisfies Record<Extract<Condition, { kind: 'text-test' }>['operator'], TextTest>;
-
-function bindWords(writer: Writer, key: string, words: () => readonly string[]): Js {
-  return writer.unit.bindings.bind(key, words);
-}
 
 function mentionsCode(writer: Writer, subject: Term, words: Js): ConditionCode {
   return guarded(writer, [subject], (text) => js`${use(writer, 'mentions')}(${text}, ${words})`);

@@ -1,104 +1,131 @@
-// One action's compiled functions at work: facts in, a decision out. INVARIANT: evaluation is synchronous and leaves
-// nothing behind, so that the arrays it works in can be used again for the next request.
+// What evaluated rules come to: facts and the truths of rules in, a decision out. INVARIANT: evaluation is synchronous
+// and leaves nothing behind, so that the arrays it works in can be used again for the next request.
 
 import type { Decision, Requirements } from '../model/decision.ts';
 import { defaultDenyReason } from '../model/decision.ts';
-import type { Facts } from '../model/request.ts';
-import type { ActionProgram } from '../program/program.ts';
-import { type Ballot, firing, requirements, riskOf, type Verdict, validity, weigh } from './combine.ts';
+import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
+import type { ActionProgram, PlannedRule } from '../program/program.ts';
+import { type Ballot, firing, requirements, riskOf, validity, weigh } from './combine.ts';
+import { isFixed } from './emit.ts';
 import { between, type Quantity } from './quantity.ts';
 
-/** What generated functions work on: a truth a rule, a value a let, the risk so far. */
-interface State {
-  readonly truths: Uint8Array;
+/** What generated functions work on: a value a let, the risk so far. */
+export interface State {
   readonly lets: unknown[];
   risk: Quantity;
 }
 
-/** The functions that the text of an action makes. */
-export interface ActionCode {
-  readonly early: (facts: Facts, state: State) => void;
-  readonly late: (facts: Facts, state: State) => void;
-  /** Of the rules whose reasons show values, by index. */
-  readonly reasons: readonly (readonly [number, ReasonCode])[];
-}
+/** A function that finds its constants in `layout` from `base` on. */
+export type RuleCode<T> = (facts: Facts, state: State, layout: readonly unknown[], base: number) => T;
 
-type ReasonCode = (facts: Facts, state: State) => string;
+/** The sentence of a rule whose reason shows values. */
+export type ReasonCode = (facts: Facts, state: State) => string;
 
 /** An action that is ready to decide. */
 export interface Decider {
   decide(facts: Facts): Decision;
-  /** The truth of each rule, 0, 1 or 2, by index; valid until the next call. */
+  /** The truth of every rule, by index; valid until the next call. */
   evaluate(facts: Facts): Ballot;
   /** The risk that the last evaluation came to. */
   risk(): Quantity;
 }
 
-/** The decider of an action's program and of the functions made from it. */
-export function createDecider(program: ActionProgram, code: ActionCode): Decider {
-  const { rules } = program;
-  const state: State = {
-    truths: new Uint8Array(rules.length),
-    lets: program.lets.map(() => null),
-    risk: 0,
-  };
-  const hasLets = program.lets.length > 0;
-  const hasShadow = rules.some((rule) => rule.isShadow);
-  const late = rules.flatMap((rule, at) => (rule.readsRisk ? [at] : []));
-  const fixedReasons: (string | null)[] = rules.map((rule) => rule.reason.join(''));
-  for (const [at] of code.reasons) fixedReasons[at] = null;
-  const reasons = new Map(code.reasons);
+export function createState(program: ActionProgram): State {
+  return { lets: program.lets.map(() => null), risk: 0 };
+}
 
-  const evaluate = (facts: Facts): Ballot => {
-    if (hasLets) state.lets.fill(null);
-    code.early(facts, state);
-    const ballot = { rules, truths: state.truths, satisfied: facts.satisfied, withShadow: false };
-    if (late.length > 0) evaluateLate(facts, ballot);
-    return ballot;
-  };
+/** Lets are evaluated anew. */
+export function forgetLets({ lets }: State): void {
+  for (let at = 0; at < lets.length; at += 1) lets[at] = null;
+}
 
-  const evaluateLate = (facts: Facts, ballot: Ballot): void => {
-    // Rules that read risk add nothing to it, so whatever their places hold does not count.
-    for (const at of late) state.truths[at] = 0;
-    const { low, high } = riskOf(ballot);
-    state.risk = between(low, high)!;
-    state.lets.fill(null);
-    code.late(facts, state);
-  };
+/**
+ * The truths of rules that are laid out one after the other from `base` on, as ternary digits, the first one lowest. In
+ * a layout the entry before the constants says where the next ones begin, the entry before that is the function.
+ */
+export function digits(
+  layout: readonly unknown[],
+  { base, count }: Stretch,
+  facts: Facts,
+  state: State,
+): number {
+  let at = base;
+  let key = 0;
+  let weight = 1;
+  for (let left = count; left > 0; left -= 1) {
+    key += weight * (layout[at - 2] as RuleCode<number>)(facts, state, layout, at);
+    weight *= 3;
+    at = layout[at - 1] as number;
+  }
+  return key;
+}
 
-  const reasonOf = (by: number, facts: Facts): string => {
-    if (by < 0) return defaultDenyReason;
-    return fixedReasons[by] ?? reasons.get(by)!(facts, state);
-  };
+/** Functions in a layout, one after the other. */
+export interface Stretch {
+  readonly base: number;
+  readonly count: number;
+}
 
-  /** With shadow rules enforced their points count too, so the rules that read risk have to be asked again. */
-  const shadowOutcome = (facts: Facts, ballot: Ballot, verdict: Verdict): Decision['outcome'] => {
-    if (!hasShadow) return verdict.outcome;
-    const enforced = { ...ballot, withShadow: true };
-    if (late.length > 0) evaluateLate(facts, enforced);
-    return weigh(enforced).outcome;
-  };
+/** The risk so far, for the rules that read it. */
+export function riskQuantity(ballot: Ballot): Quantity {
+  const { low, high } = riskOf(ballot);
+  return between(low, high)!;
+}
 
-  const decide = (facts: Facts): Decision => {
-    const ballot = evaluate(facts);
-    const verdict = weigh(ballot);
-    const { outcome, by, granting } = verdict;
-    const risk = riskOf(ballot);
-    if (late.length === 0) state.risk = between(risk.low, risk.high)!;
-    return {
-      outcome,
-      by: by < 0 ? 'default_deny' : rules[by]!.id,
-      matchedPolicy: by < 0 ? 'default_deny' : rules[by]!.policy,
-      reason: reasonOf(by, facts),
-      risk,
-      validForSeconds: outcome === 'ALLOW' ? validity(ballot) : null,
-      requires: requiredBy(outcome, ballot, granting),
-      rules: firing(ballot),
-      withShadow: shadowOutcome(facts, ballot, verdict),
-    };
-  };
+/** A decision whose reason is still to be made where it shows values. */
+export interface Settled {
+  readonly decision: Decision;
+  readonly risk: Quantity;
+  /** The deciding rule, if its reason shows values. */
+  readonly shows: PlannedRule | null;
+}
 
-  return { decide, evaluate, risk: () => state.risk };
+/**
+ * The decision that the truths come to; a pure function of them and of what is satisfied. `enforceShadow`, null where
+ * there are no shadow rules, gives the truths with these enforced; it is asked last, as it may work in the same arrays.
+ */
+export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): Settled {
+  const { outcome, by, granting } = weigh(ballot);
+  const rule = by < 0 ? null : ballot.rules[by]!;
+  const risk = riskOf(ballot);
+  const shows = rule !== null && !isFixed(rule) ? rule : null;
+  const decision: Decision = {
+    outcome,
+    by: rule === null ? 'default_deny' : rule.id,
+    matchedPolicy: rule === null ? 'default_deny' : rule.policy,
+    reason: reasonText(rule),
+    risk,
+    validForSeconds: outcome === 'ALLOW' ? validity(ballot) : null,
+    requires: requiredBy(outcome, ballot, granting),
+    rules: firing(ballot),
+    withShadow: enforceShadow === null ? outcome : weigh(enforceShadow()).outcome,
+  };
+  return { decision, risk: between(risk.low, risk.high)!, shows };
+}
+
+/** Whether no requirement has been met, so that the truths alone decide. */
+export function isNothing(satisfied: Satisfied): boolean {
+  return satisfied === nothingSatisfied || (satisfied.escalate.length === 0 && satisfied.reauth.length === 0);
+}
+
+/** A settled decision that many requests share: nobody can change it. */
+export function freeze(settled: Settled): Settled {
+  const { decision } = settled;
+  Object.freeze(decision.risk);
+  Object.freeze(decision.rules);
+  if (decision.requires !== null) {
+    for (const approval of decision.requires.approvals) Object.freeze(approval);
+    Object.freeze(decision.requires.approvals);
+    Object.freeze(decision.requires.reauth);
+    Object.freeze(decision.requires);
+  }
+  Object.freeze(decision);
+  return settled;
+}
+
+function reasonText(rule: PlannedRule | null): string {
+  if (rule === null) return defaultDenyReason;
+  return rule.reason.length === 1 ? String(rule.reason[0]) : rule.reason.join('');
 }
 
 function requiredBy(outcome: Decision['outcome'], ballot: Ballot, granting: number): Requirements | null {

@@ -1,14 +1,29 @@
-// One action's program into the text of its functions: `early` evaluates the rules that do not read risk, `late` those
-// that do, each rule to 0, 1 or 2 in `s.truths`; `reasons` make the sentences that show values.
-// INVARIANT: equal programs give equal text and equal keys of bindings.
+// Rules into the text of functions. A small action is one text, in which its constants stand: `early` evaluates the
+// rules that do not read risk, `late` those that do, to a number that has the truth of each rule as a ternary digit;
+// `reasons` make the sentences that show values. A template is a text that many rules share, with constants apart.
+// INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
 
-import type { ActionProgram, PlannedRule, Program, Term } from '../program/program.ts';
+import type { Subject } from '../program/anchor.ts';
+import type { ActionProgram, Condition, PlannedRule, Program, Term } from '../program/program.ts';
+import type { Template } from '../program/template.ts';
 import { type Bindings, createBindings } from './bindings.ts';
 import { conditionCode } from './conditions.ts';
-import { type Js, joinJs, js, render } from './js.ts';
-import { elseCode, valuesOf } from './reads.ts';
+import { identifier, type Js, joinJs, js, render } from './js.ts';
+import { elseCode, rawCode, readCode, valuesOf } from './reads.ts';
 import { termCode } from './terms.ts';
-import { commaJs, declareFunction, kleene, type Lists, type Unit, use, type Writer } from './writer.ts';
+import {
+  type ConditionCode,
+  type ConstantsApart,
+  commaJs,
+  constantCode,
+  declareFunction,
+  kleene,
+  type Lists,
+  type Slot,
+  type Unit,
+  use,
+  type Writer,
+} from './writer.ts';
 
 /** The text of a function's body, and what its identifiers `c0`, `c1`, ... are bound to. */
 export interface Emitted {
@@ -16,38 +31,106 @@ export interface Emitted {
   readonly bindings: Bindings;
 }
 
-/** Rules in one function at most: V8 does not optimise functions of more than 60 KiB of bytecode. */
-const rulesPerFunctionMax = 64;
+/** The text of a template, and what it finds at each place of `k`. */
+export interface EmittedTemplate extends Emitted {
+  readonly slots: readonly Slot[];
+}
 
-/** The functions of an action, as the body of a function that returns `{ early, late, reasons }`. */
+/** So many ternary digits fit a small integer; an action of more rules is not one text. */
+export const rulesInOneTextMax = 19;
+
+/** The functions of an action of few rules, as the body of a function that returns `{ early, late, reasons }`. */
 export function emitAction(program: Program, action: ActionProgram, lists: Lists): Emitted {
-  const unit = createUnit(program, action, lists);
+  const unit = createUnit(program, lists, null);
   for (const [index, { value }] of action.lets.entries()) unit.shared.push(declareLet(unit, index, value));
-  const numbered = action.rules.map((rule, index) => ({ rule, index }));
   const early = declareRules(
     unit,
-    numbered.filter(({ rule }) => !rule.readsRisk),
+    action.rules.filter((rule) => !rule.readsRisk),
   );
-  const late = declareRules(
-    unit,
-    numbered.filter(({ rule }) => rule.readsRisk),
+  const lateRules = action.rules.filter((rule) => rule.readsRisk);
+  const late = lateRules.length === 0 ? js`null` : declareRules(unit, lateRules);
+  const reasons = action.rules.flatMap((rule, index) =>
+    isFixed(rule) ? [] : [js`[${index}, ${declareReason(unit, rule.reason)}]`],
   );
-  const reasons = numbered.filter(({ rule }) => !isFixed(rule)).map((entry) => declareReason(unit, entry));
   const result = js`return { early: ${early}, late: ${late}, reasons: [${joinJs(reasons, commaJs)}] };`;
+  return finish(unit, result);
+}
+
+/** The function of a condition's template; it returns 0, 1 or 2. */
+export function emitCondition(condition: Condition, from: TemplateSource): EmittedTemplate {
+  return emitTemplate(from, (unit) =>
+    declareFunction(unit, {
+      letters: 'rule',
+      variables: noVariables,
+      body: (writer) => js`return ${kleene(unit.condition(writer, condition))};`,
+    }),
+  );
+}
+
+/** The function of a let's template; it returns the value. */
+export function emitTerm(term: Term, from: TemplateSource): EmittedTemplate {
+  return emitTemplate(from, (unit) =>
+    declareFunction(unit, {
+      letters: 'shared',
+      variables: noVariables,
+      body: (writer) => js`return ${valuesOf(writer, term, unit.term(writer, term))};`,
+    }),
+  );
+}
+
+/** The function of a reason's template; it returns the sentence. */
+export function emitReason(reason: PlannedRule['reason'], from: TemplateSource): EmittedTemplate {
+  return emitTemplate(from, (unit) => declareReason(unit, reason));
+}
+
+/** The function that reads the subjects of an index into an array, which it takes after facts and state. */
+export function emitSubjects(program: Program, subjects: readonly Subject[], lists: Lists): Emitted {
+  const unit = createUnit(program, lists, null);
+  const values = identifier('v', 0);
+  const name = declareFunction(unit, {
+    letters: 'read',
+    variables: new Map([['values', values]]),
+    body: (writer) => {
+      const reads = subjects.map((subject, at) => js`${values}[${at}] = ${subjectCode(writer, subject)};`);
+      return joinJs(reads, js`\n`);
+    },
+  });
+  return finish(unit, js`return ${name};`);
+}
+
+/** What a template is made from: one rule that has it. */
+export interface TemplateSource {
+  readonly program: Program;
+  readonly lists: Lists;
+  readonly template: Template;
+}
+
+function emitTemplate(
+  { program, lists, template }: TemplateSource,
+  declare: (unit: Unit) => Js,
+): EmittedTemplate {
+  const places = new Map(template.constants.map((constant, place) => [constant, place] as const));
+  const apart: ConstantsApart = { places, slots: [] };
+  const unit = createUnit(program, lists, apart);
+  const name = declare(unit);
+  return { ...finish(unit, js`return ${name};`), slots: apart.slots };
+}
+
+function finish(unit: Unit, result: Js): Emitted {
   const text = render(joinJs([js`"use strict";`, ...unit.functions, result], js`\n`));
   return { text, bindings: unit.bindings };
 }
 
 /** Whether the rule's reason shows no value. */
-function isFixed(rule: PlannedRule): boolean {
+export function isFixed(rule: PlannedRule): boolean {
   return rule.reason.every((part) => typeof part === 'string');
 }
 
-function createUnit(program: Program, action: ActionProgram, lists: Lists): Unit {
+function createUnit(program: Program, lists: Lists, apart: ConstantsApart | null): Unit {
   return {
     program,
-    action,
     lists,
+    apart,
     bindings: createBindings(),
     functions: [],
     shared: [],
@@ -69,51 +152,35 @@ return s.lets[${index}] = ${valuesOf(writer, value, unit.term(writer, value))} ?
   });
 }
 
-interface NumberedRule {
-  readonly rule: PlannedRule;
-  readonly index: number;
-}
-
-/** One function that evaluates all of the rules, by way of others where they are many. */
-function declareRules(unit: Unit, rules: readonly NumberedRule[]): Js {
-  const parts: Js[] = [];
-  for (let from = 0; from < rules.length; from += rulesPerFunctionMax) {
-    parts.push(declarePart(unit, rules.slice(from, from + rulesPerFunctionMax)));
-  }
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const calls = joinJs(
-    parts.map((part) => js`${part}(f, s);`),
-    js` `,
-  );
-  return declareFunction(unit, { letters: 'rules', variables: noVariables, body: () => calls });
-}
-
-function declarePart(unit: Unit, rules: readonly NumberedRule[]): Js {
-  const evaluate =
-    (writer: Writer) =>
-    (entry: NumberedRule): Js =>
-      js`o[${entry.index}] = ${kleene(unit.condition(writer, entry.rule.condition))};`;
+/** One function that evaluates all of the rules: the first is the lowest digit. */
+function declareRules(unit: Unit, rules: readonly PlannedRule[]): Js {
   return declareFunction(unit, {
     letters: 'rules',
     variables: noVariables,
-    body: (writer) => joinJs([js`const o = s.truths;`, ...rules.map(evaluate(writer))], js`\n`),
+    body: (writer) => {
+      const digits = rules.map(({ condition }, at) => digit(unit.condition(writer, condition), 3 ** at));
+      return js`return ${joinJs([js`0`, ...digits], js`\n+ `)};`;
+    },
   });
 }
 
-/** An entry of `reasons`: the rule's index, and the function that makes its sentence. */
-function declareReason(unit: Unit, { rule, index }: NumberedRule): Js {
-  const name = declareFunction(unit, {
+function digit(code: ConditionCode, weight: number): Js {
+  return code.isTwoValued ? js`(${code.js} ? ${2 * weight} : 0)` : js`${weight} * ${code.js}`;
+}
+
+function declareReason(unit: Unit, reason: PlannedRule['reason']): Js {
+  return declareFunction(unit, {
     letters: 'reason',
     variables: noVariables,
-    body: (writer) => js`return ${joinJs([js`""`, ...rule.reason.map(partCode(writer))], js` + `)};`,
+    body: (writer) => js`return ${joinJs([js`""`, ...reason.map(partCode(writer))], js` + `)};`,
   });
-  return js`[${index}, ${name}]`;
 }
 
 function partCode(writer: Writer): (part: string | Term) => Js {
   return (part) => {
-    if (typeof part === 'string') return js`${part}`;
+    if (typeof part === 'string') {
+      return constantCode(writer, part, { inline: () => js`${part}`, make: (text) => text });
+    }
     const elementSort = part.element?.sort ?? null;
     return js`${use(writer, 'show')}(${shownCode(writer, part)}, ${part.sort}, ${elementSort})`;
   };
@@ -125,4 +192,14 @@ function shownCode(writer: Writer, term: Term): Js {
   if (term.kind === 'read') return term.read.isSecret ? js`"secret"` : elseCode(writer, term, js`null`);
   if (term.kind === 'else') return elseCode(writer, term.subject, shownCode(writer, term.fallback));
   return valuesOf(writer, term, writer.unit.term(writer, term));
+}
+
+/** The value that rules are filed under; an amount as its bare number. */
+function subjectCode(writer: Writer, { term, currency }: Subject): Js {
+  if (term.kind !== 'read' || currency === null) return writer.unit.term(writer, term);
+  const amount = rawCode(writer, term.read);
+  if (term.currency === null || term.currency.known !== null) {
+    return term.currency?.known === currency ? amount : readCode(writer, term);
+  }
+  return js`(${rawCode(writer, term.currency.read)} === ${currency} ? ${amount} : undefined)`;
 }

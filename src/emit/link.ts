@@ -7,12 +7,16 @@ import type { Json } from '../model/json.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { ActionProgram, Program } from '../program/program.ts';
-import { cut, escapeControls } from '../value/text.ts';
+import { createIndex, select } from '../program/select.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import { type ActionCode, createDecider, type Decider } from './decide.ts';
-import { type Emitted, emitAction } from './emit.ts';
+import type { Decider, ReasonCode, RuleCode, State, Stretch } from './decide.ts';
+import { KeyedDecider } from './decide-keyed.ts';
+import { type ListedCode, ListedDecider } from './decide-listed.ts';
+import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
 import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
+import { createSharedRules, type SharedRules } from './shared.ts';
+import { safeText } from './show.ts';
 import { createTracer } from './trace.ts';
 
 export { createFunctionCache, type FunctionCache };
@@ -28,16 +32,34 @@ export interface Linked {
   trace(facts: Facts): readonly TracedRule[];
   /** The text of an action's generated functions; null where the action is not declared. */
   source(action: string): string | null;
-  /** An action's functions themselves, which a reload keeps while they are equal; null where it is not declared. */
-  code(action: string): ActionCode | null;
+  /** An action's functions themselves, which a reload keeps while their one text is equal; null where it is not declared. */
+  code(action: string): object | null;
 }
 
 /** Code points of an undeclared action's key that a reason quotes at most. */
 const quotedKeyLengthMax = 100;
 
+/**
+ * How rules are turned into code. By size: an action of few rules is one text of its own (`own`); where there are many
+ * actions they share texts (`shared`); where an action has many rules an index says which to try (`indexed`). The
+ * others are for comparison: the same for all actions whatever their size, and all rules tried without index (`listed`).
+ */
+export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
+
+/** Sets of more actions share texts: so many functions of their own would outgrow the processor's caches. */
+const ownTextsMax = 256;
+
+/** Actions of more rules are made ready with the set, not at their first use. */
+const rulesAtFirstUseMax = 500;
+
 /** Makes a program ready to decide. Functions come from the cache where it holds them. */
-export function link(program: Program, cache: FunctionCache = createFunctionCache()): Linked {
+export function link(
+  program: Program,
+  cache: FunctionCache = createFunctionCache(),
+  realisation: Realisation = 'by size',
+): Linked {
   const session = cache.begin(program);
+  const ctx: LinkContext = { program, session, realisation };
   const units = new Map<string, Unit>();
 
   const unitOf = (action: string): Unit | null => {
@@ -45,10 +67,14 @@ export function link(program: Program, cache: FunctionCache = createFunctionCach
     if (known !== undefined) return known;
     const declared = program.actions.get(action);
     if (declared === undefined) return null;
-    const unit = createUnit(program, declared, session);
+    const unit = createUnit(declared, ctx);
     units.set(action, unit);
     return unit;
   };
+
+  for (const action of program.actions.values()) {
+    if (action.rules.length > rulesAtFirstUseMax) unitOf(action.action);
+  }
 
   return {
     decide: (facts) => {
@@ -71,7 +97,7 @@ export function link(program: Program, cache: FunctionCache = createFunctionCach
 /** One action, ready. */
 interface Unit {
   readonly text: string;
-  readonly code: ActionCode;
+  readonly code: object;
   readonly decider: Decider;
   issues(payload: Json): readonly PayloadIssue[];
   trace(facts: Facts): readonly TracedRule[];
@@ -79,23 +105,104 @@ interface Unit {
 
 const noIssues: readonly PayloadIssue[] = [];
 
-function createUnit(program: Program, action: ActionProgram, session: CacheSession): Unit {
-  const emitted = emitAction(program, action, session.lists);
-  const code = session.reuse({ action: action.action, part: 'rules' }, emitted, run<ActionCode>);
+function createUnit(action: ActionProgram, ctx: LinkContext): Unit {
+  const { session } = ctx;
   const check = emitPayloadCheck(action.shape);
   const isOfShape = session.reuse({ action: action.action, part: 'payload' }, check, run<PayloadCheck>);
-  const decider = createDecider(action, code);
+  const { text, code, decider } = createRules(action, ctx);
   let tracer: ReturnType<typeof createTracer> | undefined;
   return {
-    text: emitted.text,
+    text,
     code,
     decider,
     issues: (payload) => (isOfShape(payload) ? noIssues : payloadIssues(action.shape, payload)),
     trace: (facts) => {
-      tracer ??= createTracer(action, decider);
+      tracer ??= createTracer(action, decider, run);
       return tracer(facts);
     },
   };
+}
+
+interface LinkContext {
+  readonly program: Program;
+  readonly session: CacheSession;
+  readonly realisation: Realisation;
+}
+
+type RulesUnit = Pick<Unit, 'text' | 'code' | 'decider'>;
+
+/** The rules of an action in the realisation that serves them best. */
+function createRules(action: ActionProgram, ctx: LinkContext): RulesUnit {
+  const { program, realisation } = ctx;
+  if (realisation === 'indexed' || realisation === 'listed') return listedRules(action, ctx);
+  if (action.rules.length > rulesInOneTextMax) return listedRules(action, ctx);
+  if (realisation === 'shared' || program.actions.size > ownTextsMax) return sharedRules(action, ctx);
+  return ownRules(action, ctx);
+}
+
+/** One text for all rules of the action. */
+function ownRules(action: ActionProgram, { program, session }: LinkContext): RulesUnit {
+  const emitted = emitAction(program, action, session.lists);
+  const code = session.reuse({ action: action.action, part: 'rules' }, emitted, run<ActionCode>);
+  const reasons = new Map(code.reasons.map(([at, reason]) => [action.rules[at]!, reason] as const));
+  const decider = new KeyedDecider(action, {
+    layout: [code.early, 4, code.late, 6],
+    early: { base: 2, count: 1 },
+    late: { base: 4, count: code.late === null ? 0 : 1 },
+    reason: (rule) => reasons.get(rule)!,
+  });
+  return { text: emitted.text, code, decider };
+}
+
+/** What the text of an action returns; reasons by the place of their rule. */
+interface ActionCode {
+  readonly early: RuleCode<number>;
+  readonly late: RuleCode<number> | null;
+  readonly reasons: readonly (readonly [number, ReasonCode])[];
+}
+
+/** Shared texts, and the truths of all rules as one number. */
+function sharedRules(action: ActionProgram, ctx: LinkContext): RulesUnit {
+  const shared = createSharedRules(action, { ...ctx, run });
+  const { layout, bases, reason } = shared;
+  const stretch = (readsRisk: boolean): Stretch => {
+    const places = [...action.rules.keys()].filter((place) => action.rules[place]!.readsRisk === readsRisk);
+    return { base: bases[places[0] ?? 0] ?? 0, count: places.length };
+  };
+  const decider = new KeyedDecider(action, { layout, early: stretch(false), late: stretch(true), reason });
+  return { text: textOf(shared), code: shared, decider };
+}
+
+/** Shared texts, and an index that says which rules to try. */
+function listedRules(action: ActionProgram, ctx: LinkContext): RulesUnit {
+  const shared = createSharedRules(action, { ...ctx, run });
+  const find = ctx.realisation === 'listed' ? findAll(action) : findByIndex(action, ctx);
+  const decider = new ListedDecider(action, { ...shared, find });
+  return { text: textOf(shared), code: shared, decider };
+}
+
+function findAll({ rules }: ActionProgram): ListedCode['find'] {
+  return (_facts, _state, found) => {
+    for (let place = 0; place < rules.length; place += 1) found[place] = place;
+    return rules.length;
+  };
+}
+
+function findByIndex(action: ActionProgram, { program, session }: LinkContext): ListedCode['find'] {
+  const index = createIndex(action.rules, program.lists);
+  const emitted = emitSubjects(program, index.subjects, session.lists);
+  const read = session.reuse({ action: action.action, part: 'subjects' }, emitted, run<ReadSubjects>);
+  const values: unknown[] = index.subjects.map(() => undefined);
+  return (facts, state, found) => {
+    read(facts, state, values);
+    return select(index, values, found);
+  };
+}
+
+type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
+
+function textOf({ templates }: SharedRules): string {
+  return [...templates].map(({ text }) => text).join('\n\n');
 }
 
 type PayloadCheck = (payload: Json) => boolean;
@@ -107,7 +214,7 @@ function run<T>({ text, bindings }: Emitted): T {
 }
 
 function undeclaredAction(action: string): Decision {
-  const key = cut(escapeControls(action), quotedKeyLengthMax);
+  const key = safeText(action, quotedKeyLengthMax);
   return refused('undeclared_action', `Action ${key} is not declared`);
 }
 

@@ -4,7 +4,16 @@
 import type { CountTerm, Quantified, SumTerm, Term } from '../program/program.ts';
 import { identifier, type Js, joinJs, js } from './js.ts';
 import { elementCode, listCode } from './reads.ts';
-import { type ConditionCode, call, commaJs, declareFunction, kleene, use, type Writer } from './writer.ts';
+import {
+  type ConditionCode,
+  call,
+  commaJs,
+  commonParameters,
+  declareFunction,
+  kleene,
+  use,
+  type Writer,
+} from './writer.ts';
 
 /** `some` and `every`. */
 export function loopCondition(writer: Writer, condition: Quantified): ConditionCode {
@@ -84,11 +93,11 @@ function loopStatements(inner: Writer, quantifier: Quantifier, loop: Loop & { bo
   });
   const loops = sources.map((source, at) => {
     const converted = elementCode(inner, source.element, js`${lists[at]}[i]`);
-    const args = joinJs([js`f`, js`s`, ...outer, converted], commaJs);
-    const step = loop.step(js`k`, inner);
+    const args = joinJs([...commonParameters(inner.unit), ...outer, converted], commaJs);
+    const step = loop.step(js`r`, inner);
     return js`for (let i = 0; i < ${lists[at]}.length; i++) { const e = ${loop.bodyName}(${args}); ${step} }`;
   });
-  return joinJs([...loads, js`let k = ${loop.start(inner)};`, ...loops, js`return k;`], js`\n`);
+  return joinJs([...loads, js`let r = ${loop.start(inner)};`, ...loops, js`return r;`], js`\n`);
 }
 
 /** The source's list; undefined or null where it is unknown, empty where it is absent or null. */

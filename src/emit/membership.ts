@@ -3,19 +3,12 @@
 import type { List } from '../model/policy.ts';
 import type { Value } from '../model/value.ts';
 import { isDecimal, isMoney } from '../program/condition.ts';
+import { plainNumber } from '../program/plain.ts';
 import type { Decimal } from '../value/decimal.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { formatIp, type Ip } from '../value/ip.ts';
 import { fold } from '../value/text.ts';
-import {
-  equal,
-  isAmount,
-  type Kleene,
-  type Maybe,
-  plainNumber,
-  type Quantity,
-  type Scalar,
-} from './quantity.ts';
+import { equal, isAmount, type Kleene, type Maybe, type Quantity, type Scalar } from './quantity.ts';
 
 /**
  * Whether some element is the same as the subject, by Kleene's `or`; a null element equals nothing, a list that is

@@ -3,13 +3,14 @@
 // INVARIANT: a payload that the function passes has no issues.
 
 import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../model/type.ts';
+import { plainNumber } from '../program/plain.ts';
 import { compare, type Decimal, formatDecimal } from '../value/decimal.ts';
 import { compileRegex } from '../value/regex.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 import { createBindings } from './bindings.ts';
 import type { Emitted } from './emit.ts';
 import { identifier, type Js, joinJs, js, render } from './js.ts';
-import { exact, type Numeric, plainNumber } from './quantity.ts';
+import { exact, type Numeric } from './quantity.ts';
 import { type RuntimeName, runtime } from './runtime.ts';
 
 /** So many values of an enumeration are compared one by one. */

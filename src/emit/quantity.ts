@@ -44,12 +44,6 @@ export function plain(value: Decimal): Numeric {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** The JavaScript number whose shortest text is this decimal; null where there is none. */
-export function plainNumber(value: Decimal): number | null {
-  const number = decimal.toNumber(value);
-  return Number.isFinite(number) && decimal.equal(decimal.fromNumber(number), value) ? number : null;
-}
-
 export function equal(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
   if (a == null || b == null) return 1;
   if (typeof a === 'number' && typeof b === 'number') return a === b ? 2 : 0;

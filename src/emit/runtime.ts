@@ -1,16 +1,16 @@
 // The functions that generated code calls, by the names under which it binds them.
 
+import type { Facts } from '../model/request.ts';
 import { isCurrency } from '../value/currency.ts';
 import { domain, isEmail } from '../value/email.ts';
-import type { Hours } from '../value/hours.ts';
-import { isWithinHours } from '../value/hours.ts';
 import { isInCidr, parseIp } from '../value/ip.ts';
 import { links } from '../value/links.ts';
 import { mentions } from '../value/mentions.ts';
 import { isInside, isPathText } from '../value/path.ts';
-import { fold, length, lower, trim } from '../value/text.ts';
+import { fold as foldText, length, lower, trim } from '../value/text.ts';
 import { dateInZone, parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 import { parseUrl, parseWebAddress } from '../value/url.ts';
+import type { RuleCode, State } from './decide.ts';
 import { among, sameIp, sameScalar } from './membership.ts';
 import {
   absolute,
@@ -28,6 +28,7 @@ import {
   type Numeric,
   negate,
   plain,
+  type Quantity,
   subtract,
   subtractDates,
 } from './quantity.ts';
@@ -83,6 +84,7 @@ export const runtime = {
   readDate,
   readDatetime,
   readIp,
+  readLet,
   readMeter,
   readMoney,
   readNow,
@@ -96,8 +98,14 @@ export const runtime = {
   subtractDates,
   trim,
   truthValue,
-  within,
 } as const;
+
+/** Plain words with one space between each two fold to their lower case. */
+const plainWords = /^[!-~]+(?: [!-~]+)*$/;
+
+function fold(text: string): string {
+  return plainWords.test(text) ? text.toLowerCase() : foldText(text);
+}
 
 /** Equality of two truth values. */
 function same(a: Kleene, b: Kleene): Kleene {
@@ -121,12 +129,26 @@ function portOf(url: string): number | undefined {
   return parseWebAddress(url)?.port ?? undefined;
 }
 
-function dateOf(instant: Maybe<Numeric>, zone: string): Numeric | undefined {
-  const date = instant == null ? null : dateInZone(exact(instant), zone);
+/** Of an instant that lies between two others nothing is said. */
+function dateOf(instant: Maybe<Numeric | Quantity>, zone: string): Numeric | undefined {
+  if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
+  const date = dateInZone(exact(instant), zone);
   return date === null ? undefined : plain(date);
 }
 
-function within(hours: Hours, instant: Maybe<Numeric>): Kleene {
-  const isWithin = instant == null ? null : isWithinHours(hours, exact(instant));
-  return isWithin === null ? 1 : isWithin ? 2 : 0;
+/** A let that rules of one action share: its place in the state, and where its code and constants are laid out. */
+export interface SharedLet {
+  readonly index: number;
+  readonly layout: readonly unknown[];
+  base: number;
+}
+
+/** A let is evaluated at its first use in a request; `null` says that it has not been. */
+function readLet({ index, layout, base }: SharedLet, facts: Facts, state: State): unknown {
+  const known = state.lets[index];
+  if (known !== null) return known;
+  const code = layout[base - 2] as RuleCode<unknown>;
+  const value = code(facts, state, layout, base) ?? undefined;
+  state.lets[index] = value;
+  return value;
 }

@@ -20,10 +20,10 @@ export function show(value: unknown, sort: Sort, elementSort: Sort | null): stri
 
 const printableAscii = /^[ -~]*$/;
 
-/** The text with control characters escaped, then cut; short plain text as it is. */
-export function safeText(text: string): string {
-  if (text.length <= shownLengthMax && printableAscii.test(text)) return text;
-  return cut(escapeControls(text), shownLengthMax);
+/** The text with control characters escaped, then cut to so many code points; short plain text as it is. */
+export function safeText(text: string, lengthMax = shownLengthMax): string {
+  if (text.length <= lengthMax && printableAscii.test(text)) return text;
+  return cut(escapeControls(text), lengthMax);
 }
 
 function plainText(value: unknown, sort: Sort): string {

@@ -6,21 +6,20 @@ import type { Builtin } from '../model/builtins.ts';
 import type { Value } from '../model/value.ts';
 import { canonical } from '../program/canonical.ts';
 import { isDecimal, isMoney } from '../program/condition.ts';
-import type { RequestFact, Sort, Term } from '../program/program.ts';
-import { formatDecimal } from '../value/decimal.ts';
+import { plainNumber } from '../program/plain.ts';
+import type { LiteralTerm, RequestFact, Term } from '../program/program.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
-import { plainNumber } from './quantity.ts';
 import { elseCode, readCode, valuesOf } from './reads.ts';
 import type { RuntimeName } from './runtime.ts';
-import { commaJs, temporary, use, type Writer } from './writer.ts';
+import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
 /** An expression that yields the term's value, or undefined or null where it is unknown. */
 export function termCode(writer: Writer, term: Term): Js {
   const value = (operand: Term): Js => writer.unit.term(writer, operand);
   switch (term.kind) {
     case 'literal':
-      return literalCode(writer, term.value);
+      return literalCode(writer, term);
     case 'read':
       return readCode(writer, term);
     case 'absent':
@@ -31,14 +30,19 @@ export function termCode(writer: Writer, term: Term): Js {
     }
     case 'fact':
       return factCode(writer, term.fact);
-    case 'meter':
-      return js`${use(writer, 'readMeter')}(f.meters, ${term.meter}, ${term.currency})`;
+    case 'meter': {
+      const name = constantCode(writer, term, {
+        inline: () => js`${term.meter}`,
+        make: (constant) => constant.meter,
+      });
+      return js`${use(writer, 'readMeter')}(f.meters, ${name}, ${term.currency})`;
+    }
     case 'now':
       return js`${use(writer, 'readNow')}(f.nowMs)`;
     case 'risk':
       return js`s.risk`;
     case 'let':
-      return js`${writer.unit.shared[term.index]!}(f, s)`;
+      return letCode(writer, term);
     case 'else':
       return elseCode(writer, term.subject, valuesOf(writer, term.fallback, value(term.fallback)));
     case 'arithmetic':
@@ -55,42 +59,38 @@ export function termCode(writer: Writer, term: Term): Js {
   }
 }
 
-/** Whether the term, where it is known, is a JavaScript number for certain. */
-export function isPlain(term: Term): boolean {
-  switch (term.kind) {
-    case 'literal':
-      return isDecimal(term.value) && plainNumber(term.value) !== null;
-    case 'read':
-      return isNumberSort(term.sort) && (term.read.root === 'payload' || term.read.steps.length > 0);
-    case 'count':
-      return true;
-    case 'call':
-      return term.builtin === 'length' || term.builtin === 'port';
-    default:
-      return false;
-  }
+/** A constant as text where JavaScript has a literal for it, else bound or apart. */
+function literalCode(writer: Writer, term: LiteralTerm): Js {
+  const { value } = term;
+  if (value === null || typeof value === 'boolean') return js`${value}`;
+  return constantCode(writer, term, {
+    inline: () => inlineValue(writer, value),
+    make: (constant) => readyValue(constant.value),
+  });
 }
 
-function isNumberSort(sort: Sort): boolean {
-  return sort === 'number' || sort === 'integer';
+function inlineValue(writer: Writer, value: Value): Js {
+  const ready = readyValue(value);
+  if (typeof ready === 'string' || typeof ready === 'number') return js`${ready}`;
+  return writer.unit.bindings.bind(`value ${canonical(value)}`, () => ready);
 }
 
-/** A constant as text where JavaScript has a literal for it, else bound. */
-function literalCode(writer: Writer, value: Value): Js {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return js`${value}`;
-  if (isDecimal(value)) {
-    const number = plainNumber(value);
-    return number === null ? bound(writer, `decimal ${formatDecimal(value)}`, value) : js`${number}`;
-  }
-  if (isMoney(value)) {
-    const amount = plainNumber(value.amount) ?? value.amount;
-    return bound(writer, `money ${formatDecimal(value.amount)} ${value.currency}`, { ...value, amount });
-  }
-  return bound(writer, `value ${canonical(value)}`, value);
+/** The constant as generated code compares it: numbers plain where they are. */
+function readyValue(value: Value): unknown {
+  if (isDecimal(value)) return plainNumber(value) ?? value;
+  return isMoney(value) ? { ...value, amount: plainNumber(value.amount) ?? value.amount } : value;
 }
 
-function bound(writer: Writer, key: string, value: unknown): Js {
-  return writer.unit.bindings.bind(key, () => value);
+type LetTerm = Extract<Term, { kind: 'let' }>;
+
+/** The let's own function where code is of one action; the let itself, to be read, where code is shared. */
+function letCode(writer: Writer, term: LetTerm): Js {
+  if (writer.unit.apart === null) return js`${writer.unit.shared[term.index]!}(f, s)`;
+  const shared = constantCode(writer, term, {
+    inline: () => js``,
+    make: (constant, { letAt }) => letAt(constant.index),
+  });
+  return js`${use(writer, 'readLet')}(${shared}, f, s)`;
 }
 
 function factCode(writer: Writer, fact: RequestFact): Js {

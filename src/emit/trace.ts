@@ -6,22 +6,40 @@ import type { Facts } from '../model/request.ts';
 import type { ReadValue, TracedRule } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
 import { childrenOf } from '../program/children.ts';
+import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
 import type { ActionProgram, Condition, Read, RequestFact, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
+import { createBindings } from './bindings.ts';
 import { isSatisfied } from './combine.ts';
 import type { Decider } from './decide.ts';
-import { exact, highEnd, isAmount, plainNumber, type Quantity, type Scalar, truths } from './quantity.ts';
+import type { Emitted } from './emit.ts';
+import { type Js, joinJs, js, render } from './js.ts';
+import { exact, highEnd, isAmount, type Quantity, type Scalar, truths } from './quantity.ts';
 import { own, readMeter, readNow } from './reading.ts';
 import { safeText, show } from './show.ts';
+import { commaJs } from './writer.ts';
 
 /** Elements of a list that are shown at most. */
 const shownElementsMax = 20;
 const secretMark = '(secret)';
 
+/** Turns generated text into its function. */
+type Run = (emitted: Emitted) => ReadsBuilder;
+
+/** What was read, by path, for each group of rules that read the same; of the values of all readings. */
+type ReadsBuilder = (values: readonly ReadValue[]) => readonly TracedRule['reads'][];
+
+/** So many groups are written out as code; a function of more would grow too long to be optimised. */
+const groupsInCodeMax = 64;
+
 /** A function that evaluates the action's rules and tells what became of each. */
-export function createTracer(program: ActionProgram, decider: Decider): (facts: Facts) => TracedRule[] {
+export function createTracer(
+  program: ActionProgram,
+  decider: Decider,
+  run: Run,
+): (facts: Facts) => TracedRule[] {
   const readings = new Map<string, Reading>();
   const pathsOfRules = program.rules.map((rule) => {
     const found = new Map<string, Reading>();
@@ -30,12 +48,26 @@ export function createTracer(program: ActionProgram, decider: Decider): (facts: 
     return [...found.keys()].sort();
   });
   const paths = [...readings.keys()];
-  const places = pathsOfRules.map((own) => own.map((path) => paths.indexOf(path)));
+  const places = new Map(paths.map((path, place) => [path, place] as const));
+  // Rules that read the same share what was read.
+  const groups = new Map<string, number>();
+  const groupPlaces: (readonly number[])[] = [];
+  const groupOfRule = pathsOfRules.map((own) => {
+    const key = JSON.stringify(own);
+    const group = groups.get(key) ?? groupPlaces.push(own.map((path) => places.get(path)!)) - 1;
+    groups.set(key, group);
+    return group;
+  });
+  const build: ReadsBuilder =
+    groupPlaces.length <= groupsInCodeMax
+      ? run(emitReads(paths, groupPlaces))
+      : (values) => groupPlaces.map((own) => readsOf(own, paths, values));
   const read = [...readings.values()];
   return (facts) => {
     const { truths: results } = decider.evaluate(facts);
     const risk = decider.risk();
     const values = read.map((reading) => reading(facts, risk));
+    const reads = build(values);
     return program.rules.map((rule, at) => ({
       rule: rule.id,
       effect: rule.effect,
@@ -43,9 +75,17 @@ export function createTracer(program: ActionProgram, decider: Decider): (facts: 
       points: rule.points,
       isShadow: rule.isShadow,
       isSatisfied: isSatisfied(rule, facts.satisfied),
-      reads: readsOf(places[at]!, paths, values),
+      reads: reads[groupOfRule[at]!]!,
     }));
   };
+}
+
+/** The body of a function that returns the builder. */
+function emitReads(paths: readonly string[], groups: readonly (readonly number[])[]): Emitted {
+  const entry = (place: number): Js => js`${paths[place]!}: v[${place}]`;
+  const records = groups.map((own) => js`{ ${joinJs(own.map(entry), commaJs)} }`);
+  const text = render(js`"use strict";\nreturn (v) => [${joinJs(records, commaJs)}];`);
+  return { text, bindings: createBindings() };
 }
 
 /** Paths begin with words of the language, so none of them can be a name of a prototype. */
@@ -87,7 +127,7 @@ function collect(node: Condition | Term, into: Collection): void {
       break;
     }
     case 'now':
-      found.set('now', ({ nowMs }) => ({ value: show(readNow(nowMs), 'timestamp', null) }));
+      found.set('now', ({ nowMs }) => ({ value: shownNow(nowMs) }));
       break;
     case 'risk':
       found.set('risk', (_, risk) => quantityValue(risk));
@@ -108,9 +148,10 @@ function collectRead(read: Read, { program, found }: Collection): void {
 }
 
 function payloadReading(read: Read, slot: Slot): Reading {
+  const [first = '', ...rest] = read.steps;
   return ({ payload, request }) => {
     if (read.isSigned && request.signed !== true) return { missing: 'unsigned' };
-    const value = read.steps.reduce<unknown>(own, payload);
+    const value = rest.length === 0 ? own(payload, first) : rest.reduce<unknown>(own, own(payload, first));
     if (value === undefined) return { missing: 'absent' };
     return read.isSecret || slot.isSecret ? { missing: 'secret' } : { value: shownJson(value as Json, slot) };
   };
@@ -136,6 +177,17 @@ function shownRecord(record: JsonObject, fields: readonly (Slot & { readonly nam
   return Object.fromEntries(
     present.map((field) => [field.name, shownJson(own(record, field.name) as Json, field)]),
   );
+}
+
+/** The first and the last millisecond of the years 1 to 9999, whose ISO form has four digits for the year. */
+const isoMs = { first: -62_135_596_800_000, last: 253_402_300_799_999 };
+
+/** As `show` writes a timestamp. */
+function shownNow(nowMs: number): string {
+  if (!(nowMs >= isoMs.first && nowMs <= isoMs.last && Number.isInteger(nowMs))) {
+    return show(readNow(nowMs), 'timestamp', null);
+  }
+  return new Date(nowMs).toISOString().replace(/\.?0*Z$/, 'Z');
 }
 
 function factReading(fact: RequestFact): Reading {

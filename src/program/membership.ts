@@ -18,7 +18,7 @@ export function inList(subject: Term, list: List): Condition {
     subject,
     list: list.name,
     mayBeUnknown,
-    cost: (list.ignoringCase ? 10 : 3) + subject.cost,
+    cost: (list.ignoringCase ? 10 : 1) + subject.cost,
   };
 }
 
@@ -33,7 +33,9 @@ export function inElements(subject: Term, elements: Term): Condition {
   }
   const areKnown = elements.kind === 'list' ? elements.elements.every(isTextLiteral) : !elements.mayBeUnknown;
   const mayBeUnknown = subject.mayBeUnknown || !areKnown || subject.sort === 'money';
-  return { kind: 'in-elements', subject, elements, mayBeUnknown, cost: 3 + subject.cost + elements.cost };
+  // Constant texts are one look-up, and few requests have one of them.
+  const cost = subject.cost + (areKnown && elements.kind === 'list' ? 1 : 3 + elements.cost);
+  return { kind: 'in-elements', subject, elements, mayBeUnknown, cost };
 }
 
 function isTextLiteral(term: Term): boolean {

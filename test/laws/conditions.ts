@@ -92,7 +92,7 @@ function riskAtom({ random, risk }: Scope): string {
         ];
   return random.chance(0.8)
     ? `risk ${random.pick(straight)} ${bound}`
-    : `(${bound} ${random.pick(reversed)} risk)`;
+    : `${bound} ${random.pick(reversed)} risk`;
 }
 
 const orders = ['<', '<=', '>', '>=', '==', '!='];
@@ -144,7 +144,7 @@ const ranges: Readonly<Record<OrderedSort, readonly (readonly [string, string])[
     ['0 EUR', '5 USD'],
   ],
   duration: [
-    ['-(24h)', '24h'],
+    ['-24h', '24h'],
     ['30s', '7d'],
   ],
   date: [['2026-03-01', '2026-06-30']],

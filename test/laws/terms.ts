@@ -25,7 +25,7 @@ type Maker = (scope: Scope, depth: number) => string | null;
 const literals: Readonly<Record<Exclude<OrderedSort, 'datetime'>, readonly string[]>> = {
   number: ['0', '1', '3', '0.1', '0.3', '7', '1_000', '-2', '12', '4.5', '20'],
   money: ['5 USD', '100 EUR', '0.1 USD', '2_500 JPY', '-3 USD', '0 USD'],
-  duration: ['30s', '15m', '24h', '7d', '1h'],
+  duration: ['30s', '15m', '24h', '7d', '1h', '-30s'],
   date: ['2026-03-01', '2026-12-25', '2024-02-29', '2026-03-29'],
   timestamp: ['2026-03-01T12:00:00Z', '2026-03-29T02:30:00+02:00', '2026-03-02T01:30:00.5+02:00'],
 };

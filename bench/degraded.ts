@@ -1,0 +1,57 @@
+// Requests of which something is missing, at many policies on one pattern: the field that most rules are filed under is
+// withheld or of another type, or the fact that they name is unknown. Half of the policies name an agent and a band of
+// amounts, half a band and a currency.
+
+import { createFunctionCache, link } from '../src/emit/link.ts';
+import type { Json, JsonObject } from '../src/model/json.ts';
+import type { Facts } from '../src/model/request.ts';
+import { plan } from '../src/program/plan.ts';
+import { type Figure, rotate, time } from './figure.ts';
+import { type ModelTest, policySet } from './policy-model.ts';
+import { toFacts } from './policy-text.ts';
+import { createWorkload, type Workload } from './workloads.ts';
+
+export type DegradedFigures = Readonly<Record<'normal' | 'withheld' | 'mistyped' | 'unknown', Figure>>;
+
+export function measureDegraded(policies: number, rounds: number): DegradedFigures {
+  const workload = namingAgents(createWorkload('wild', policies));
+  const engine = link(plan(policySet(workload)), createFunctionCache());
+  const normal = workload.requests.map((request): Facts => {
+    const facts = toFacts(request);
+    return { ...facts, agent: { ...facts.agent, name: request.payload.vendor } };
+  });
+  const withPayload = (change: (payload: JsonObject) => JsonObject): readonly Facts[] =>
+    normal.map((facts) => ({ ...facts, payload: change(facts.payload) }));
+  const variants = {
+    normal,
+    withheld: withPayload(({ amount: _, ...rest }) => rest),
+    mistyped: withPayload((payload) => ({ ...payload, amount: 'a lot' as Json })),
+    unknown: normal.map((facts) => ({ ...facts, agent: {} })),
+  };
+  const timed = (requests: readonly Facts[]) => () =>
+    time(() => {
+      for (const facts of requests) engine.decide(facts);
+    }, requests.length);
+  return rotate(
+    {
+      normal: timed(variants.normal),
+      withheld: timed(variants.withheld),
+      mistyped: timed(variants.mistyped),
+      unknown: timed(variants.unknown),
+    },
+    rounds,
+  );
+}
+
+/** The workload with agents in place of vendors, and narrow bands for them too; refusals, which count while unknown. */
+function namingAgents(workload: Workload) {
+  const bands = workload.rules.flatMap(({ tests }) => tests.filter(({ kind }) => kind === 'amount-between'));
+  const rules = workload.rules.map((rule, at) => {
+    const tests = rule.tests.flatMap((test): readonly ModelTest[] => {
+      if (test.kind === 'amount-from') return [bands[at % bands.length]!];
+      return test.kind === 'vendor-is' ? [{ kind: 'agent-is', agent: test.vendor }] : [test];
+    });
+    return { ...rule, effect: at % 4 === 1 ? ('allow' as const) : ('deny' as const), tests };
+  });
+  return { ...workload, rules };
+}

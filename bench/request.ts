@@ -1,0 +1,47 @@
+// A whole request in process: its body parsed, the payload checked, decided, traced; each body is parsed anew, so that no
+// text has been seen before. What parsing costs is measured beside it and taken off.
+
+import type { JsonObject } from '../src/model/json.ts';
+import type { Facts } from '../src/model/request.ts';
+import { type Figure, rotate, time } from './figure.ts';
+import { toFacts } from './policy-text.ts';
+import { createWorkload } from './workloads.ts';
+import { engineOf } from './writ.ts';
+
+export interface RequestFigures {
+  /** `JSON.parse` of the body alone. */
+  readonly parse: Figure;
+  /** Payload check and decision, without parsing. */
+  readonly decide: Figure;
+  /** Payload check, decision and trace, without parsing. */
+  readonly trace: Figure;
+}
+
+export function measureRequest(policies: number, rounds: number): RequestFigures {
+  const workload = createWorkload('actions', policies);
+  const engine = engineOf(workload);
+  const requests = workload.requests.map((request) => {
+    const { action, payload } = request;
+    return { facts: toFacts(request), body: JSON.stringify({ action_key: action, payload }) };
+  });
+  const each = (use: (facts: Facts) => unknown) => () =>
+    time(() => {
+      for (const { facts, body } of requests) {
+        const { payload } = JSON.parse(body) as { readonly payload: JsonObject };
+        use({ ...facts, payload });
+      }
+    }, requests.length);
+  const { parse, decide, trace } = rotate(
+    {
+      parse: each((facts) => facts),
+      decide: each((facts) => engine.decide(facts)),
+      trace: each((facts) => [engine.decide(facts), engine.trace(facts)]),
+    },
+    rounds,
+  );
+  return { parse, decide: without(decide, parse), trace: without(trace, parse) };
+}
+
+function without(all: Figure, part: Figure): Figure {
+  return { median: all.median - part.median, min: all.min - part.median, max: all.max - part.median };
+}

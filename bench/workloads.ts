@@ -1,0 +1,201 @@
+// The two sets of policies that every engine is measured on, as plain data that each adapter writes in its own
+// language, and the requests that are decided. Everything is drawn from a seed, so that all engines see the same.
+
+import { createRandom, type Random } from '../src/prove/random.ts';
+
+export type Outcome = 'ALLOW' | 'DENY';
+
+/** One rule of its own policy: it holds when all of its tests do. */
+export interface BenchRule {
+  /** `p12`; the policy's name. */
+  readonly name: string;
+  readonly action: string;
+  readonly effect: 'allow' | 'deny';
+  readonly tests: readonly BenchTest[];
+}
+
+export type BenchTest =
+  | { readonly kind: 'amount-between'; readonly low: number; readonly high: number }
+  | { readonly kind: 'amount-from'; readonly low: number }
+  | { readonly kind: 'vendor-in'; readonly vendors: readonly string[] }
+  | { readonly kind: 'vendor-is'; readonly vendor: string }
+  | { readonly kind: 'currency-is'; readonly currency: string }
+  | { readonly kind: 'tier-in'; readonly tiers: readonly string[] }
+  | { readonly kind: 'description-contains'; readonly text: string }
+  | { readonly kind: 'description-starts'; readonly text: string };
+
+export interface BenchRequest {
+  readonly action: string;
+  readonly payload: BenchPayload;
+  readonly tier: string;
+}
+
+export interface BenchPayload {
+  readonly amount: number;
+  readonly vendor: string;
+  readonly currency: string;
+  readonly description: string;
+}
+
+export interface Workload {
+  readonly name: WorkloadName;
+  readonly policies: number;
+  readonly rules: readonly BenchRule[];
+  /** Declared keys; rules of `wild` are on `payment.*`, which is the one key. */
+  readonly actions: readonly string[];
+  readonly requests: readonly BenchRequest[];
+}
+
+export const workloadNames = ['actions', 'wild'] as const;
+export type WorkloadName = (typeof workloadNames)[number];
+
+export const currencies = ['USD', 'EUR', 'GBP'];
+export const tiers = ['low', 'medium', 'high', 'critical'];
+const words = ['invoice', 'office', 'travel', 'refund', 'urgent', 'monthly', 'license', 'hosting'];
+const amountMax = 1_000_000;
+const requestsDrawn = 1_000;
+const rulesPerAction = 4;
+const vendorsInSet = 50;
+const undeclaredShare = 0.05;
+const steeredShare = 0.7;
+/** Rules of `wild` that name one vendor, and bands that hold one amount: the same at every size. */
+const rulesPerVendor = 4;
+const bandsPerAmount = 2;
+
+export function createWorkload(name: WorkloadName, policies: number): Workload {
+  return name === 'actions' ? actionsWorkload(policies) : wildWorkload(policies);
+}
+
+/** Four policies an action. */
+function actionsWorkload(policies: number): Workload {
+  const random = createRandom(1);
+  const count = Math.max(1, Math.floor(policies / rulesPerAction));
+  const actions = Array.from({ length: count }, (_, at) => `area${at % 97}.verb${at}`);
+  const vendors = Array.from({ length: 2_000 }, (_, at) => `Vendor ${at}`);
+  const rules = Array.from({ length: policies }, (_, at): BenchRule => {
+    const kinds = random.some(testKinds, 0.5);
+    const drawn = kinds.length < 2 ? testKinds.slice(0, 2) : kinds.slice(0, 4);
+    return {
+      name: `p${at}`,
+      action: actions[at % count]!,
+      effect: random.chance(0.7) ? 'allow' : 'deny',
+      tests: drawn.map((kind) => randomTest(random, kind, vendors)),
+    };
+  });
+  const byAction = Map.groupBy(rules, ({ action }) => action);
+  const requests = Array.from({ length: requestsDrawn }, () => {
+    const action = random.chance(undeclaredShare)
+      ? `area0.unknown${random.below(50)}`
+      : actions[zipf(random, count)]!;
+    const own = byAction.get(action) ?? [];
+    return randomRequest(random, action, own, vendors);
+  });
+  return { name: 'actions', policies, rules, actions, requests };
+}
+
+/** All policies on one pattern; half on a vendor, half on a band of amounts. */
+function wildWorkload(policies: number): Workload {
+  const random = createRandom(2);
+  const vendors = Array.from({ length: Math.ceil(policies / 2 / rulesPerVendor) }, (_, at) => `Vendor ${at}`);
+  const width = (amountMax / (policies / 2)) * bandsPerAmount;
+  const rules = Array.from({ length: policies }, (_, at): BenchRule => {
+    const low = Math.floor(fraction(random) * (amountMax - width));
+    const tests: readonly BenchTest[] =
+      at % 2 === 0
+        ? [
+            { kind: 'vendor-is', vendor: random.pick(vendors) },
+            { kind: 'amount-from', low: Math.floor(fraction(random) * amountMax) },
+          ]
+        : [
+            { kind: 'amount-between', low, high: Math.ceil(low + width) },
+            { kind: 'currency-is', currency: random.pick(currencies) },
+          ];
+    return { name: `p${at}`, action: 'payment.create', effect: random.chance(0.7) ? 'allow' : 'deny', tests };
+  });
+  const requests = Array.from({ length: requestsDrawn }, () => {
+    const action = random.chance(undeclaredShare) ? 'refund.create' : 'payment.create';
+    return randomRequest(random, action, rules, vendors);
+  });
+  return { name: 'wild', policies, rules, actions: ['payment.create'], requests };
+}
+
+const testKinds = [
+  'amount-between',
+  'vendor-in',
+  'currency-is',
+  'tier-in',
+  'description-contains',
+  'description-starts',
+] as const satisfies readonly BenchTest['kind'][];
+
+function randomTest(random: Random, kind: (typeof testKinds)[number], vendors: readonly string[]): BenchTest {
+  switch (kind) {
+    case 'amount-between': {
+      const low = random.below(amountMax / 2);
+      return { kind, low, high: low + 1 + random.below(amountMax / 2) };
+    }
+    case 'vendor-in': {
+      const from = random.below(vendors.length - vendorsInSet);
+      return { kind, vendors: vendors.slice(from, from + vendorsInSet) };
+    }
+    case 'currency-is':
+      return { kind, currency: random.pick(currencies) };
+    case 'tier-in':
+      return { kind, tiers: tiers.slice(random.below(2), 3) };
+    case 'description-contains':
+    case 'description-starts':
+      return { kind, text: random.pick(words) };
+  }
+}
+
+function randomRequest(
+  random: Random,
+  action: string,
+  rules: readonly BenchRule[],
+  vendors: readonly string[],
+): BenchRequest {
+  const request = {
+    action,
+    tier: random.pick(tiers),
+    payload: {
+      amount: random.below(amountMax),
+      vendor: random.pick(vendors),
+      currency: random.pick(currencies),
+      description: `${random.pick(words)} for ${random.pick(words)} number ${random.below(1_000)}`,
+    },
+  };
+  if (rules.length === 0 || !random.chance(steeredShare)) return request;
+  return random.pick(rules).tests.reduce(steer, request);
+}
+
+/** The request with one more test met. */
+function steer(request: BenchRequest, test: BenchTest): BenchRequest {
+  const { payload } = request;
+  switch (test.kind) {
+    case 'amount-between':
+      return { ...request, payload: { ...payload, amount: Math.floor((test.low + test.high) / 2) } };
+    case 'amount-from':
+      return { ...request, payload: { ...payload, amount: Math.max(payload.amount, test.low) } };
+    case 'vendor-in':
+      return { ...request, payload: { ...payload, vendor: test.vendors[7]! } };
+    case 'vendor-is':
+      return { ...request, payload: { ...payload, vendor: test.vendor } };
+    case 'currency-is':
+      return { ...request, payload: { ...payload, currency: test.currency } };
+    case 'tier-in':
+      return { ...request, tier: test.tiers[0]! };
+    case 'description-contains':
+      return { ...request, payload: { ...payload, description: `${payload.description} ${test.text}` } };
+    case 'description-starts':
+      return { ...request, payload: { ...payload, description: `${test.text} ${payload.description}` } };
+  }
+}
+
+/** The first is the most frequent; the next are asked for in proportion to one over their rank. */
+function zipf(random: Random, count: number): number {
+  return Math.min(count - 1, Math.floor(Math.exp(fraction(random) * Math.log(count + 1))) - 1);
+}
+
+function fraction(random: Random): number {
+  return random.below(2 ** 32) / 2 ** 32;
+}

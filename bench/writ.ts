@@ -1,0 +1,33 @@
+// Writ itself, from policy text to the function that decides.
+
+import { createFunctionCache, type Linked, link, type Realisation } from '../src/emit/link.ts';
+import { type Compiled, compile } from '../src/pipeline.ts';
+import { plan } from '../src/program/plan.ts';
+import { type Engine, unlimited } from './engine.ts';
+import { policySet } from './policy-model.ts';
+import { policyFiles, toFacts } from './policy-text.ts';
+import type { Workload } from './workloads.ts';
+
+export const engine: Engine = {
+  name: 'Writ',
+  policiesMax: unlimited,
+  prepare: (workload) => {
+    const engine = engineOf(workload);
+    const facts = workload.requests.map(toFacts);
+    return { decide: (at) => engine.decideChecked(facts[at]!) };
+  },
+};
+
+/** From text; null where the checker refuses it. */
+export function compileText(workload: Workload): Compiled {
+  const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
+  return compile({ files: policyFiles(workload), readListFile });
+}
+
+/** Up to this size the whole way from text is gone. */
+const policiesFromTextMax = 100;
+
+export function engineOf(workload: Workload, realisation: Realisation = 'by size'): Linked {
+  const fromText = workload.policies <= policiesFromTextMax ? compileText(workload).program : null;
+  return link(fromText ?? plan(policySet(workload)), createFunctionCache(), realisation);
+}

@@ -1,0 +1,164 @@
+// An action of few rules at work. The truths of its rules are one number, and where nothing has been satisfied that
+// number alone says what the decision is: decisions are made once a number and kept.
+// INVARIANT: what is kept is what `settle` makes of the same truths, and nobody can change it.
+
+import type { Decision } from '../model/decision.ts';
+import type { Facts } from '../model/request.ts';
+import type { ActionProgram, PlannedRule } from '../program/program.ts';
+import type { Ballot } from './combine.ts';
+import {
+  createState,
+  type Decider,
+  digits,
+  forgetLets,
+  freeze,
+  isNothing,
+  type ReasonCode,
+  riskQuantity,
+  type Settled,
+  type State,
+  type Stretch,
+  settle,
+} from './decide.ts';
+import type { Quantity } from './quantity.ts';
+
+/** The functions of an action: truths of rules as ternary digits, the first rule's lowest. */
+export interface KeyedCode {
+  readonly layout: readonly unknown[];
+  /** The rules that do not read risk, or one function of all their digits. */
+  readonly early: Stretch;
+  /** Those that do. */
+  readonly late: Stretch;
+  /** Of a rule whose reason shows values. */
+  readonly reason: (rule: PlannedRule) => ReasonCode;
+}
+
+/** Agents choose which combinations come up. */
+const decisionsKeptMax = 512;
+
+/** All combinations of so many rules have a place of their own. */
+const rulesInArrayMax = 4;
+
+/** A class, as there is one for each of perhaps many thousand actions, and methods take no room in them. */
+export class KeyedDecider implements Decider {
+  readonly #rules: readonly PlannedRule[];
+  readonly #code: KeyedCode;
+  readonly #state: State;
+  readonly #hasLets: boolean;
+  readonly #hasShadow: boolean;
+  readonly #isKept: boolean;
+  /** How many combinations the rules have that do not read risk. */
+  readonly #earlyKeys: number;
+  /** By key; an array where there are few keys, else null. */
+  readonly #few: (Settled | undefined)[] | null;
+  readonly #many = new Map<number, Settled>();
+  /** Those of the last ballot. */
+  readonly #truths: number[];
+  /** The risk by truths of the rules that do not read it; null where none does. */
+  readonly #risks: Map<number, Quantity> | null;
+
+  constructor(program: ActionProgram, code: KeyedCode) {
+    const { rules, lets } = program;
+    this.#rules = rules;
+    this.#code = code;
+    this.#state = createState(program);
+    this.#truths = rules.map(() => 0);
+    this.#hasLets = lets.length > 0;
+    this.#few = rules.length <= rulesInArrayMax ? Array(3 ** rules.length).fill(undefined) : null;
+    const hasLate = code.late.count > 0;
+    this.#earlyKeys = 3 ** rules.filter((rule) => !rule.readsRisk).length;
+    this.#risks = hasLate ? new Map() : null;
+    this.#hasShadow = rules.some((rule) => rule.isShadow);
+    // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
+    this.#isKept = !(hasLate && this.#hasShadow);
+  }
+
+  decide(facts: Facts): Decision {
+    const settled = this.#settled(this.#key(facts), facts);
+    if (settled.shows === null) return settled.decision;
+    this.#state.risk = settled.risk;
+    if (this.#hasLets) forgetLets(this.#state);
+    return { ...settled.decision, reason: this.#code.reason(settled.shows)(facts, this.#state) };
+  }
+
+  evaluate(facts: Facts): Ballot {
+    const ballot = this.#ballot(this.#key(facts), facts);
+    if (this.#risks === null) this.#state.risk = riskQuantity(ballot);
+    return ballot;
+  }
+
+  risk(): Quantity {
+    return this.#state.risk;
+  }
+
+  #key(facts: Facts): number {
+    const state = this.#state;
+    const { layout, early, late } = this.#code;
+    if (this.#hasLets) forgetLets(state);
+    const key = digits(layout, early, facts, state);
+    if (this.#risks === null) return key;
+    state.risk = this.#risk(this.#risks, key, facts);
+    if (this.#hasLets) forgetLets(state);
+    return key + this.#earlyKeys * digits(layout, late, facts, state);
+  }
+
+  #risk(risks: Map<number, Quantity>, key: number, facts: Facts): Quantity {
+    const known = risks.get(key);
+    if (known !== undefined) return known;
+    // Rules that read risk add nothing to it, and their digits are 0.
+    const risk = riskQuantity(this.#ballot(key, facts));
+    if (risks.size >= decisionsKeptMax) risks.clear();
+    risks.set(key, risk);
+    return risk;
+  }
+
+  #settled(key: number, facts: Facts): Settled {
+    if (!this.#isKept || !isNothing(facts.satisfied)) return this.#settle(key, facts);
+    const known = this.#few === null ? this.#many.get(key) : this.#few[key];
+    if (known !== undefined) return known;
+    const settled = freeze(this.#settle(key, facts));
+    if (this.#few === null) {
+      if (this.#many.size >= decisionsKeptMax) this.#many.clear();
+      this.#many.set(key, settled);
+    } else this.#few[key] = settled;
+    return settled;
+  }
+
+  #settle(key: number, facts: Facts): Settled {
+    const ballot = this.#ballot(key, facts);
+    return settle(ballot, this.#hasShadow ? () => this.#enforceShadow(ballot, key, facts) : null);
+  }
+
+  /** As if shadow rules were enforced: their points count too, so rules that read risk are asked again. */
+  #enforceShadow(ballot: Ballot, key: number, facts: Facts): Ballot {
+    const enforced = { ...ballot, withShadow: true };
+    if (this.#isKept) return enforced;
+    const state = this.#state;
+    const { layout, late } = this.#code;
+    const early = key % this.#earlyKeys;
+    const { risk } = state;
+    state.risk = riskQuantity({ ...this.#ballot(early, facts), withShadow: true });
+    forgetLets(state);
+    const again = early + this.#earlyKeys * digits(layout, late, facts, state);
+    state.risk = risk;
+    return { ...this.#ballot(again, facts), withShadow: true };
+  }
+
+  #ballot(key: number, facts: Facts): Ballot {
+    const rules = this.#rules;
+    const truths = this.#truths;
+    // Keys are small integers, of which the whole part is taken most cheaply so.
+    let early = key % this.#earlyKeys;
+    let late = (key / this.#earlyKeys) | 0;
+    for (let place = 0; place < rules.length; place += 1) {
+      if (rules[place]!.readsRisk) {
+        truths[place] = late % 3;
+        late = (late / 3) | 0;
+      } else {
+        truths[place] = early % 3;
+        early = (early / 3) | 0;
+      }
+    }
+    return { rules, truths, satisfied: facts.satisfied, withShadow: false };
+  }
+}

@@ -1,0 +1,269 @@
+// A condition, a term or a reason with its constants taken out: a key, which says everything else about it, and the
+// constants in order. INVARIANT: equal keys ask the same of a request but for their constants, place by place, so that
+// one piece of code can serve them all.
+
+import type { List } from '../model/policy.ts';
+import type { Value } from '../model/value.ts';
+import { globLiteralParts } from '../value/glob.ts';
+import { isDecimal, isMoney } from './condition.ts';
+import { isPayloadAmount, isPlainMoney, plainNumber } from './plain.ts';
+import type { Condition, Element, LiteralTerm, Read, Term } from './program.ts';
+
+/** What differs between rules of one form: a node that holds a constant, or a text of a reason. */
+export type Constant = ConstantCondition | ConstantTerm | string;
+
+export type ConstantCondition = Extract<
+  Condition,
+  {
+    readonly kind:
+      | 'in-list'
+      | 'in-elements'
+      | 'in-hours'
+      | 'in-cidr'
+      | 'like'
+      | 'matches'
+      | 'mentions-list'
+      | 'mentions-words';
+  }
+>;
+
+export type ConstantTerm = LiteralTerm | Extract<Term, { readonly kind: 'meter' | 'let' }>;
+
+export interface Template {
+  readonly key: string;
+  readonly constants: readonly Constant[];
+}
+
+type Lists = ReadonlyMap<string, List>;
+
+export function conditionTemplate(condition: Condition, lists: Lists): Template {
+  return gather(lists, (into) => writeCondition(condition, into));
+}
+
+export function termTemplate(term: Term, lists: Lists): Template {
+  return gather(lists, (into) => writeTerm(term, into));
+}
+
+export function reasonTemplate(reason: readonly (string | Term)[], lists: Lists): Template {
+  return gather(lists, (into) => {
+    for (const part of reason) {
+      if (typeof part === 'string') writeConstant(part, 'text', into);
+      else writeTerm(part, into);
+    }
+  });
+}
+
+interface Gathering {
+  readonly lists: Lists;
+  readonly constants: Constant[];
+  key: string;
+}
+
+function gather(lists: Lists, write: (into: Gathering) => void): Template {
+  const into: Gathering = { lists, constants: [], key: '' };
+  write(into);
+  return into;
+}
+
+/** A constant met before is the same one again: code finds constants by what they are. */
+function writeConstant(constant: Constant, form: string, into: Gathering): void {
+  const known = into.constants.indexOf(constant);
+  if (known < 0) into.constants.push(constant);
+  into.key += known < 0 ? `#${form};` : `#${form}=${known};`;
+}
+
+function writeCondition(condition: Condition, into: Gathering): void {
+  const { kind } = condition;
+  into.key += condition.mayBeUnknown ? `${kind}?(` : `${kind}(`;
+  writeParts(condition, into);
+  into.key += ')';
+}
+
+function writeParts(condition: Condition, into: Gathering): void {
+  switch (condition.kind) {
+    case 'constant':
+      into.key += condition.truth;
+      break;
+    case 'flag':
+      writeTerm(condition.term, into);
+      break;
+    case 'not':
+      writeCondition(condition.operand, into);
+      break;
+    case 'and':
+    case 'or':
+      for (const operand of condition.operands) writeCondition(operand, into);
+      break;
+    case 'compare':
+      into.key += condition.operator;
+      writeTerm(condition.left, into);
+      // Beside an amount of the payload a constant one is a bare number.
+      if (isPayloadAmount(condition.left) && isPlainMoney(condition.right)) into.key += 'bare';
+      writeTerm(condition.right, into);
+      break;
+    case 'same':
+      writeCondition(condition.left, into);
+      writeCondition(condition.right, into);
+      break;
+    case 'has':
+    case 'is-null':
+      writeRead(condition.read, into);
+      break;
+    case 'in-list': {
+      const { type, ignoringCase } = into.lists.get(condition.list)!;
+      writeTerm(condition.subject, into);
+      writeConstant(condition, `${type.kind}${ignoringCase}`, into);
+      break;
+    }
+    case 'in-elements':
+      writeTerm(condition.subject, into);
+      if (constantTexts(condition.elements) === null) writeTerm(condition.elements, into);
+      else writeConstant(condition, 'texts', into);
+      break;
+    case 'like':
+      writeTerm(condition.subject, into);
+      writeConstant(condition, globForm(condition.pattern), into);
+      break;
+    case 'in-hours':
+    case 'in-cidr':
+    case 'matches':
+    case 'mentions-list':
+    case 'mentions-words':
+      writeTerm(condition.subject, into);
+      writeConstant(condition, '', into);
+      break;
+    case 'text-test':
+      into.key += condition.operator;
+      writeTerm(condition.left, into);
+      writeTerm(condition.right, into);
+      break;
+    case 'some':
+    case 'every':
+      writeLoop(condition, into, () => writeCondition(condition.body, into));
+      break;
+  }
+}
+
+function writeTerm(term: Term, into: Gathering): void {
+  into.key += term.mayBeUnknown ? `${term.kind}?${term.sort}` : `${term.kind} ${term.sort}`;
+  if (term.element !== null) into.key += elementForm(term.element);
+  into.key += '(';
+  writeTermParts(term, into);
+  into.key += ')';
+}
+
+function writeTermParts(term: Term, into: Gathering): void {
+  switch (term.kind) {
+    case 'literal':
+      writeLiteral(term, into);
+      break;
+    case 'read':
+      writeRead(term.read, into);
+      if (term.currency === null) break;
+      into.key += inCurrency(term.currency.known);
+      writeRead(term.currency.read, into);
+      break;
+    case 'absent':
+    case 'now':
+    case 'risk':
+      break;
+    case 'truth':
+      writeCondition(term.condition, into);
+      break;
+    case 'fact':
+      into.key += term.fact;
+      break;
+    case 'meter':
+      writeConstant(term, term.currency ?? '', into);
+      break;
+    case 'let':
+      writeConstant(term, '', into);
+      break;
+    case 'else':
+      writeTerm(term.subject, into);
+      writeTerm(term.fallback, into);
+      break;
+    case 'arithmetic':
+      into.key += term.operator;
+      writeTerm(term.left, into);
+      writeTerm(term.right, into);
+      break;
+    case 'negate':
+      writeTerm(term.operand, into);
+      break;
+    case 'count':
+      writeLoop(term, into, () => writeCondition(term.body, into));
+      break;
+    case 'sum':
+      writeLoop(term, into, () => writeTerm(term.body, into));
+      break;
+    case 'list':
+      for (const element of term.elements) writeTerm(element, into);
+      break;
+    case 'call':
+      into.key += term.builtin;
+      for (const arg of term.args) writeTerm(arg, into);
+      break;
+  }
+}
+
+function writeLoop(
+  loop: { readonly variable: string; readonly sources: readonly Term[] },
+  into: Gathering,
+  writeBody: () => void,
+): void {
+  into.key += `${loop.variable} in ${loop.sources.length} `;
+  for (const source of loop.sources) writeTerm(source, into);
+  writeBody();
+}
+
+/** Truth values and null stand in code as they are; of others the form decides how they are compared. */
+function writeLiteral(term: LiteralTerm, into: Gathering): void {
+  const { value } = term;
+  if (value === null || typeof value === 'boolean') into.key += String(value);
+  else writeConstant(term, valueForm(value), into);
+}
+
+function valueForm(value: Value): string {
+  if (typeof value === 'string') return 'text';
+  if (isDecimal(value)) return plainNumber(value) === null ? 'decimal' : 'number';
+  if (isMoney(value)) return `${plainNumber(value.amount) === null ? 'decimal' : 'number'}${value.currency}`;
+  return 'value';
+}
+
+function writeRead(read: Read, into: Gathering): void {
+  const flags = [read.isDeclared, read.isSigned, read.isSecret, read.mayBeAbsent];
+  into.key += flags.reduce((form, flag) => form + (flag ? '1' : '0'), read.root);
+  // The length first: a name may hold any character.
+  for (const step of read.steps) into.key += `.${step.length}:${step}`;
+}
+
+function inCurrency(known: string | null): string {
+  return known === null ? ' in ' : ` in ${known.length}:${known}`;
+}
+
+function elementForm({ sort, encoding, element }: Element): string {
+  return `[${sort} ${encoding}${element === null ? '' : elementForm(element)}]`;
+}
+
+/** Where a pattern has its stars; the test of plain forms is a plain test of text. */
+export type GlobForm = 'whole' | 'prefix' | 'suffix' | 'infix' | 'glob';
+
+export function globForm(pattern: string): GlobForm {
+  const [first, second, third, ...more] = globLiteralParts(pattern);
+  if (second === undefined) return 'whole';
+  if (third === undefined && second === '') return 'prefix';
+  if (third === undefined && first === '') return 'suffix';
+  return first === '' && third === '' && more.length === 0 ? 'infix' : 'glob';
+}
+
+/** The constants of a written-out list of text; null for every other list. */
+export function constantTexts(elements: Term): readonly string[] | null {
+  if (elements.kind !== 'list') return null;
+  const texts: string[] = [];
+  for (const element of elements.elements) {
+    if (element.kind !== 'literal' || typeof element.value !== 'string') return null;
+    texts.push(element.value);
+  }
+  return texts;
+}
