@@ -102,13 +102,21 @@ function followers(token: Token): ReadonlySet<unknown> {
   }
 }
 
+/** What a value follows: there `risk` is one. */
+const beforeValue: ReadonlySet<unknown> = new Set([
+  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast, sign.openParen],
+  ...[word.and, word.or, word.not, word.in, word.when, word.unless],
+]);
+
 function isRuleName(index: number, { tokens }: MendState): boolean {
   const before = tokens[index - 1]?.tokenType;
   if (before === word.never || before === word.always || before === word.after) return false;
   const name = tokens[index + 1]!.tokenType;
   const after = tokens[index + 2]?.tokenType;
   // In a condition `risk` is a value, which any word may follow.
-  if (tokens[index]!.tokenType === word.risk) return after === sign.plus || after === sign.minus;
+  if (tokens[index]!.tokenType === word.risk) {
+    return !beforeValue.has(before) && (after === sign.plus || after === sign.minus);
+  }
   return clauseStarts.has(after) || !beginsSomething(name);
 }
 
