@@ -59,9 +59,9 @@ function withoutDeclarations(one: Case, from: number, to: number): Case {
   return { ...one, files };
 }
 
-/** Of a difference the field it is about, of an error its code: what may not change on the way. */
+/** Of a difference the field it is about, of an error its first line: what may not change on the way. */
 function kindOf(problem: string): string {
-  return /^(error\[[\w-]+\]|throws.*|[a-zA-Z]+:)/.exec(problem)?.[0] ?? 'rule';
+  return /^(error\[.*|throws.*|[a-zA-Z]+:)/.exec(problem)?.[0] ?? 'rule';
 }
 
 function* smaller(one: Case): Generator<Case> {
