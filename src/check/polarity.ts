@@ -1,9 +1,9 @@
 // How a condition depends on its parts: whether it comes true with a part, against it, or neither for sure. Lets are
 // followed, each once for each direction.
 
+import { childrenOf } from '../model/children.ts';
 import type { Expression } from '../model/expression.ts';
 import type { ValueOfLet } from './constants.ts';
-import { partsOf } from './model-parts.ts';
 
 /** 1: with the part; -1: against it; 0: neither for sure. */
 export type Polarity = 1 | -1 | 0;
@@ -28,7 +28,7 @@ export function partsWithPolarity(condition: Expression, valueOfLet: ValueOfLet)
       seen.add(key);
     }
     const within = polarityWithin(node, polarity);
-    for (const inner of partsOf(node).toReversed()) pending.push({ node: inner, polarity: within });
+    for (const inner of childrenOf(node).toReversed()) pending.push({ node: inner, polarity: within });
   }
   return parts;
 }

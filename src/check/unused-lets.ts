@@ -3,9 +3,9 @@
 
 import type { Action } from '../model/policy.ts';
 import type { LetDeclaration, Expression as Tree } from '../syntax/tree.ts';
+import { childExpressions } from '../syntax/visit.ts';
 import type { Environment } from './environment.ts';
 import { contextOver } from './scope.ts';
-import { partsOf } from './tree-names.ts';
 
 export function checkUnusedLets(env: Environment): void {
   const read = new Set([...env.letVariants.values()].map(({ name }) => name));
@@ -36,7 +36,7 @@ function payloadFields(expression: Tree): ReadonlySet<string> {
     const [first] = node.kind === 'path' ? node.steps : node.kind === 'has' ? node.field : [];
     const root = node.kind === 'path' ? node.root : node.kind === 'has' ? node.subject.root : null;
     if (root?.text === 'payload' && first !== undefined) fields.add(first.text);
-    pending.push(...partsOf(node));
+    pending.push(...childExpressions(node));
   }
   return fields;
 }

@@ -3,7 +3,7 @@
 import type { Clause, Declaration, Expression, Rule } from './tree.ts';
 
 /** The expressions directly inside of one, in order. */
-function childExpressions(expression: Expression): readonly Expression[] {
+export function childExpressions(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'text':
     case 'number':

@@ -2,9 +2,9 @@
 // that exclude each other. The smallest such part is reported.
 
 import type { Span } from '../../diagnostic/span.ts';
+import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import { isAlwaysTrue, isNeverTrue } from '../domains.ts';
-import { partsOf } from '../model-parts.ts';
 import { warning } from '../problem.ts';
 import type { Checked } from './warn.ts';
 
@@ -69,6 +69,6 @@ function readsInSeveralWays(id: string, { checked }: Search): boolean {
 
 /** Parts that are conditions themselves; a `not` and what it negates are one. */
 function conditionsWithin(node: Expression): readonly Expression[] {
-  if (node.kind === 'and' || node.kind === 'or' || node.kind === 'not') return partsOf(node);
+  if (node.kind === 'and' || node.kind === 'or' || node.kind === 'not') return childrenOf(node);
   return node.kind === 'quantify' && node.quantifier !== 'sum' ? [node.body] : [];
 }
