@@ -11,6 +11,7 @@ import type {
   Name,
   NumberLiteral,
   Pattern,
+  Rule,
   TextLiteral,
 } from '../syntax/tree.ts';
 import { dependencyDepthMax } from './dependencies.ts';
@@ -239,6 +240,13 @@ export function needsWithoutApproval(span: Span): Diagnostic {
 export function pointsUnfit(node: NumberLiteral): Diagnostic {
   return error('points-unfit', node.span, `\`${node.text}\` is no contribution to risk`, {
     help: 'write a whole number with its sign, but zero: `+30`, `-10`',
+  });
+}
+
+export function guardLowersRisk(points: NumberLiteral, { effect, name }: Rule): Diagnostic {
+  const message = `\`${effect}\` rule \`${name.text}\` lowers risk`;
+  return error('guard-lowers-risk', points.span, message, {
+    help: `a guard may raise risk only; let a \`risk\` rule of its own say \`${points.text}\``,
   });
 }
 

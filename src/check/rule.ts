@@ -19,7 +19,7 @@ import type {
 import { toNumber } from '../value/decimal.ts';
 import { type Context, type Inferred, inferCondition, inferValue } from './context.ts';
 import { findDeclared } from './environment.ts';
-import { needsWithoutApproval, peopleUnfit, pointsUnfit } from './errors.ts';
+import { guardLowersRisk, needsWithoutApproval, peopleUnfit, pointsUnfit } from './errors.ts';
 import { negated } from './infer-logic.ts';
 import { decimalOf, readSeconds } from './literals.ts';
 import { ownerGroup } from './names.ts';
@@ -141,13 +141,19 @@ function conditionText(node: RuleNode, around: Around): string {
   return printExpression(joined);
 }
 
+/** A new guard must not open an `allow` that asks for little risk. */
+const guards: ReadonlySet<RuleNode['effect']> = new Set(['deny', 'escalate', 'reauth']);
+
 /** The contribution to risk: a whole number but zero where one is written. */
 function readPoints(node: RuleNode, ctx: Context): number | null {
   const clause = clauseOf(node, 'points');
   if (clause === undefined) return 0;
   const value = decimalOf(clause.points.text);
   const points = value === null ? 0 : toNumber(value);
-  if (points !== 0 && Number.isSafeInteger(points)) return points;
+  if (points !== 0 && Number.isSafeInteger(points)) {
+    if (points < 0 && guards.has(node.effect)) ctx.env.report(guardLowersRisk(clause.points, node));
+    return points;
+  }
   ctx.env.report(pointsUnfit(clause.points));
   return null;
 }

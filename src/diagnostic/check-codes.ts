@@ -96,6 +96,7 @@ const checkErrors = {
   'not-summable': '`sum` adds up values that are no quantities',
   'risk-misplaced': '`risk` stands elsewhere than in a comparison with a constant',
   'risk-read-and-raised': 'a rule reads risk and contributes to it',
+  'guard-lowers-risk': 'a `deny`, `escalate` or `reauth` rule has negative points',
   'risk-against-grain': 'a guard that rising risk silences, or an `allow` that it opens',
   'unreadable-in-meter': 'a meter reads what records do not hold',
   'meter-currency-missing': 'a meter sums money without naming a currency',

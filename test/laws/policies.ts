@@ -312,7 +312,9 @@ function randomRule(around: Scope, name: string): string {
   const effect = random.pick(effects);
   const readsRisk = effect !== 'risk' && random.chance(0.3);
   const scope: Scope = { ...around, risk: readsRisk ? (effect === 'allow' ? 'fall' : 'rise') : 'none' };
-  const points = `${random.pick(['+', '-'])}${random.pick([5, 20, 40, 70])}`;
+  // A guard only raises risk.
+  const signs = effect === 'risk' || effect === 'allow' ? ['+', '-'] : ['+'];
+  const points = `${random.pick(signs)}${random.pick([5, 20, 40, 70])}`;
   const guard = random.chance(0.25) ? presenceGuard(scope) : null;
   const inner = withPresent(scope, guard?.texts ?? []);
   const depth = random.below(4);
