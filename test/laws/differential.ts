@@ -22,6 +22,8 @@ export interface Finding extends Case {
 
 export interface Run {
   readonly pairs: number;
+  /** One a seed. */
+  readonly sets: number;
   readonly reached: Reached;
   /** The first few. */
   readonly findings: readonly Finding[];
@@ -32,12 +34,11 @@ const requestsPerSet = 25;
 const lookedIntoEvery = 2;
 const findingsMax = 5;
 
-/** Tries at least `pairs` pairs, from `seed` on; stops after a few findings. */
-export function compareReadings(pairs: number, seed: number): Run {
-  const reached = createReached();
+/** Tries at least `pairs` pairs, from `seed` on; stops after a few findings. What is reached is added to `reached`. */
+export function compareReadings(pairs: number, seed: number, reached: Reached = createReached()): Run {
   const findings: Finding[] = [];
-  let done = 0;
-  for (let setSeed = seed; done < pairs && findings.length < findingsMax; setSeed++) {
+  let [done, setSeed] = [0, seed];
+  for (; done < pairs && findings.length < findingsMax; setSeed++) {
     const random = createRandom(setSeed);
     const generated = randomSet(random);
     const { files, lists } = generated;
@@ -64,7 +65,7 @@ export function compareReadings(pairs: number, seed: number): Run {
       break;
     }
   }
-  return { pairs: done, reached, findings };
+  return { pairs: done, sets: setSeed - seed, reached, findings };
 }
 
 export function compileSet({ files, lists }: CaseFiles): Compiled {

@@ -1,33 +1,123 @@
-// `npm run fuzz -- --pairs 200000 --seed 1`: compares the compiled function with the definition on random pairs, prints
-// what it reached and, at the end, what it did not, and writes each failure as a case that the tests replay. Without
-// `--seed` it draws one and prints it; `--quiet` leaves out the table.
+// `npm run fuzz`: all laws in turn, each on random input of its own, until it is stopped or a law is broken. Prints the
+// seed it began with and a line a round, and writes each failure as a case that the tests replay.
+//
+//   npm run fuzz -- --seed 7 --rounds 3          the same input again, and an end
+//   npm run fuzz -- --pairs 1000000 --seed 1     function = definition alone, with a table of what was reached
 
 import { parseArgs } from 'node:util';
-import { writeCase } from './cases.ts';
+import { type Case, writeCase } from './cases.ts';
 import { compareReadings } from './differential.ts';
-import { tableOf } from './reached.ts';
+import { formatKeepsTrees } from './format.ts';
+import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } from './monotone.ts';
+import { tryMutations } from './mutations.ts';
+import { type Reached, tableOf } from './reached.ts';
+import { tryAnyRequests } from './robustness.ts';
 
 const { values } = parseArgs({
   options: {
-    pairs: { type: 'string', default: '200000' },
+    pairs: { type: 'string' },
+    rounds: { type: 'string' },
     seed: { type: 'string' },
     quiet: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
-const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
-const started = performance.now();
-console.log(`seed ${seed}`);
-const { pairs, reached, findings } = compareReadings(Number(values.pairs), seed);
-const seconds = ((performance.now() - started) / 1000).toFixed(1);
-const counts = reached.counts();
-if (!values.quiet) for (const line of tableOf(counts)) console.log(line);
-for (const finding of findings) {
-  const path = writeCase(`found-${finding.seed}`, finding);
-  const texts = finding.files.map(({ text }) => text).join('\n');
-  console.log(`\nseed ${finding.seed}: ${finding.problem}\n${texts}\nwritten to ${path}`);
+
+interface Tried {
+  readonly count: number;
+  readonly findings: readonly Case[];
 }
-const missing = reached.missing();
-console.log(missing.length === 0 ? 'not reached: nothing' : `not reached:\n  ${missing.join('\n  ')}`);
-const summary = `${findings.length} differences, ${counts.size} features reached, ${missing.length} not`;
-console.log(`${pairs} pairs in ${seconds} s, ${summary}`);
-process.exitCode = findings.length === 0 ? 0 : 1;
+
+/** Each on input that the seed alone decides. */
+const laws: Readonly<Record<string, (seed: number) => Tried>> = {
+  'function = definition': (seed) => {
+    const { pairs, findings } = compareReadings(5_000, seed);
+    return { count: pairs, findings };
+  },
+  'unknown never opens': (seed) => ofBreaches(unknownNeverOpens(40, seed)),
+  'one more guard never opens': (seed) => ofBreaches(guardsNeverOpen(40, seed)),
+  'order never matters': (seed) => ofBreaches(orderNeverMatters(60, seed)),
+  'formatting keeps the tree': (seed) => {
+    const { files, findings } = formatKeepsTrees(200, seed);
+    return { count: files, findings };
+  },
+  'any text is answered': (seed) => {
+    const { mutants, findings } = tryMutations(400, seed);
+    return { count: mutants, findings };
+  },
+  'any request is decided': (seed) => {
+    const { requests, findings } = tryAnyRequests(60, seed);
+    return { count: requests, findings };
+  },
+};
+
+function ofBreaches({ compared, breaches }: { compared: number; breaches: readonly Breach[] }): Tried {
+  return { count: compared, findings: breaches.map((breach) => ({ ...breach, lists: {} })) };
+}
+
+const usage = `npm run fuzz [-- --seed N] [--rounds N]
+npm run fuzz -- --pairs N [--seed N] [--quiet]`;
+const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
+const started = performance.now();
+
+/** Rounds of all laws; a round's seeds are far from those of the next. */
+function tryAll(rounds: number): boolean {
+  for (let round = 0; round < rounds; round++) {
+    const seed = firstSeed + round * 100_000;
+    const counts: string[] = [];
+    for (const [law, attempt] of Object.entries(laws)) {
+      const { count, findings } = attempt(seed);
+      counts.push(`${law} ${count}`);
+      if (findings.length > 0) return show(findings, seed);
+    }
+    console.log(`${secondsSince()} s, round ${round + 1}, seed ${seed}: ${counts.join(', ')}`);
+  }
+  return true;
+}
+
+/** So many pairs are tried before the next line of progress. */
+const pairsAtOnce = 50_000;
+
+function comparePairs(pairsWanted: number): boolean {
+  let [done, seed] = [0, firstSeed];
+  let reached: Reached | undefined;
+  while (done < pairsWanted) {
+    const run = compareReadings(Math.min(pairsAtOnce, pairsWanted - done), seed, reached);
+    reached = run.reached;
+    done += run.pairs;
+    seed += run.sets;
+    if (run.findings.length > 0) return show(run.findings, seed);
+    if (done < pairsWanted) console.log(`${secondsSince()} s, ${done} pairs, 0 differences`);
+  }
+  const counts = reached?.counts() ?? new Map<string, number>();
+  const missing = reached?.missing() ?? [];
+  if (!values.quiet) for (const line of tableOf(counts)) console.log(line);
+  console.log(missing.length === 0 ? 'not reached: nothing' : `not reached:\n  ${missing.join('\n  ')}`);
+  const summary = `0 differences, ${counts.size} features reached, ${missing.length} not`;
+  console.log(`${done} pairs in ${secondsSince()} s, ${summary}`);
+  return true;
+}
+
+function show(findings: readonly Case[], seed: number): false {
+  for (const [index, finding] of findings.entries()) {
+    const path = writeCase(`found-${seed}-${index}`, finding);
+    console.log(`\nseed ${seed}: ${finding.problem}`);
+    for (const { text } of finding.files) console.log(text);
+    console.log(`written to ${path}`);
+  }
+  return false;
+}
+
+function secondsSince(): string {
+  return ((performance.now() - started) / 1000).toFixed(1);
+}
+
+if (values.help) console.log(usage);
+else {
+  console.log(`seed ${firstSeed}`);
+  const isSound =
+    values.pairs === undefined
+      ? tryAll(Number(values.rounds ?? Infinity))
+      : comparePairs(Number(values.pairs));
+  process.exitCode = isSound ? 0 : 1;
+}

@@ -1,0 +1,39 @@
+// print(parse(x)) is read as the same tree, and printed to itself, for random policy sets.
+
+import { isDeepStrictEqual } from 'node:util';
+import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
+import { createRandom } from '../../src/prove/random.ts';
+import { parse } from '../../src/syntax/parse.ts';
+import { printFile } from '../../src/syntax/print.ts';
+import { withoutPlaces } from '../syntax/nodes.ts';
+import type { Case } from './cases.ts';
+import { randomSet } from './policies.ts';
+
+export interface FormatRun {
+  readonly files: number;
+  readonly findings: readonly (Case & { readonly seed: number })[];
+}
+
+export function formatKeepsTrees(sets: number, seed: number): FormatRun {
+  const findings: FormatRun['findings'][number][] = [];
+  let files = 0;
+  for (let setSeed = seed; setSeed < seed + sets; setSeed++) {
+    const generated = randomSet(createRandom(setSeed));
+    for (const file of generated.files) {
+      files++;
+      const problem = formatProblem(file.text);
+      if (problem === null) continue;
+      findings.push({ files: [file], lists: generated.lists, problem, facts: null, seed: setSeed });
+    }
+  }
+  return { files, findings };
+}
+
+function formatProblem(text: string): string | null {
+  const { file } = parse({ path: 'x.policy', text });
+  const printed = printFile(file);
+  const again = parse({ path: 'x.policy', text: printed });
+  if (hasErrors(again.diagnostics)) return 'what is printed has errors';
+  if (!isDeepStrictEqual(withoutPlaces(again.file), withoutPlaces(file))) return 'is printed to another tree';
+  return printFile(again.file) === printed ? null : 'is printed otherwise when printed again';
+}
