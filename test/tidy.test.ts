@@ -16,6 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   program: ['model', 'value'],
   emit: ['program', 'model', 'value'],
   pipeline: ['syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
+  meters: ['model', 'value'],
   json: ['model'],
   sources: ['pipeline', 'syntax', 'check', 'emit', 'model', 'diagnostic'],
   testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
@@ -51,6 +52,7 @@ const pure = [
   'program',
   'emit',
   'pipeline',
+  'meters',
 ];
 
 const linesMax = 420;

@@ -162,7 +162,7 @@ function significantSpan(digits: string): [number, number] {
 }
 
 /** A normalised value for a coefficient of any length, or null when 34 digits or the range do not hold it. */
-function bounded(coefficient: bigint, exponent: number): Decimal | null {
+export function bounded(coefficient: bigint, exponent: number): Decimal | null {
   const d = normalise(coefficient, exponent);
   return digitCount(d.coefficient) > digitsMax ? null : withinRange(d.coefficient, d.exponent);
 }

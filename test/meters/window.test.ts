@@ -1,0 +1,192 @@
+// A window against its definition: the same requests come and go in both, at moments that also go back, and every reading
+// is the one that a walk over all entries gives.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Aggregate, Contribution } from '../../src/meters/contribution.ts';
+import { Window } from '../../src/meters/window.ts';
+import { add, type Decimal, fromNumber, parseDecimal, zero } from '../../src/value/decimal.ts';
+
+interface Entry {
+  readonly requestId: string;
+  /** Null while pending. */
+  atMs: number | null;
+  readonly contribution: Contribution;
+}
+
+/** The definition: all entries that count, one by one. */
+function readingOf(
+  entries: readonly Entry[],
+  aggregate: Aggregate,
+  { nowMs, overMs, current }: { nowMs: number; overMs: number; current: Contribution | null },
+): { low: Decimal; high: Decimal } | null {
+  const counted = entries
+    .filter(({ atMs }) => atMs === null || nowMs - atMs < overMs)
+    .map(({ atMs, contribution }) => (atMs === null ? { ...contribution, isCertain: false } : contribution));
+  const all = current === null ? counted : [...counted, current];
+  if (all.some(({ value }) => value === null)) return null;
+  if (aggregate === 'values') {
+    const certain = new Set(all.filter(({ isCertain }) => isCertain).map(({ value }) => value));
+    const any = new Set(all.map(({ value }) => value));
+    return { low: fromNumber(certain.size), high: fromNumber(any.size) };
+  }
+  let [low, high] = [zero, zero];
+  for (const { isCertain, value } of all) {
+    const amount = value as Decimal;
+    if (isCertain || amount.coefficient < 0n) low = add(low, amount)!;
+    if (isCertain || amount.coefficient > 0n) high = add(high, amount)!;
+  }
+  return { low, high };
+}
+
+const hourMs = 3_600_000;
+
+const anyAmount = fc
+  .record({
+    coefficient: fc.integer({ min: -99_999, max: 99_999 }),
+    exponent: fc.integer({ min: -6, max: 6 }),
+  })
+  .map(({ coefficient, exponent }) => parseDecimal(`${coefficient}e${exponent}`)!);
+
+function anyContribution(aggregate: Aggregate): fc.Arbitrary<Contribution> {
+  return fc.record({
+    isCertain: fc.boolean(),
+    value: fc.oneof(
+      { weight: 20, arbitrary: aggregate === 'amounts' ? anyAmount : fc.constantFrom('a', 'b', 'c', 'd') },
+      { weight: 1, arbitrary: fc.constant(null) },
+    ),
+  });
+}
+
+type Step =
+  | { readonly kind: 'reserve' | 'grant'; readonly contribution: Contribution }
+  | { readonly kind: 'approve' | 'release' | 'revoke'; readonly which: number }
+  | { readonly kind: 'read'; readonly current: Contribution | null }
+  | { readonly kind: 'read-own'; readonly which: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+function anySteps(aggregate: Aggregate): fc.Arbitrary<readonly Step[]> {
+  const contribution = anyContribution(aggregate);
+  const which = fc.nat(1_000);
+  return fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constantFrom('reserve' as const, 'grant' as const), contribution }),
+      fc.record({ kind: fc.constantFrom('approve' as const, 'release' as const, 'revoke' as const), which }),
+      fc.record({ kind: fc.constant('read' as const), current: fc.option(contribution) }),
+      fc.record({ kind: fc.constant('read-own' as const), which }),
+      fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: -hourMs, max: 4 * hourMs }) }),
+    ),
+    { maxLength: 120 },
+  );
+}
+
+describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
+  it('reads what its definition reads', () => {
+    fc.assert(
+      fc.property(anySteps(aggregate), (steps) => {
+        const overMs = 24 * hourMs;
+        const window = new Window({ aggregate, overMs });
+        let entries: Entry[] = [];
+        let nowMs = 1_000_000_000_000;
+        const pick = (which: number, isPending: boolean): Entry | undefined => {
+          const fitting = entries.filter(({ atMs }) => (atMs === null) === isPending);
+          return fitting[which % Math.max(1, fitting.length)];
+        };
+        for (const [index, step] of steps.entries()) {
+          const requestId = `request-${index}`;
+          switch (step.kind) {
+            case 'reserve':
+              entries.push({ requestId, atMs: null, contribution: step.contribution });
+              window.reserve(requestId, step.contribution);
+              break;
+            case 'grant':
+              entries.push({ requestId, atMs: nowMs, contribution: step.contribution });
+              window.grant({ requestId, atMs: nowMs, contribution: step.contribution });
+              break;
+            case 'approve': {
+              const entry = pick(step.which, true);
+              if (entry === undefined) break;
+              entry.atMs = nowMs;
+              window.grant({ ...entry, atMs: nowMs });
+              break;
+            }
+            case 'release':
+            case 'revoke': {
+              const entry = pick(step.which, step.kind === 'release');
+              if (entry === undefined) break;
+              entries = entries.filter((one) => one !== entry);
+              if (step.kind === 'release') window.release(entry.requestId);
+              else window.revoke(entry.requestId);
+              break;
+            }
+            case 'read':
+              expect(window.read({ nowMs, current: step.current, requestId: null })).toEqual(
+                readingOf(entries, aggregate, { nowMs, overMs, current: step.current }),
+              );
+              break;
+            case 'read-own': {
+              const own = pick(step.which, true);
+              if (own === undefined) break;
+              const others = entries.filter((one) => one !== own);
+              const current = own.contribution;
+              expect(window.read({ nowMs, current, requestId: own.requestId })).toEqual(
+                readingOf(others, aggregate, { nowMs, overMs, current }),
+              );
+              break;
+            }
+            case 'wait':
+              nowMs += step.ms;
+              break;
+          }
+        }
+        const last = { nowMs, current: null };
+        expect(window.read({ ...last, requestId: null })).toEqual(
+          readingOf(entries, aggregate, { ...last, overMs }),
+        );
+        expect(window.isEmpty(nowMs)).toBe(
+          entries.every(({ atMs }) => atMs !== null && nowMs - atMs >= overMs),
+        );
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('a window', () => {
+  const one: Contribution = { isCertain: true, value: fromNumber(1) };
+
+  it('counts an entry to the last millisecond before its time is over', () => {
+    const window = new Window({ aggregate: 'amounts', overMs: 1_000 });
+    window.grant({ requestId: 'a', atMs: 5_000, contribution: one });
+    const at = (nowMs: number) => window.read({ nowMs, current: null, requestId: null })?.high;
+    expect([at(5_000), at(5_999), at(6_000), at(5_999), at(4_000)]).toEqual(
+      [1, 1, 0, 1, 1].map((count) => fromNumber(count)),
+    );
+  });
+
+  it('keeps no more than its time and a day', () => {
+    const window = new Window({ aggregate: 'amounts', overMs: hourMs });
+    for (let index = 0; index < 100_000; index++) {
+      window.grant({ requestId: String(index), atMs: index * 10_000, contribution: one });
+      window.read({ nowMs: index * 10_000, current: null, requestId: null });
+    }
+    // One every ten seconds: 360 an hour.
+    expect(window.read({ nowMs: 99_999 * 10_000, current: null, requestId: null })?.low).toEqual(
+      fromNumber(360),
+    );
+    expect(window.size).toBeLessThan(360 * 25 + 1_000);
+  });
+
+  it('is exact where doubles and decimals are not', () => {
+    const window = new Window({ aggregate: 'amounts', overMs: hourMs });
+    const amount = (text: string): Contribution => ({ isCertain: true, value: parseDecimal(text)! });
+    const enter = (requestId: string, text: string) =>
+      window.grant({ requestId, atMs: 0, contribution: amount(text) });
+    enter('large', '1e30');
+    enter('small', '1e-10');
+    const at = () => window.read({ nowMs: 0, current: null, requestId: null });
+    expect(at()).toBeNull();
+    window.revoke('large');
+    expect(at()?.low).toEqual(parseDecimal('1e-10'));
+  });
+});
