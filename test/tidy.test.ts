@@ -22,6 +22,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
   store: [],
   agents: ['model', 'store'],
+  people: ['model', 'store', 'agents'],
+  webhooks: ['store', 'agents', 'value'],
   audit: ['store', 'agents'],
   requests: ['model', 'agents', 'store', 'value'],
   server: ['json', 'agents', 'requests', 'store', 'sources', 'model', 'diagnostic'],
@@ -35,8 +37,12 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store'],
   fastify: ['server'],
   chokidar: ['sources'],
+  '@node-rs/argon2': ['people'],
+  '@simplewebauthn/server': ['people'],
+  nodemailer: ['webhooks'],
   commander: ['cli'],
   picocolors: ['cli'],
+  '@opentelemetry': ['server'],
   tsx: ['cli'],
 };
 

@@ -1,0 +1,51 @@
+// WHO MAY DO WHAT: roles of people against operations of the management API, as one table. `own` grants what belongs to
+// the person alone: to an approver the requests that wait for one of their groups, to an owner their own agents and what
+// those ask. INVARIANT: what the table does not grant is refused; roles only add to each other.
+
+export const roles = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const;
+export type Role = (typeof roles)[number];
+
+export type Grant = 'yes' | 'own' | 'no';
+
+type Row = Readonly<Record<Role, Grant>>;
+
+export const operations = {
+  'agents.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'yes' },
+  'agents.register': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'agents.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'agents.disable': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'no' },
+  'agents.enable': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'agents.revoke': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'agents.rotate': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'agents.signing': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  // Only the control owner can answer for an agent: not even an admin does it in their place.
+  'agents.step-up': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
+  'requests.view': { admin: 'yes', operator: 'yes', approver: 'own', owner: 'own', auditor: 'yes' },
+  // An approval is given for a group, by one of its people: not even an admin approves in their place.
+  'requests.approve': { admin: 'own', operator: 'no', approver: 'own', owner: 'no', auditor: 'no' },
+  'requests.reject': { admin: 'yes', operator: 'no', approver: 'own', owner: 'own', auditor: 'no' },
+  'requests.report': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'no' },
+  'people.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'people.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
+  'people.invite': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'applications.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'applications.decide': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'policies.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
+  'policies.reload': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
+  'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
+  'switches.use': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
+  'webhooks.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'webhooks.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type OperationName = keyof typeof operations;
+
+/** Roles that nobody but an admin may hand out: an operator who could would be one. */
+export const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
+
+/** The most that any of the roles grants. */
+export function grantOf(held: readonly Role[], operation: OperationName): Grant {
+  const grants: ReadonlySet<Grant> = new Set(held.map((role) => (operations[operation] as Row)[role]));
+  return grants.has('yes') ? 'yes' : grants.has('own') ? 'own' : 'no';
+}

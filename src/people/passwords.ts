@@ -1,0 +1,43 @@
+// Passwords: argon2id with the parameters that OWASP recommends, in the PHC text form. INVARIANT: a check takes the same
+// work whether there is such a person or not, and a password is neither kept nor shown anywhere.
+
+import { type Algorithm, hash, verify } from '@node-rs/argon2';
+
+/** The package declares a constant enumeration, which cannot be read where types are stripped. */
+const argon2id = 2 as Algorithm.Argon2id;
+
+/** Memory in KiB, passes, lanes: one check takes some tens of milliseconds on a thread of its own. */
+const cost = { algorithm: argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 } as const;
+
+export const passwordLengthMin = 12;
+/** In bytes of UTF-8: hashing must not be made to take long. */
+export const passwordBytesMax = 1024;
+
+/** What is wrong with a password to be set, as one sentence; null where it will do. `names` are the person's own words. */
+export function passwordProblem(password: string, names: readonly string[]): string | null {
+  if (Buffer.byteLength(password) > passwordBytesMax)
+    return `a password has at most ${passwordBytesMax} bytes`;
+  if ([...password].length < passwordLengthMin)
+    return `a password has at least ${passwordLengthMin} characters`;
+  if (new Set(password).size < 5) return 'a password has at least 5 different characters';
+  const folded = password.toLowerCase();
+  const known = names.flatMap((name) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  const rest = known
+    .filter((word) => word.length >= 3)
+    .reduce((text, word) => text.replaceAll(word, ''), folded);
+  return rest.length < passwordLengthMin / 2 ? 'a password is more than a name or an address' : null;
+}
+
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, cost);
+}
+
+let absent: Promise<string> | undefined;
+
+/** False where there is no hash, after as much work as if there were. */
+export async function checkPassword(password: string, passwordHash: string | null): Promise<boolean> {
+  if (Buffer.byteLength(password) > passwordBytesMax) return false;
+  absent ??= hashPassword('nobody has this password');
+  const isRight = await verify(passwordHash ?? (await absent), password);
+  return isRight && passwordHash !== null;
+}
