@@ -1,0 +1,77 @@
+// One attempt to deliver a message. No redirect is followed, the answer's body is not read, and neither a slow nor a
+// talkative receiver holds anything up.
+
+import { type ClientRequest, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { isPublicAddress, lookupPublic, PrivateAddress } from './public-address.ts';
+
+export interface Attempt {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+  /** Only the operator's configuration may say so: private addresses, and `http:` to them. */
+  readonly arePrivateAddressesAllowed: boolean;
+}
+
+export type AttemptResult =
+  | { readonly kind: 'delivered'; readonly status: number }
+  /** `status` is null where there was no answer; `reason` names no address that the name resolved to. */
+  | { readonly kind: 'failed'; readonly status: number | null; readonly reason: string };
+
+/** Never rejects. */
+export function send(attempt: Attempt): Promise<AttemptResult> {
+  return new Promise((resolve) => {
+    const failed = (reason: string, status: number | null = null): void =>
+      resolve({ kind: 'failed', status, reason });
+    const problem = targetProblem(attempt);
+    if (problem !== null) return failed(problem);
+    const request = open(attempt);
+    const timer = setTimeout(() => request.destroy(new Error('no answer in time')), attempt.timeoutMs);
+    request.on('response', (response) => {
+      const status = response.statusCode ?? 0;
+      clearTimeout(timer);
+      response.destroy();
+      if (status >= 200 && status < 300) resolve({ kind: 'delivered', status });
+      else failed(`the receiver answered ${status}`, status);
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      failed(error instanceof PrivateAddress ? error.message : (error.code ?? error.message));
+    });
+    request.end(attempt.body);
+  });
+}
+
+/** Why no attempt is made at all. */
+export function targetProblem({
+  url,
+  arePrivateAddressesAllowed,
+}: Pick<Attempt, 'url' | 'arePrivateAddressesAllowed'>): string | null {
+  if (!URL.canParse(url)) return 'the address is not a URL';
+  const { protocol, username, password, hostname } = new URL(url);
+  if (username !== '' || password !== '') return 'the address must not hold user information';
+  if (protocol !== 'https:' && !(protocol === 'http:' && arePrivateAddressesAllowed)) {
+    return 'the address must begin with `https:`';
+  }
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (arePrivateAddressesAllowed || isIP(host) === 0 || isPublicAddress(host)) return null;
+  return new PrivateAddress(host).message;
+}
+
+function open({ url, headers, body, arePrivateAddressesAllowed }: Attempt): ClientRequest {
+  const request = new URL(url).protocol === 'https:' ? requestHttps : requestHttp;
+  return request(url, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'Writ',
+    },
+    // A connection that is kept would have been judged for another moment.
+    agent: false,
+    ...(arePrivateAddressesAllowed ? {} : { lookup: lookupPublic }),
+  });
+}
