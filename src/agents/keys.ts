@@ -4,12 +4,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const prefix = 'writ_';
+/** What an agent's key begins with. */
+const agentPrefix = 'writ_';
 const idLength = 8;
 const secretLength = 32;
 const checksumLength = 6;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const keyForm = /^writ_[0-9A-Za-z]{46}$/;
+const bodyForm = /^[0-9A-Za-z]{46}$/;
 
 export interface ApiKey {
   /** Names the key; may be shown and logged. */
@@ -21,16 +22,16 @@ export interface ApiKey {
 }
 
 /** A new key with 190 bits of secret. */
-export function createApiKey(): ApiKey {
+export function createApiKey(prefix: string = agentPrefix): ApiKey {
   const body = prefix + randomBase62(idLength + secretLength);
-  return describeKey(body + checksum(body));
+  return describeKey(body + checksum(body), prefix);
 }
 
 /** The key that a text is, or null where its form or its checksum is wrong. */
-export function parseApiKey(text: string): ApiKey | null {
-  if (!keyForm.test(text)) return null;
+export function parseApiKey(text: string, prefix: string = agentPrefix): ApiKey | null {
+  if (!text.startsWith(prefix) || !bodyForm.test(text.slice(prefix.length))) return null;
   const body = text.slice(0, -checksumLength);
-  return checksum(body) === text.slice(-checksumLength) ? describeKey(text) : null;
+  return checksum(body) === text.slice(-checksumLength) ? describeKey(text, prefix) : null;
 }
 
 /** Compares two digests in hexadecimal in a time that tells nothing of where they differ. */
@@ -51,7 +52,7 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-function describeKey(text: string): ApiKey {
+function describeKey(text: string, prefix: string): ApiKey {
   const id = text.slice(prefix.length, prefix.length + idLength);
   return { id, text, digest: createHash('sha256').update(text).digest('hex') };
 }

@@ -1,0 +1,93 @@
+// A person and what belongs to one, as they are stored. INVARIANT: nothing here holds a password, a code's secret or a
+// token in clear: they are hashed, or encrypted with the service's master key.
+
+import type { Role } from './operations.ts';
+
+export interface Person {
+  readonly id: string;
+  /** Unique, upper and lower case taken as equal. */
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly Role[];
+  /** Groups of approvers that the person belongs to. */
+  readonly groups: readonly string[];
+  readonly status: 'active' | 'disabled';
+  /** In the PHC text form. */
+  readonly passwordHash: string | null;
+  readonly totp: Totp | null;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
+export interface Totp {
+  readonly sealedSecret: string;
+  /** The step of the code that was taken last; no earlier one is good again. */
+  readonly lastStep: number;
+}
+
+export interface Session {
+  /** SHA-256 of the cookie's token. */
+  readonly id: string;
+  readonly personId: string;
+  readonly createdAtMs: number;
+  readonly seenAtMs: number;
+  /** However much it is used. */
+  readonly endsAtMs: number;
+  readonly address: string;
+}
+
+export interface PersonalToken {
+  /** The eight characters after `writp_`. */
+  readonly id: string;
+  readonly personId: string;
+  readonly name: string;
+  /** SHA-256 of the whole token. */
+  readonly digest: string;
+  /** At most the person's own. */
+  readonly roles: readonly Role[];
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+}
+
+export interface Invitation {
+  /** SHA-256 of the link's token. */
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly Role[];
+  readonly groups: readonly string[];
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+  readonly invitedBy: string;
+}
+
+export interface Application {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly createdAtMs: number;
+  /** The operator answers within this time. */
+  readonly dueAtMs: number;
+  readonly status: 'open' | 'granted' | 'declined';
+  readonly decidedAtMs: number | null;
+  readonly decidedBy: string | null;
+  /** Why it was declined. */
+  readonly answer: string | null;
+}
+
+/** Who acts: a person by a session or a token, with the roles that count. */
+export interface Actor {
+  readonly person: Person;
+  readonly roles: readonly Role[];
+}
+
+/** How records name a person: the id stays, the address tells people who it was. */
+export function recordName({ id, email }: Pick<Person, 'id' | 'email'>): string {
+  return `${email} (${id})`;
+}
+
+/** What records and replies show of a person. */
+export function shownPerson({ id, email, name, roles, groups, status, totp }: Person) {
+  return { id, email, name, roles: [...roles], groups: [...groups], status, has_totp: totp !== null };
+}

@@ -1,0 +1,69 @@
+// People over a real store, at a time that the test sets.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { acceptInvitation, createSetUpLink, invite, setUpFirstAdmin } from '../../src/people/access.ts';
+import { createAttempts } from '../../src/people/attempts.ts';
+import { createDirectory, type Directory } from '../../src/people/directory.ts';
+import type { Role } from '../../src/people/operations.ts';
+import type { Actor, Person } from '../../src/people/person.ts';
+import { confirmTotp, offerTotp, type SignInDeps } from '../../src/people/sign-in.ts';
+import { totpAt } from '../../src/people/totp.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export const password = 'correct horse battery';
+
+export interface PeopleService extends SignInDeps {
+  readonly store: Store;
+  readonly directory: Directory;
+  readonly time: { nowMs: number };
+  /** The first admin, as who acts. */
+  readonly admin: Actor;
+}
+
+export async function startPeople(): Promise<PeopleService> {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-people-'));
+  const store = await openStore({ path: join(folder, 'writ.db') });
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const time = { nowMs: Date.UTC(2026, 2, 2, 10) };
+  const directory = createDirectory(store.documents, () => time.nowMs);
+  const secret = (await createSetUpLink(directory, store.settings)) ?? '';
+  const joined = await setUpFirstAdmin(directory, store.settings, {
+    ...{ secret, password, email: 'ann@example.com', name: 'Ann' },
+  });
+  if (joined.kind !== 'joined') throw new Error(joined.kind);
+  const deps = { directory, attempts: createAttempts(), masterKey: store.masterKey };
+  return { ...deps, store, time, admin: actor(joined.person) };
+}
+
+export function actor(person: Person): Actor {
+  return { person, roles: person.roles };
+}
+
+export async function joinAs(
+  { directory, admin }: PeopleService,
+  email: string,
+  roles: readonly Role[],
+  groups: readonly string[] = roles.includes('approver') ? ['finance'] : [],
+): Promise<Person> {
+  const invited = await invite(directory, admin, { email, name: 'Somebody', roles, groups });
+  if (invited.kind !== 'invited') throw new Error(JSON.stringify(invited));
+  const joined = await acceptInvitation(directory, { secret: invited.secret, password });
+  if (joined.kind !== 'joined') throw new Error(JSON.stringify(joined));
+  return joined.person;
+}
+
+/** Sets codes up; returns the secret from which the app makes them. */
+export async function setUpCodes(service: PeopleService, person: Person): Promise<string> {
+  const { secret } = offerTotp(person);
+  const code = totpAt(secret, service.time.nowMs);
+  const result = await confirmTotp(service, person, { secret, code });
+  if (result !== 'set-up') throw new Error(result);
+  return secret;
+}

@@ -1,0 +1,288 @@
+// Signing in, staying in, and going out.
+
+import { describe, expect, it } from 'vitest';
+import { createChallenges } from '../../src/people/challenges.ts';
+import {
+  addPasskey,
+  checkPasskey,
+  passkeyCreationOptions,
+  passkeyRequestOptions,
+} from '../../src/people/passkeys.ts';
+import {
+  type Credentials,
+  changePassword,
+  csrfToken,
+  isCsrfToken,
+  reauthenticate,
+  signIn,
+  signOut,
+  whoseSession,
+} from '../../src/people/sign-in.ts';
+import { createToken, removeToken, whoseToken } from '../../src/people/tokens.ts';
+import { totpAt } from '../../src/people/totp.ts';
+import { createAuthenticator } from './authenticator.ts';
+import { actor, joinAs, type PeopleService, password, setUpCodes, startPeople } from './service.ts';
+
+const ann = { email: 'ann@example.com', password, code: null, address: '192.0.2.1' };
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+async function signedIn(service: PeopleService, more: Partial<Credentials> = {}) {
+  const result = await signIn(service, { ...ann, ...more });
+  if (result.kind !== 'signed-in') throw new Error(result.kind);
+  return result;
+}
+
+describe('signing in', () => {
+  it('makes a session of its own each time', async () => {
+    const service = await startPeople();
+    const [first, second] = [await signedIn(service), await signedIn(service, { email: 'ANN@example.com' })];
+    expect(first.secret).not.toBe(second.secret);
+    expect((await whoseSession(service, first.secret))?.person.email).toBe('ann@example.com');
+    await signOut(service, first.session);
+    expect(await whoseSession(service, first.secret)).toBeNull();
+    expect(await whoseSession(service, second.secret)).not.toBeNull();
+  });
+
+  it.each([
+    ['a wrong password', { password: 'correct horse batterz' }],
+    ['a wrong address', { email: 'nobody@example.com' }],
+  ])('takes no %s, and says no more', async (_, wrong) => {
+    const service = await startPeople();
+    expect(await signIn(service, { ...ann, ...wrong })).toEqual({ kind: 'wrong' });
+  });
+
+  it('takes no person who is disabled, and ends what they have open', async () => {
+    const service = await startPeople();
+    const ben = await joinAs(service, 'ben@example.com', ['auditor']);
+    const { secret } = await signedIn(service, { email: ben.email });
+    const { people, documents } = service.directory;
+    const found = await people.find(ben.id);
+    await documents.write([people.put({ ...ben, status: 'disabled' }, found?.version ?? 0)], null);
+    expect(await whoseSession(service, secret)).toBeNull();
+    expect(await signIn(service, { ...ann, email: ben.email })).toEqual({ kind: 'wrong' });
+  });
+
+  it('asks for a code where codes are set up, and takes each once', async () => {
+    const service = await startPeople();
+    const secret = await setUpCodes(service, service.admin.person);
+    expect(await signIn(service, ann)).toEqual({ kind: 'code-needed' });
+    expect(await signIn(service, { ...ann, password: 'wrong wrong wrong' })).toEqual({ kind: 'wrong' });
+    service.time.nowMs += 30_000;
+    const code = totpAt(secret, service.time.nowMs);
+    await signedIn(service, { code });
+    expect(await signIn(service, { ...ann, code })).toEqual({ kind: 'wrong' });
+  });
+
+  it('of two with one code at once lets one in', async () => {
+    const service = await startPeople();
+    const secret = await setUpCodes(service, service.admin.person);
+    service.time.nowMs += 30_000;
+    const code = totpAt(secret, service.time.nowMs);
+    const results = await Promise.all([signIn(service, { ...ann, code }), signIn(service, { ...ann, code })]);
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['signed-in', 'wrong']);
+  });
+
+  it('has to wait after five failures, ever longer, and then goes on', async () => {
+    const service = await startPeople();
+    const wrong = { ...ann, password: 'correct horse batterz' };
+    for (let i = 0; i < 5; i++) expect(await signIn(service, wrong)).toEqual({ kind: 'wrong' });
+    expect(await signIn(service, ann)).toEqual({ kind: 'wait', waitMs: 2_000 });
+    // From another address too: the account is what is guarded.
+    expect(await signIn(service, { ...ann, address: '192.0.2.9' })).toMatchObject({ kind: 'wait' });
+    service.time.nowMs += 2_000;
+    expect(await signIn(service, wrong)).toEqual({ kind: 'wrong' });
+    expect(await signIn(service, ann)).toEqual({ kind: 'wait', waitMs: 4_000 });
+    service.time.nowMs += 4_000;
+    await signedIn(service);
+  });
+
+  it('from one address waits for whatever account', async () => {
+    const service = await startPeople();
+    for (let i = 0; i < 5; i++) await signIn(service, { ...ann, email: `guess${i}@example.com` });
+    expect(await signIn(service, ann)).toMatchObject({ kind: 'wait' });
+    expect(await signIn(service, { ...ann, address: '192.0.2.9' })).toMatchObject({ kind: 'signed-in' });
+  });
+});
+
+describe('a session', () => {
+  it('ends an hour after its last use', async () => {
+    const service = await startPeople();
+    const { secret } = await signedIn(service);
+    service.time.nowMs += 59 * minuteMs;
+    expect(await whoseSession(service, secret)).not.toBeNull();
+    service.time.nowMs += 59 * minuteMs;
+    expect(await whoseSession(service, secret)).not.toBeNull();
+    service.time.nowMs += 60 * minuteMs;
+    expect(await whoseSession(service, secret)).toBeNull();
+  });
+
+  it('ends after twelve hours, however much it is used', async () => {
+    const service = await startPeople();
+    const { secret } = await signedIn(service);
+    for (let at = 0; at < 23; at++) {
+      service.time.nowMs += 30 * minuteMs;
+      expect(await whoseSession(service, secret)).not.toBeNull();
+    }
+    service.time.nowMs += 30 * minuteMs;
+    expect(await whoseSession(service, secret)).toBeNull();
+  });
+
+  it('is known by its cookie alone, which is not stored', async () => {
+    const service = await startPeople();
+    const { secret, session } = await signedIn(service);
+    expect(await whoseSession(service, session.id)).toBeNull();
+    const stored = await service.store.documents.find('session', session.id);
+    expect(JSON.stringify(stored)).not.toContain(secret);
+  });
+
+  it('has a token against other sites, which is none of another session', async () => {
+    const service = await startPeople();
+    const [first, second] = [await signedIn(service), await signedIn(service)];
+    const token = csrfToken(service, first.session);
+    expect(isCsrfToken(service, first.session, token)).toBe(true);
+    expect(isCsrfToken(service, second.session, token)).toBe(false);
+    expect(isCsrfToken(service, first.session, '')).toBe(false);
+  });
+});
+
+describe('a new password', () => {
+  it('ends all sessions and tokens', async () => {
+    const service = await startPeople();
+    const { secret } = await signedIn(service);
+    const made = await createToken(service.directory, service.admin, {
+      name: 'ci',
+      roles: ['admin'],
+      days: 1,
+    });
+    if (made.kind !== 'made') throw new Error(made.kind);
+    const newPassword = 'another horse battery';
+    const change = { password, newPassword, address: ann.address };
+    expect(await changePassword(service, service.admin.person, change)).toMatchObject({ kind: 'changed' });
+    expect(await whoseSession(service, secret)).toBeNull();
+    expect(await whoseToken(service.directory, made.text)).toBeNull();
+    expect(await signIn(service, ann)).toEqual({ kind: 'wrong' });
+    await signedIn(service, { password: newPassword });
+  });
+
+  it('takes the old one, and has to do', async () => {
+    const service = await startPeople();
+    const { person } = service.admin;
+    const address = ann.address;
+    expect(
+      await changePassword(service, person, { password: 'guess', newPassword: 'another horse', address }),
+    ).toEqual({ kind: 'wrong' });
+    expect(await changePassword(service, person, { password, newPassword: 'short', address })).toMatchObject({
+      kind: 'invalid',
+    });
+  });
+});
+
+describe('a step-up', () => {
+  it('takes password and code together, and no code twice', async () => {
+    const service = await startPeople();
+    const { person } = service.admin;
+    const again = (code: string | null) =>
+      reauthenticate(service, person, { password, code, address: ann.address });
+    expect(await again(null)).toEqual({ kind: 'second-factor-not-set-up' });
+    const secret = await setUpCodes(service, person);
+    expect(await again(null)).toEqual({ kind: 'code-needed' });
+    service.time.nowMs += 30_000;
+    const code = totpAt(secret, service.time.nowMs);
+    expect(await again(code)).toMatchObject({ kind: 'right' });
+    expect(await again(code)).toEqual({ kind: 'wrong' });
+  });
+});
+
+describe('a personal token', () => {
+  it('can do what it was made for, as long as its person can', async () => {
+    const service = await startPeople();
+    const { directory } = service;
+    const ben = await joinAs(service, 'ben@example.com', ['operator', 'auditor']);
+    const draft = { name: 'ci', roles: ['auditor'] as const, days: 2 };
+    const made = await createToken(directory, actor(ben), draft);
+    if (made.kind !== 'made') throw new Error(made.kind);
+    expect(made.text).toMatch(/^writp_[0-9A-Za-z]{46}$/);
+    expect((await whoseToken(directory, made.text))?.roles).toEqual(['auditor']);
+    const found = await directory.people.find(ben.id);
+    const put = directory.people.put({ ...ben, roles: ['operator'] }, found?.version ?? 0);
+    await directory.documents.write([put], null);
+    expect((await whoseToken(directory, made.text))?.roles).toEqual([]);
+    service.time.nowMs += 2 * 24 * hourMs;
+    expect(await whoseToken(directory, made.text)).toBeNull();
+  });
+
+  it('is not made for more than its person may, and is removed by its person', async () => {
+    const service = await startPeople();
+    const { directory } = service;
+    const ben = actor(await joinAs(service, 'ben@example.com', ['auditor']));
+    const draft = { name: 'ci', roles: ['admin'] as const, days: 2 };
+    expect(await createToken(directory, ben, draft)).toMatchObject({
+      problems: [{ field: 'roles', detail: 'you do not have the role `admin`' }],
+    });
+    const made = await createToken(directory, ben, { ...draft, roles: ['auditor'] });
+    if (made.kind !== 'made') throw new Error(made.kind);
+    expect(await removeToken(directory, service.admin, made.token.id)).toBe('unknown');
+    expect(await removeToken(directory, ben, made.token.id)).toBe('removed');
+    expect(await whoseToken(directory, made.text)).toBeNull();
+    expect(await whoseToken(directory, made.text.replace('writp_', 'writ_'))).toBeNull();
+  });
+});
+
+describe('a passkey', () => {
+  const origin = 'https://writ.example.com';
+
+  async function withPasskey() {
+    const service = await startPeople();
+    const deps = { directory: service.directory, challenges: createChallenges(), origin };
+    const device = createAuthenticator({ origin });
+    const { person } = service.admin;
+    const options = await passkeyCreationOptions(deps, person);
+    const added = await addPasskey(deps, person, { response: device.create(options), name: 'phone' });
+    expect(added.kind).toBe('added');
+    return { service, deps, device, person, options };
+  }
+
+  it('is set up once by an answer, and then says who it is', async () => {
+    const { deps, device, person, options } = await withPasskey();
+    const again = await addPasskey(deps, person, { response: device.create(options), name: 'again' });
+    expect(again).toEqual({ kind: 'wrong' });
+    const question = await passkeyRequestOptions(deps, 'sign in');
+    const answer = device.get(question);
+    expect((await checkPasskey(deps, 'sign in', answer))?.id).toBe(person.id);
+    expect(await checkPasskey(deps, 'sign in', answer)).toBeNull();
+  });
+
+  it('answers for one purpose, in time', async () => {
+    const { service, deps, device } = await withPasskey();
+    const other = await passkeyRequestOptions(deps, 'sign in');
+    expect(await checkPasskey(deps, 'step-up r1', device.get(other))).toBeNull();
+    const late = await passkeyRequestOptions(deps, 'sign in');
+    service.time.nowMs += 5 * minuteMs;
+    expect(await checkPasskey(deps, 'sign in', device.get(late))).toBeNull();
+  });
+
+  it.each([
+    ['another origin', { origin: 'https://evil.example.com', relyingParty: 'writ.example.com' }],
+    ['another relying party', { origin, relyingParty: 'example.com' }],
+    ['nobody verified', { origin, isUserVerified: false }],
+  ])('is not taken from %s', async (_, wrong) => {
+    const service = await startPeople();
+    const deps = { directory: service.directory, challenges: createChallenges(), origin };
+    const { person } = service.admin;
+    const options = await passkeyCreationOptions(deps, person);
+    const response = createAuthenticator(wrong).create(options);
+    expect(await addPasskey(deps, person, { response, name: 'phone' })).toEqual({ kind: 'wrong' });
+  });
+
+  it.each([null, 1, 'x', {}, { id: 'x' }, { id: 5, response: {} }])('is not %j', async (answer) => {
+    const { deps } = await withPasskey();
+    expect(await checkPasskey(deps, 'sign in', answer)).toBeNull();
+  });
+
+  it('of another device is nobody', async () => {
+    const { deps } = await withPasskey();
+    const question = await passkeyRequestOptions(deps, 'sign in');
+    expect(await checkPasskey(deps, 'sign in', createAuthenticator({ origin }).get(question))).toBeNull();
+  });
+});
