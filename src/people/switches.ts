@@ -1,0 +1,127 @@
+// The kill switch: one action of an operator refuses an agent, a risk tier, an area of actions, or everything.
+// INVARIANT: a switch is in force in every process of the same store within a second, and nobody is let through on
+// switches that were looked at longer ago than that.
+
+import { randomUUID } from 'node:crypto';
+import type { RiskTier } from '../model/request.ts';
+import type { Invalid } from './access.ts';
+import { createCollection } from './collection.ts';
+import type { Directory } from './directory.ts';
+import { type Actor, recordName } from './person.ts';
+
+export type SwitchScope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'tier'; readonly tier: RiskTier }
+  /** All of an action's key but its last segment. */
+  | { readonly kind: 'area'; readonly area: string }
+  | { readonly kind: 'agent'; readonly agentId: string };
+
+export interface Switch {
+  readonly id: string;
+  readonly scope: SwitchScope;
+  readonly reason: string;
+  readonly createdAtMs: number;
+  /** The person's id. */
+  readonly createdBy: string;
+}
+
+export interface Asked {
+  readonly agentId: string;
+  readonly tier: RiskTier;
+  readonly actionKey: string;
+}
+
+/** Whether the switch stops this; an area stops the areas within it too. */
+export function stops({ scope }: Switch, { agentId, tier, actionKey }: Asked): boolean {
+  switch (scope.kind) {
+    case 'all':
+      return true;
+    case 'tier':
+      return scope.tier === tier;
+    case 'area':
+      return actionKey.startsWith(`${scope.area}.`);
+    case 'agent':
+      return scope.agentId === agentId;
+  }
+}
+
+export interface SwitchBoard {
+  /** The switch that stops this, if any does; looks again where the last look is too long ago. */
+  stopping(asked: Asked): Switch | null | Promise<Switch | null>;
+  /** All that are on, the latest first. */
+  list(): Promise<readonly Switch[]>;
+  turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<Turned | Invalid>;
+  turnOff(actor: Actor, id: string): Promise<'off' | 'unknown' | 'conflict'>;
+}
+
+export interface Turned {
+  readonly kind: 'on';
+  readonly switch: Switch;
+}
+
+export interface SwitchBoardDeps {
+  readonly directory: Directory;
+  /** Milliseconds from any beginning; never goes back. */
+  readonly steadyMs: () => number;
+}
+
+/** A look is good for this long, with time left to decide within the second. */
+const lookedMaxMs = 500;
+/** More than anybody can keep in mind; the newest counts and the rest stays listed. */
+const switchesMax = 1_000;
+const reasonLengthMax = 500;
+
+export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
+  const switches = createCollection<Switch>(directory.documents, 'switch', () => ({}));
+  let seen: readonly Switch[] = [];
+  let seenAtMs = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | null = null;
+
+  async function lookOnce(): Promise<void> {
+    const atMs = steadyMs();
+    seen = (await switches.list({ countMax: switchesMax })).map(({ value }) => value);
+    seenAtMs = atMs;
+  }
+
+  /** Requests that wait share one look. */
+  function look(): Promise<void> {
+    looking ??= lookOnce().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  const find = (asked: Asked): Switch | null => seen.find((one) => stops(one, asked)) ?? null;
+
+  return {
+    stopping: (asked) =>
+      steadyMs() - seenAtMs <= lookedMaxMs ? find(asked) : look().then(() => find(asked)),
+    list: async () => (await switches.list({ countMax: switchesMax })).map(({ value }) => value),
+    turnOn: async ({ person }, { scope, reason }) => {
+      const isReason = reason.trim() !== '' && reason.length <= reasonLengthMax;
+      if (!isReason) {
+        const detail = `write 1 to ${reasonLengthMax} characters`;
+        return { kind: 'invalid', problems: [{ field: 'reason', detail }] };
+      }
+      const createdAtMs = Math.trunc(directory.clock());
+      const made: Switch = { id: randomUUID(), scope, reason, createdAtMs, createdBy: person.id };
+      await directory.change([switches.put(made, 0)], {
+        ...{ who: recordName(person), what: 'switch-turned-on', subject: made.id, before: null },
+        after: { scope, reason },
+      });
+      await lookOnce();
+      return { kind: 'on', switch: made };
+    },
+    turnOff: async ({ person }, id) => {
+      const found = await switches.find(id);
+      if (found === null) return 'unknown';
+      const { scope, reason } = found.value;
+      const result = await directory.change([switches.remove(found.value, found.version)], {
+        ...{ who: recordName(person), what: 'switch-turned-off', subject: id, after: null },
+        before: { scope, reason },
+      });
+      await lookOnce();
+      return result === 'changed' ? 'off' : 'conflict';
+    },
+  };
+}

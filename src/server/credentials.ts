@@ -1,0 +1,22 @@
+// What a person hears whose credentials are not taken: no more than that, or how long to wait.
+
+import type { Refused } from '../people/sign-in.ts';
+import { ProblemError } from './problem.ts';
+
+export function refusal(refused: Refused): ProblemError {
+  switch (refused.kind) {
+    case 'wrong':
+      return wrongCredentials();
+    case 'code-needed':
+      return new ProblemError('code_needed', 'send the six digits of the authenticator app as `code`');
+    case 'wait': {
+      const seconds = String(Math.ceil(refused.waitMs / 1000));
+      const headers = { 'retry-after': seconds };
+      return new ProblemError('too_many_attempts', `try again in ${seconds} s`, { headers });
+    }
+  }
+}
+
+export function wrongCredentials(): ProblemError {
+  return new ProblemError('wrong_credentials', 'address, password or code are wrong');
+}

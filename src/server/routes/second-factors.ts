@@ -1,0 +1,208 @@
+// What shows beside a password who somebody is: one-time codes and passkeys, set up by a person for themselves.
+
+import type { FastifyInstance } from 'fastify';
+import {
+  addPasskey,
+  checkPasskey,
+  type PasskeyDeps,
+  passkeyCreationOptions,
+  passkeyRequestOptions,
+  removePasskey,
+} from '../../people/passkeys.ts';
+import {
+  confirmTotp,
+  offerTotp,
+  removeTotp,
+  type SignedIn,
+  type SignInDeps,
+  signIn,
+  signOut,
+  startSession,
+} from '../../people/sign-in.ts';
+import { refusal, wrongCredentials } from '../credentials.ts';
+import { actorOf, type Call, conflict, manage, notFound } from '../manage.ts';
+import type { JsonSchema, OperationReply } from '../operation.ts';
+import { idParameter, listReply, noContent, objectSchema, text, time } from '../schemas.ts';
+import { sessionView } from '../session-view.ts';
+
+export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/totp', access: 'signed-in' },
+    operation: {
+      id: 'offerCodes',
+      summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
+      replies: {
+        200: {
+          description: 'The secret',
+          schema: objectSchema({ secret: text(64), uri: text(1024) }),
+          example: {
+            secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+            uri: 'otpauth://totp/Writ:ann%40example.com',
+          },
+        },
+      },
+    },
+    handle: async (call) => offerTotp(actorOf(call).person),
+  });
+
+  manage<{ secret: string; code: string }>(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/totp/confirm', access: 'signed-in' },
+    operation: {
+      id: 'confirmCodes',
+      summary: 'Sets one-time codes up, by the first one',
+      body: {
+        description: 'The secret that was offered, and the code that the app shows.',
+        schema: objectSchema({ secret: text(64), code: text(6) }),
+        examples: { first: { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', code: '287082' } },
+      },
+      replies: { 204: noContent('Set up') },
+      problems: ['wrong_credentials', 'conflict'],
+    },
+    handle: async (call) => {
+      const result = await confirmTotp(deps, actorOf(call).person, call.body);
+      if (result === 'wrong') throw wrongCredentials();
+      if (result === 'conflict') throw conflict('codes are set up: remove them first');
+    },
+  });
+
+  manage<{ password: string; code: string }>(app, deps, {
+    ...{ method: 'DELETE', url: '/v1/session/totp', access: 'signed-in' },
+    operation: {
+      id: 'removeCodes',
+      summary: 'Gives one-time codes up',
+      body: {
+        description: 'Who has found a session open must not be able to do this.',
+        schema: objectSchema({ password: text(1024), code: text(6) }),
+        examples: { last: { password: 'correct horse battery', code: '287082' } },
+      },
+      replies: { 204: noContent('Removed') },
+      problems: ['wrong_credentials', 'code_needed', 'too_many_attempts', 'conflict'],
+    },
+    handle: async (call) => {
+      const actor = actorOf(call);
+      const { password, code } = call.body;
+      const address = call.request.clientAddress;
+      const result = await signIn(deps, { email: actor.person.email, password, code, address });
+      if (result.kind !== 'signed-in') throw refusal(result);
+      await signOut(deps, result.session);
+      if ((await removeTotp(deps.directory, actor, actor.person.id)) === 'conflict') throw conflict();
+    },
+  });
+}
+
+interface PasskeyRoutes {
+  readonly deps: SignInDeps;
+  readonly passkeyDeps: PasskeyDeps;
+  readonly signedIn: (result: SignedIn, call: Call<unknown>) => Promise<unknown>;
+}
+
+export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, signedIn }: PasskeyRoutes): void {
+  const { directory } = deps;
+
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/passkeys/options', access: 'signed-in' },
+    operation: {
+      id: 'offerPasskey',
+      summary: 'What `navigator.credentials.create` takes',
+      replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    },
+    handle: async (call) => await passkeyCreationOptions(passkeyDeps, actorOf(call).person),
+  });
+
+  manage<{ name: string; response: unknown }>(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/passkeys', access: 'signed-in' },
+    operation: {
+      id: 'addPasskey',
+      summary: 'Sets a passkey up',
+      body: {
+        description: 'A name, and what the browser gave.',
+        schema: objectSchema({ name: text(100), response: { type: 'object' } }),
+        examples: { phone: { name: 'phone', response: { id: 'AbC', type: 'public-key' } } },
+      },
+      replies: {
+        201: { description: 'Set up', schema: passkeySchema, example: passkeyExample },
+      },
+      problems: ['wrong_credentials', 'conflict'],
+    },
+    handle: async (call) => {
+      const result = await addPasskey(passkeyDeps, actorOf(call).person, call.body);
+      if (result.kind === 'wrong') throw wrongCredentials();
+      if (result.kind === 'too-many') throw conflict('remove one of your passkeys first');
+      if (result.kind !== 'added') throw wrongCredentials();
+      call.reply.code(201);
+      return shownPasskey(result.passkey);
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/session/passkeys', access: 'signed-in' },
+    operation: {
+      id: 'listPasskeys',
+      summary: "The person's own passkeys",
+      replies: { 200: listReply('The passkeys', passkeySchema, passkeyExample) },
+    },
+    handle: async (call) => {
+      const found = await directory.passkeys.list({ parent: actorOf(call).person.id, countMax: 200 });
+      return { items: found.map(({ value }) => shownPasskey(value)) };
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'DELETE', url: '/v1/session/passkeys/:id', access: 'signed-in' },
+    operation: {
+      id: 'removePasskey',
+      summary: "Removes one of the person's own passkeys",
+      parameters: [idParameter('The id in the list.', passkeyExample.id)],
+      replies: { 204: noContent('Removed') },
+      problems: ['not_found'],
+    },
+    handle: async (call) => {
+      const result = await removePasskey(directory, actorOf(call).person, call.params.id ?? '');
+      if (result === 'unknown') throw notFound('passkey');
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/passkey-options', access: 'public' },
+    operation: {
+      id: 'askPasskey',
+      summary: 'What `navigator.credentials.get` takes, to sign in',
+      replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    },
+    handle: async () => await passkeyRequestOptions(passkeyDeps, signInPurpose),
+  });
+
+  manage<{ response: unknown }>(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/passkey', access: 'public' },
+    operation: {
+      id: 'signInByPasskey',
+      summary: 'Signs a person in by a passkey',
+      body: {
+        description: 'What the browser gave.',
+        schema: objectSchema({ response: { type: 'object' } }),
+        examples: { answer: { response: { id: 'AbC', type: 'public-key' } } },
+      },
+      replies: { 200: sessionView('Signed in') },
+      problems: ['wrong_credentials'],
+    },
+    handle: async (call) => {
+      const person = await checkPasskey(passkeyDeps, signInPurpose, call.body.response);
+      if (person === null) throw wrongCredentials();
+      return await signedIn(await startSession(deps, person, call.request.clientAddress), call);
+    },
+  });
+}
+
+const signInPurpose = 'sign in';
+
+function webAuthnReply(description: string): OperationReply {
+  const schema: JsonSchema = { type: 'object', additionalProperties: true };
+  return { description, schema, example: { challenge: 'AbC' } };
+}
+
+const passkeySchema = objectSchema({ id: text(1400), name: text(100), created_at: time });
+const passkeyExample = { id: 'AbC', name: 'phone', created_at: '2026-03-02T10:00:00.000Z' };
+
+function shownPasskey({ id, name, createdAtMs }: { id: string; name: string; createdAtMs: number }) {
+  return { id, name, created_at: new Date(createdAtMs).toISOString() };
+}

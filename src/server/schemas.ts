@@ -1,0 +1,58 @@
+// Pieces of which the schemas of the management API are made.
+
+import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
+
+/** A record with these members and no others; those of `optional` may be missing. */
+export function objectSchema(
+  required: Readonly<Record<string, JsonSchema>>,
+  optional: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    additionalProperties: false,
+    properties: { ...required, ...optional },
+  };
+}
+
+export function text(lengthMax: number): JsonSchema {
+  return { type: 'string', maxLength: lengthMax };
+}
+
+export const textList: JsonSchema = { type: 'array', items: text(100), maxItems: 100 };
+
+/** RFC 3339, UTC. */
+export const time: JsonSchema = { type: 'string', format: 'date-time' };
+
+export const timeOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time' };
+
+export const textOrNull: JsonSchema = { type: ['string', 'null'] };
+
+export function listReply(description: string, item: JsonSchema, example: unknown): OperationReply {
+  const schema = objectSchema({ items: { type: 'array', items: item } });
+  return { description, schema, example: { items: [example] } };
+}
+
+/** A reply without a body. */
+export function noContent(description: string): OperationReply {
+  return { description, contentType: null };
+}
+
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function timeTextOrNull(ms: number | null): string | null {
+  return ms === null ? null : timeText(ms);
+}
+
+export function idParameter(description: string, example: string): Parameter {
+  return {
+    name: 'id',
+    in: 'path',
+    isRequired: true,
+    description,
+    schema: { type: 'string' },
+    example,
+  } as const;
+}

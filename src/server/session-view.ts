@@ -1,0 +1,22 @@
+// A session as the management API shows it.
+
+import type { OperationReply } from './operation.ts';
+import { personExample, personSchema } from './person-view.ts';
+import { objectSchema, textList } from './schemas.ts';
+
+const sessionExample = {
+  person: personExample,
+  roles: ['approver'],
+  csrf_token: 'AbC',
+  ends_at: '2026-03-02T22:00:00.000Z',
+};
+
+export function sessionView(description: string): OperationReply {
+  const schema = objectSchema({
+    person: personSchema,
+    roles: textList,
+    csrf_token: { type: ['string', 'null'] },
+    ends_at: { type: ['string', 'null'], format: 'date-time' },
+  });
+  return { description, schema, example: sessionExample, headers: ['Set-Cookie'] };
+}

@@ -1,0 +1,69 @@
+// The kill switch over a real store: what each scope stops, and that all who share the store know in time.
+
+import { describe, expect, it } from 'vitest';
+import { createDirectory } from '../../src/people/directory.ts';
+import { createSwitchBoard, type SwitchScope, stops } from '../../src/people/switches.ts';
+import { startPeople } from './service.ts';
+
+const asked = { agentId: 'a1', tier: 'high', actionKey: 'payment.refund.create' } as const;
+
+describe('a switch', () => {
+  it.each<[SwitchScope, boolean]>([
+    [{ kind: 'all' }, true],
+    [{ kind: 'tier', tier: 'high' }, true],
+    [{ kind: 'tier', tier: 'critical' }, false],
+    [{ kind: 'area', area: 'payment' }, true],
+    [{ kind: 'area', area: 'payment.refund' }, true],
+    [{ kind: 'area', area: 'payment.refund.create' }, false],
+    [{ kind: 'area', area: 'pay' }, false],
+    [{ kind: 'agent', agentId: 'a1' }, true],
+    [{ kind: 'agent', agentId: 'a2' }, false],
+  ])('of %j stops it: %s', (scope, isStopped) => {
+    const one = { id: 's', scope, reason: 'r', createdAtMs: 0, createdBy: 'p' };
+    expect(stops(one, asked)).toBe(isStopped);
+  });
+});
+
+describe('the board', () => {
+  it('stops at once here, and within a second wherever the store is shared', async () => {
+    const { directory, admin } = await startPeople();
+    let nowMs = 0;
+    const steadyMs = () => nowMs;
+    const here = createSwitchBoard({ directory, steadyMs });
+    const there = createSwitchBoard({ directory: createDirectory(directory.documents, () => 0), steadyMs });
+    expect(await here.stopping(asked)).toBeNull();
+    expect(await there.stopping(asked)).toBeNull();
+    const turned = await here.turnOn(admin, { scope: { kind: 'tier', tier: 'high' }, reason: 'look' });
+    if (turned.kind !== 'on') throw new Error(turned.kind);
+    expect(await here.stopping(asked)).toEqual(turned.switch);
+    nowMs += 501;
+    expect(await there.stopping(asked)).toEqual(turned.switch);
+    expect(await here.turnOff(admin, turned.switch.id)).toBe('off');
+    expect(await here.stopping(asked)).toBeNull();
+    expect(await there.stopping(asked)).toEqual(turned.switch);
+    nowMs += 501;
+    expect(await there.stopping(asked)).toBeNull();
+    expect(await here.turnOff(admin, turned.switch.id)).toBe('unknown');
+  });
+
+  it('lets nobody through when it cannot look', async () => {
+    const { directory, store } = await startPeople();
+    let nowMs = 0;
+    const board = createSwitchBoard({ directory, steadyMs: () => nowMs });
+    expect(await board.stopping(asked)).toBeNull();
+    await store.close();
+    expect(await board.stopping(asked)).toBeNull();
+    nowMs += 501;
+    await expect(board.stopping(asked)).rejects.toThrow('closed');
+  });
+
+  it('asks for a reason', async () => {
+    const { directory, admin } = await startPeople();
+    const board = createSwitchBoard({ directory, steadyMs: () => 0 });
+    expect(await board.turnOn(admin, { scope: { kind: 'all' }, reason: ' ' })).toMatchObject({
+      kind: 'invalid',
+      problems: [{ field: 'reason' }],
+    });
+    expect(await board.list()).toEqual([]);
+  });
+});
