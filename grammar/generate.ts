@@ -1,20 +1,25 @@
 // The grammar → what is made from it: types of the concrete tree, an EBNF page, railroad diagrams and editor colours.
 // `npm run grammar` writes them to generated/, and a test holds the committed files equal to what `generate` returns.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createSyntaxDiagramsCode, generateCstDts, type ISerializedGast } from 'chevrotain';
+import { runInNewContext } from 'node:vm';
+import { generateCstDts } from 'chevrotain';
 import { grammarRules } from './parser.ts';
-import { contextualWords, literal, reservedWords, sign } from './tokens.ts';
+import { fromTheTop, type Production, referredRule, spelledToken } from './productions.ts';
+import { type RailroadShapes, railroadPage } from './railroad.ts';
+import { contextualWords, literal, reservedWords } from './tokens.ts';
 
 /** File name → text, for every file of generated/. */
 export function generate(): Readonly<Record<string, string>> {
-  const { rules, serialized: unsorted } = grammarRules();
-  const serialized = fromTheTop(unsorted as readonly Production[]) as ISerializedGast[];
+  const { rules, serialized } = grammarRules();
+  const sorted = fromTheTop(serialized as readonly Production[]);
   return {
     'cst.ts': treeTypes(generateCstDts(rules, { includeVisitorInterface: false })),
-    'grammar.ebnf': ebnf(serialized),
-    'railroad.html': railroad(serialized),
+    'grammar.ebnf': ebnf(sorted),
+    'railroad.html': railroadPage(sorted, railroadShapes()),
     'policy.tmLanguage.json': `${JSON.stringify(textMateGrammar(), null, 2)}\n`,
   };
 }
@@ -31,42 +36,10 @@ function treeTypes(declarations: string): string {
   return `// Made from grammar/parser.ts by \`npm run grammar\`: the concrete tree, every child of which recovery may leave out.\n\n${body}`;
 }
 
-// ---- the rules as data
-
-/** The rules in the order in which a reader meets them, from the whole file down. */
-function fromTheTop(rules: readonly Production[]): readonly Production[] {
-  const byName = new Map(rules.map((rule) => [rule.name, rule]));
-  const met = new Set<Production>();
-  const meet = (name: string | undefined): void => {
-    const rule = byName.get(name);
-    if (rule === undefined || met.has(rule)) return;
-    met.add(rule);
-    for (const inner of namesIn(rule)) meet(inner);
-  };
-  meet('file');
-  return [...met];
-}
-
-function namesIn(production: Production): readonly (string | undefined)[] {
-  const own = production.type === 'NonTerminal' ? [production.name] : [];
-  return [...own, ...(production.definition ?? []).flatMap(namesIn)];
-}
-
-interface Production {
-  readonly type: ISerializedGast['type'];
-  readonly name?: string;
-  readonly label?: string;
-  readonly terminalLabel?: string;
-  readonly nonTerminalName?: string;
-  readonly definition?: readonly Production[];
-  readonly separator?: Production;
-  readonly idx?: number;
-}
-
 // ---- EBNF
 
-function ebnf(rules: readonly ISerializedGast[]): string {
-  const lines = (rules as readonly Production[]).map((rule) => {
+function ebnf(rules: readonly Production[]): string {
+  const lines = rules.map((rule) => {
     const alternatives = topAlternatives(rule);
     return `${rule.name} =\n    ${alternatives.join('\n  | ')} ;\n`;
   });
@@ -94,7 +67,7 @@ function term(production: Production): string {
     case 'Terminal':
       return terminal(production);
     case 'NonTerminal':
-      return production.nonTerminalName ?? production.name ?? '';
+      return referredRule(production);
     case 'Option':
       return `[ ${sequence(production)} ]`;
     case 'Repetition':
@@ -117,19 +90,9 @@ function separator(production: Production): string {
   return production.separator === undefined ? '' : terminal(production.separator);
 }
 
-const spelling: ReadonlyMap<string, string> = new Map([
-  ...[...reservedWords, ...contextualWords].map((text) => [tokenName(text), text] as const),
-  ...Object.values(sign).map((type) => [type.name, String(type.PATTERN)] as const),
-]);
-
-function tokenName(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 function terminal(production: Production): string {
-  const name = production.name ?? '';
-  const text = spelling.get(name);
-  return text === undefined ? name : `'${text}'`;
+  const text = spelledToken(production);
+  return text === null ? (production.name ?? '') : `'${text}'`;
 }
 
 function ebnfTokens(): string {
@@ -147,11 +110,14 @@ ${patterns.join('\n')}
 
 // ---- railroad diagrams
 
-/** A page that draws the rules with the scripts of the installed parser library and asks no other machine. */
-function railroad(rules: ISerializedGast[]): string {
-  const base = '../../node_modules/chevrotain/diagrams/';
-  const page = createSyntaxDiagramsCode(rules, { resourceBase: base, css: `${base}diagrams.css` });
-  return `${page.trim().replaceAll(/[ \t]+$/gm, '')}\n`;
+/** The shapes of the diagrams, by a script of the parser library that is made for browsers: it sets a global. */
+function railroadShapes(): RailroadShapes {
+  const library = createRequire(import.meta.url).resolve('chevrotain');
+  const script = join(dirname(library), '../../diagrams/vendor/railroad-diagrams.js');
+  const globals: { railroad?: RailroadShapes } = {};
+  runInNewContext(readFileSync(script, 'utf8'), globals);
+  if (globals.railroad === undefined) throw new Error(`${script} draws nothing`);
+  return globals.railroad;
 }
 
 // ---- editor colours

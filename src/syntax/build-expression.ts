@@ -40,9 +40,9 @@ import { declaredName } from './declared-name.ts';
 import { textLiteral } from './text-literal.ts';
 import type { BinaryOperator, Expression, Path, Quantifier, Unary } from './tree.ts';
 import { replaceBareValues } from './value-as-condition.ts';
-import { walkExpression } from './visit.ts';
+import { expressionDepth } from './visit.ts';
 
-/** How deep operators may stand inside one another: every later stage walks the tree by recursion. */
+/** How deep operators may stand inside one another: every later stage walks the tree by recursion, but for chains. */
 const expressionDepthMax = 500;
 
 /** A whole expression; `after` is the offset of what stands before it, where a missing one is placed. */
@@ -52,11 +52,7 @@ export function buildExpression(
   ctx: BuildContext,
 ): Expression {
   const expression = disjunction(node, after, ctx);
-  let depthSeen = 0;
-  walkExpression(expression, (_, depth) => {
-    depthSeen = Math.max(depthSeen, depth);
-  });
-  if (depthSeen <= expressionDepthMax) return expression;
+  if (expressionDepth(expression) <= expressionDepthMax) return expression;
   const message = `an expression is more than ${expressionDepthMax} operators deep`;
   ctx.report(
     syntaxError(

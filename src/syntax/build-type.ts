@@ -46,7 +46,7 @@ function buildField(node: FieldCstNode, ctx: BuildContext): Field | null {
 }
 
 // Line breaks mean nothing to the parser, so the rule that one separates two fields is kept here.
-function reportMissingSeparators(fields: readonly Field[], ctx: BuildContext): void {
+export function reportMissingSeparators(fields: readonly Field[], ctx: BuildContext): void {
   for (const [index, field] of fields.entries()) {
     const before = fields[index - 1];
     if (before === undefined) continue;

@@ -13,6 +13,10 @@ const controls = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u
 const refused = new RegExp(`[${bidiControls}]|[${controls}]|\\r(?!\\n)`, 'g');
 const bidiControl = new RegExp(`[${bidiControls}]`);
 
+export function holdsRefusedCharacter(text: string): boolean {
+  return text.search(refused) >= 0;
+}
+
 export function refusedCharacters(source: SourceText): readonly Diagnostic[] {
   return Array.from(source.text.matchAll(refused), ({ 0: character, index }) => {
     const span = makeSpan({ source }, index, index + 1);

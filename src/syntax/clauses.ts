@@ -41,6 +41,7 @@ export function checkClauses(
   clauses: readonly WrittenClause[],
   ctx: BuildContext,
 ): void {
+  if (areUsual(effect, clauses)) return;
   const named = clauses.map((one) => ({ ...one, name: clauseName(one) }));
   const isSound = [
     ...named.map((one, index) => {
@@ -51,6 +52,18 @@ export function checkClauses(
     checkNeeded(effect, ruleName, named, ctx),
   ].every(Boolean);
   if (isSound) checkOrder(named, ctx);
+}
+
+/** Whether nothing is to be said: clauses that the effect takes, those that it needs, each once and in order. */
+function areUsual(effect: Effect, clauses: readonly WrittenClause[]): boolean {
+  const names = clauses.map(clauseName);
+  let before = -1;
+  for (const name of names) {
+    const rank = order.indexOf(name);
+    if (rank <= before || !allowed[effect].includes(name)) return false;
+    before = rank;
+  }
+  return neededClause(effect, names) === null;
 }
 
 interface NamedClause extends WrittenClause {
@@ -116,8 +129,10 @@ function checkNeeded(
   clauses: readonly NamedClause[],
   ctx: BuildContext,
 ): boolean {
-  const names = new Set(clauses.map(({ name }) => name));
-  const needed = neededClause(effect, names);
+  const needed = neededClause(
+    effect,
+    clauses.map(({ name }) => name),
+  );
   if (needed === null) return true;
   ctx.report(syntaxError('clause-missing', ruleName, needed.message, needed.help));
   return false;
@@ -125,16 +140,16 @@ function checkNeeded(
 
 function neededClause(
   effect: Effect,
-  names: ReadonlySet<ClauseName>,
+  names: readonly ClauseName[],
 ): { readonly message: string; readonly help: string } | null {
-  if (effect === 'escalate' && !names.has('to')) {
+  if (effect === 'escalate' && !names.includes('to')) {
     return { message: 'an `escalate` rule says to whom', help: 'add `to` and the name of approvers' };
   }
-  if (effect === 'risk' && !names.has('bare points')) {
+  if (effect === 'risk' && !names.includes('bare points')) {
     return { message: 'a `risk` rule says how many points', help: 'add points such as `+30` after the name' };
   }
-  const parameter = (['needs', 'within'] as const).find((name) => names.has(name));
-  if (effect === 'allow' && parameter !== undefined && !names.has('after')) {
+  const parameter = (['needs', 'within'] as const).find((name) => names.includes(name));
+  if (effect === 'allow' && parameter !== undefined && !names.includes('after')) {
     return {
       message: `\`${parameter}\` in an \`allow\` rule belongs to an \`after\``,
       help: 'add `after approval by` and the name of approvers, or `after reauth`',

@@ -1,21 +1,19 @@
-// Comment tokens → comments of the tree, and the documentation of what stands below them: the whole-line comments that
-// end on the line above.
+// Places of comments → comments of the tree, and the documentation of what stands below them: the whole-line comments
+// that end on the line above.
 
-import type { Token } from '../../grammar/tokens.ts';
 import type { SourceText } from '../diagnostic/span.ts';
-import { tokenSpan } from './build-context.ts';
+import { makeSpan } from './build-context.ts';
 import type { Comment } from './tree.ts';
 
-export function buildComments(tokens: readonly Token[], source: SourceText): readonly Comment[] {
-  return tokens.map((token) => {
-    const before = blanksBefore(source.text, token.startOffset);
-    return {
-      text: token.image.trimEnd(),
-      ownLine: before !== null,
-      afterBlank: before !== null && blanksBefore(source.text, before) !== null && before > 0,
-      span: tokenSpan(token, { source }),
-    };
-  });
+/** The comment between two offsets, `#` included. */
+export function buildComment(start: number, end: number, source: SourceText): Comment {
+  const before = blanksBefore(source.text, start);
+  return {
+    text: source.text.slice(start, end).trimEnd(),
+    ownLine: before !== null,
+    afterBlank: before !== null && blanksBefore(source.text, before) !== null && before > 0,
+    span: makeSpan({ source }, start, end),
+  };
 }
 
 /**
@@ -24,10 +22,14 @@ export function buildComments(tokens: readonly Token[], source: SourceText): rea
  */
 function blanksBefore(text: string, offset: number): number | null {
   let at = offset;
-  while (at > 0 && /[ \t\ufeff]/.test(text.charAt(at - 1))) at--;
+  while (at > 0 && isBlank(text.charCodeAt(at - 1))) at--;
   if (at === 0) return 0;
   if (text[at - 1] !== '\n' && text[at - 1] !== '\r') return null;
   return text[at - 1] === '\n' && text[at - 2] === '\r' ? at - 2 : at - 1;
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0xfeff;
 }
 
 /** The documentation above an offset, without `#` and one blank, joined by line breaks; null for none. */
@@ -43,10 +45,10 @@ export function documentationBefore(
     let lineEnd = blanksBefore(source.text, offset);
     for (let comment = commentEnding(lineEnd); comment !== undefined; comment = commentEnding(lineEnd)) {
       // What silences a warning speaks to the checker.
-      if (!/^#\s*writ:/.test(comment.text)) lines.unshift(comment.text.replace(/^# ?/, ''));
+      if (!/^#\s*writ:/.test(comment.text)) lines.push(comment.text.replace(/^# ?/, ''));
       lineEnd = blanksBefore(source.text, comment.span.start);
     }
-    return lines.length === 0 ? null : lines.join('\n');
+    return lines.length === 0 ? null : lines.reverse().join('\n');
   };
 
   function commentEnding(offset: number | null): Comment | undefined {

@@ -6,7 +6,7 @@ import { syntaxError, tokenSpan } from './build-context.ts';
 import type { Reader } from './concrete.ts';
 
 /** How deep brackets and prefix operators may stand inside one another. */
-const nestingMax = 64;
+export const nestingMax = 64;
 
 export function flatten(tokens: readonly Token[], reader: Reader): readonly Token[] {
   const kept: Token[] = [];

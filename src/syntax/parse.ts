@@ -7,8 +7,9 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { build } from './build.ts';
 import { type BuildContext, makeSpan, syntaxError } from './build-context.ts';
 import { refusedCharacters } from './characters.ts';
-import { buildComments, documentationBefore } from './comments.ts';
+import { buildComment, documentationBefore } from './comments.ts';
 import { readFile } from './concrete.ts';
+import { readSound } from './swift-file.ts';
 import type { PolicyFile } from './tree.ts';
 
 /** Size of a policy file in bytes of UTF-8. */
@@ -25,10 +26,19 @@ export interface ParsedFile {
 
 export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
+  const sound = readSound(source);
+  if (sound === null) return parseByGrammar(source);
+  return { file: sound.file, diagnostics: limited(sortDiagnostics(sound.warnings), source) };
+}
+
+/** The slow twin, by the grammar itself: the only one that says what is wrong, and the meaning of the quick one. */
+export function parseByGrammar(source: SourceText): ParsedFile {
   const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const lexed = tokenize(source.text);
-  const comments = buildComments(lexed.comments, source);
+  const comments = lexed.comments.map(({ startOffset, image }) =>
+    buildComment(startOffset, startOffset + image.length, source),
+  );
   const strays = lexed.strays.map(({ offset, length }) => makeSpan({ source }, offset, offset + length));
   const end = (lexed.tokens.at(-1)?.endOffset ?? -1) + 1;
   const run = { tokens: lexed.tokens, strays, end, endName: 'the end of the file' } as const;

@@ -24,9 +24,9 @@ export function printPieces(
   let left: Expression = expression;
   for (; left.kind === 'binary' && left.operator === operator; left = left.left) {
     const text = `${operator} ${operand(left.right, own + 1, 'plain')}`;
-    pieces.unshift({ text, start: left.operatorSpan.start });
+    pieces.push({ text, start: left.operatorSpan.start });
   }
-  return [{ text: operand(left, own, 'plain'), start: left.span.start }, ...pieces];
+  return [{ text: operand(left, own, 'plain'), start: left.span.start }, ...pieces.reverse()];
 }
 
 /** In a pattern the backslash sequences of a text are restricted. */
@@ -150,15 +150,24 @@ function operandOf(expression: Expression, least: number, mode: TextMode): strin
   return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
 }
 
-// Operators of equal strength lean to the left; comparisons lean nowhere.
-function printBinary({ operator, left, right }: Binary, mode: TextMode): string {
-  const own = operatorBinding(operator);
-  const isComparison = own === binding.comparison;
+// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
+function printBinary(expression: Binary, mode: TextMode): string {
+  const own = operatorBinding(expression.operator);
+  if (own === binding.comparison) return printComparison(expression, mode);
+  const pieces: string[] = [];
+  let left: Expression = expression;
+  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
+    pieces.push(`${left.operator} ${operandOf(left.right, own + 1, mode)}`);
+  }
+  return [...pieces, operandOf(left, own, mode)].reverse().join(' ');
+}
+
+function printComparison({ operator, left, right }: Binary, mode: TextMode): string {
   const isPattern = operator === 'like' || operator === 'matches';
-  const leftText = operandOf(left, isComparison ? own + 1 : own, mode);
   const rightMode = isPattern ? 'pattern' : mode;
-  const rightText = right.kind === 'range' ? print(right, rightMode) : operandOf(right, own + 1, rightMode);
-  return `${leftText} ${operator} ${rightText}`;
+  const isRange = right.kind === 'range';
+  const rightText = isRange ? print(right, rightMode) : operandOf(right, binding.sum, rightMode);
+  return `${operandOf(left, binding.sum, mode)} ${operator} ${rightText}`;
 }
 
 function printFallback(fallback: Expression, mode: TextMode): string {

@@ -51,26 +51,24 @@ export function weave(lines: readonly Line[], comments: readonly Comment[]): str
   for (const [index, line] of lines.entries()) {
     const leading = comments.slice(next, firstAfter(comments, next, line.start));
     next += leading.length;
-    output.push(...leadingLines(line, leading, isBlockStart(lines[index - 1])));
+    for (const one of leadingLines(line, leading, isBlockStart(lines[index - 1]))) output.push(one);
     const trailing = comments[next];
     const limit = lines[index + 1]?.start ?? Number.POSITIVE_INFINITY;
     const isTrailing = trailing !== undefined && !trailing.ownLine && trailing.span.start < limit;
     output.push(isTrailing ? `${indented(line)} ${trailing.text}` : indented(line));
     if (isTrailing) next++;
   }
-  const rest = comments.slice(next);
-  const isEmpty = lines.length === 0;
-  output.push(
-    ...rest.flatMap((comment, index) =>
-      withBlank(comment.text, comment.afterBlank && !(isEmpty && index === 0)),
-    ),
-  );
+  for (const { text, afterBlank } of comments.slice(next)) {
+    if (afterBlank && output.length > 0) output.push('');
+    output.push(text);
+  }
   return output.length === 0 ? '' : `${output.join('\n')}\n`;
 }
 
 function firstAfter(comments: readonly Comment[], from: number, offset: number): number {
-  const index = comments.findIndex((comment, at) => at >= from && comment.span.start >= offset);
-  return index < 0 ? comments.length : index;
+  let index = from;
+  while (index < comments.length && comments[index]!.span.start < offset) index++;
+  return index;
 }
 
 function isBlockStart(before: Line | undefined): boolean {

@@ -82,7 +82,7 @@ function fieldLines(fields: readonly Field[], room: Room): readonly Line[] {
     return { field, label, lines: typeLines(field.type, { ...room, columns: label.length + 1 }) };
   });
   const single = printed.filter(({ lines }) => lines.length === 1);
-  const width = Math.max(0, ...single.map(({ label }) => label.length));
+  const width = single.reduce((most, { label }) => Math.max(most, label.length), 0);
   return printed.flatMap(({ field, label, lines }) => {
     const prefix = lines.length === 1 ? label.padEnd(width) : label;
     const [first, ...rest] = wrapLines(`${prefix} `, lines, '');

@@ -245,7 +245,7 @@ function isApart(before: Printed, after: Printed): boolean {
 
 /** Puts the `=` of neighbouring lists and lets in one column. */
 function alignAssigns(family: readonly Printed[]): readonly Printed[] {
-  const column = Math.max(0, ...family.map(({ declaration }) => assignColumn(declaration)));
+  const column = family.reduce((most, { declaration }) => Math.max(most, assignColumn(declaration)), 0);
   return family.map(({ declaration, lines }) => {
     const [line] = lines;
     const own = ownAssignColumn(declaration);

@@ -8,16 +8,28 @@ import { readExpression } from './concrete.ts';
 import { type ResolvedText, resolveText } from './text-literal.ts';
 import type { Expression, Template, TemplatePart } from './tree.ts';
 
+/** Reads the expression between two places of a text. */
+export type ReadEmbedded = (text: ResolvedText, start: number, end: number, ctx: BuildContext) => Expression;
+
 export function buildTemplate(token: Token, ctx: BuildContext): Template {
-  const text = resolveText(token, ctx);
+  const parts = templateParts(resolveText(token, ctx), ctx, readEmbedded);
+  return { kind: 'template', parts, span: tokenSpan(token, ctx) };
+}
+
+export function templateParts(
+  text: ResolvedText,
+  ctx: BuildContext,
+  read: ReadEmbedded,
+): readonly TemplatePart[] {
   const parts: TemplatePart[] = [];
   let at = 0;
   while (at < text.value.length) {
-    const part = opensPlaceholder(text.value, at) ? readPlaceholder(text, at, ctx) : readText(text, at, ctx);
-    parts.push(part.part);
-    at = part.end;
+    const isPlaceholder = opensPlaceholder(text.value, at);
+    const { part, end } = isPlaceholder ? readPlaceholder(text, at, ctx, read) : readText(text, at, ctx);
+    parts.push(part);
+    at = end;
   }
-  return { kind: 'template', parts, span: tokenSpan(token, ctx) };
+  return parts;
 }
 
 interface ReadPart {
@@ -32,26 +44,25 @@ function opensPlaceholder(value: string, at: number): boolean {
 
 function readText(text: ResolvedText, start: number, ctx: BuildContext): ReadPart {
   let end = start;
-  let resolved = '';
   while (end < text.value.length && !opensPlaceholder(text.value, end)) {
-    resolved += text.value[end];
     end += text.value[end] === '{' ? 2 : 1;
   }
-  const span = makeSpan(ctx, text.offsets[start]!, text.offsets[end]!);
+  const resolved = text.value.slice(start, end).replaceAll('{{', '{');
+  const span = makeSpan(ctx, text.offsetOf(start), text.offsetOf(end));
   return { part: { kind: 'template-text', text: resolved, span }, end };
 }
 
-function readPlaceholder(text: ResolvedText, start: number, ctx: BuildContext): ReadPart {
+function readPlaceholder(text: ResolvedText, start: number, ctx: BuildContext, read: ReadEmbedded): ReadPart {
   const close = closingBrace(text.value, start + 1);
   const end = close ?? text.value.length;
-  const span = makeSpan(ctx, text.offsets[start]!, text.offsets[close === null ? end : end + 1]!);
+  const span = makeSpan(ctx, text.offsetOf(start), text.offsetOf(close === null ? end : end + 1));
   if (close === null) {
     const help = 'close it with `}`, or write `{{` for a brace';
     const brace = { ...span, end: span.start + 1 };
     ctx.report(syntaxError('unclosed-placeholder', brace, '`{` in a reason has no `}`', help));
     return { part: { kind: 'template-text', text: text.value.slice(start), span }, end };
   }
-  const value = readEmbedded(text, start + 1, close, ctx);
+  const value = read(text, start + 1, close, ctx);
   return { part: { kind: 'template-value', value, span }, end: close + 1 };
 }
 
@@ -67,7 +78,7 @@ function closingBrace(value: string, start: number): number | null {
 
 function readEmbedded(text: ResolvedText, start: number, end: number, ctx: BuildContext): Expression {
   const lexed = tokenize(text.value.slice(start, end));
-  const offsetOf = (at: number) => text.offsets[start + at]!;
+  const offsetOf = (at: number) => text.offsetOf(start + at);
   const tokens = lexed.tokens.map((token) => {
     const endOffset = offsetOf((token.endOffset ?? token.startOffset) + 1) - 1;
     return { ...token, startOffset: offsetOf(token.startOffset), endOffset };

@@ -14,7 +14,7 @@ export function textLiteral(token: Token, ctx: BuildContext): TextLiteral {
 export interface ResolvedText {
   readonly value: string;
   /** Offset in the file of each UTF-16 unit of `value`, and of the closing quote. */
-  readonly offsets: readonly number[];
+  readonly offsetOf: (at: number) => number;
 }
 
 /** The resolved text of a token with the place of every character. */
@@ -22,7 +22,7 @@ export function resolveText(token: Token, ctx: BuildContext): ResolvedText {
   const start = token.startOffset + 1;
   const inner = innerText(token);
   if (hasEscapes(token)) return resolveEscapes(inner, start, ctx);
-  return { value: inner, offsets: Array.from({ length: inner.length + 1 }, (_, index) => start + index) };
+  return { value: inner, offsetOf: (at) => start + at };
 }
 
 function hasEscapes(token: Token): boolean {
@@ -57,7 +57,7 @@ function resolveEscapes(inner: string, start: number, ctx: BuildContext): Resolv
     at += piece.length;
   }
   offsets.push(start + inner.length);
-  return { value, offsets };
+  return { value, offsetOf: (unit) => offsets[unit]! };
 }
 
 /** What stands at one place: the text it resolves to and how many characters it takes. */

@@ -33,11 +33,12 @@ export function replaceBareValues(
 }
 
 function bareValuesFrom(operands: readonly Operand[], start: number): readonly Operand[] {
-  const end = operands.findIndex((operand, index) => index >= start && !isBareValue(operand.value));
-  return operands.slice(start, end < 0 ? undefined : end);
+  let end = start;
+  while (end < operands.length && isBareValue(operands[end]!.value)) end++;
+  return operands.slice(start, end);
 }
 
-function isBareValue(expression: Expression): boolean {
+export function isBareValue(expression: Expression): boolean {
   switch (expression.kind) {
     case 'text':
     case 'number':

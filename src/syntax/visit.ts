@@ -37,7 +37,10 @@ export function childExpressions(expression: Expression): readonly Expression[] 
   }
 }
 
-/** Calls `visit` with an expression and all within it, outer before inner; `depth` of the outermost is 1. */
+/**
+ * Calls `visit` with an expression and all within it, outer before inner; `depth` of the outermost is 1, and a chain of
+ * one `and` or `or` is one deep, however long.
+ */
 export function walkExpression(
   expression: Expression,
   visit: (expression: Expression, depth: number) => void,
@@ -46,9 +49,27 @@ export function walkExpression(
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { depth } = next;
     visit(next.expression, depth);
-    const children = childExpressions(next.expression).toReversed();
-    open.push(...children.map((child) => ({ expression: child, depth: depth + 1 })));
+    const children = childExpressions(next.expression);
+    for (let index = children.length - 1; index >= 0; index--) {
+      const child = children[index]!;
+      open.push({ expression: child, depth: continuesChain(next.expression, child) ? depth : depth + 1 });
+    }
   }
+}
+
+/** The greatest depth within an expression. */
+export function expressionDepth(expression: Expression): number {
+  let deepest = 0;
+  walkExpression(expression, (_, depth) => {
+    deepest = Math.max(deepest, depth);
+  });
+  return deepest;
+}
+
+/** Whether a left operand is the chain of `and` or `or` so far, which is flat though the tree leans. */
+function continuesChain(whole: Expression, left: Expression): boolean {
+  if (whole.kind !== 'binary' || left.kind !== 'binary' || whole.left !== left) return false;
+  return left.operator === whole.operator && (left.operator === 'and' || left.operator === 'or');
 }
 
 /** The outermost expressions of a declaration, in order. */

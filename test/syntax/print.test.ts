@@ -51,6 +51,27 @@ test('long conditions and lists are broken up', () => {
   expect(printFile(parse({ path: 'x', text: printed }).file)).toBe(printed);
 });
 
+test.each([
+  ['comments alone', () => '#\n'.repeat(500_000)],
+  ['documentation', () => `${'# a\n'.repeat(200_000)}let x = 1\n`],
+  [
+    'comments between lines',
+    () => Array.from({ length: 20_000 }, (_, at) => `# ${at}\nlet x${at} = ${at}\n`).join(''),
+  ],
+  [
+    'comments behind lines',
+    () => Array.from({ length: 40_000 }, (_, at) => `let x${at} = 1 # ${at}\n`).join(''),
+  ],
+  [
+    'fields',
+    () => `action a.b {\n${Array.from({ length: 60_000 }, (_, at) => `  f${at}: text\n`).join('')}}\n`,
+  ],
+  ['members', () => `type t = ${Array.from({ length: 60_000 }, (_, at) => `"${at}"`).join(' | ')}\n`],
+])('a file full of %s is printed soon, and once and for all', { timeout: 60_000 }, (_, write) => {
+  const printed = printFile(parse({ path: 'x', text: write() }).file);
+  expect(printFile(parse({ path: 'x', text: printed }).file) === printed).toBe(true);
+});
+
 function readExpression(text: string): Expression {
   const { file, diagnostics } = parse({ path: 'x', text: `let x = ${text}` });
   expect(diagnostics, text).toEqual([]);

@@ -1,0 +1,55 @@
+// The rules of the grammar as data, in reading order, and how their tokens are spelled: what the EBNF page and the
+// diagrams are both made from.
+
+import type { ISerializedGast } from 'chevrotain';
+import { contextualWords, reservedWords, sign } from './tokens.ts';
+
+/** One rule or a part of one, as chevrotain serializes it. */
+export interface Production {
+  readonly type: ISerializedGast['type'];
+  readonly name?: string;
+  readonly label?: string;
+  readonly terminalLabel?: string;
+  readonly nonTerminalName?: string;
+  readonly definition?: readonly Production[];
+  readonly separator?: Production;
+  readonly idx?: number;
+}
+
+/** The rules in the order in which a reader meets them, from the whole file down. */
+export function fromTheTop(rules: readonly Production[]): readonly Production[] {
+  const byName = new Map(rules.map((rule) => [rule.name, rule]));
+  const met = new Set<Production>();
+  const meet = (name: string | undefined): void => {
+    const rule = byName.get(name);
+    if (rule === undefined || met.has(rule)) return;
+    met.add(rule);
+    for (const inner of namesIn(rule)) meet(inner);
+  };
+  meet('file');
+  return [...met];
+}
+
+function namesIn(production: Production): readonly (string | undefined)[] {
+  const own = production.type === 'NonTerminal' ? [production.name] : [];
+  return [...own, ...(production.definition ?? []).flatMap(namesIn)];
+}
+
+/** The name of the rule that a part of another one refers to. */
+export function referredRule(production: Production): string {
+  return production.nonTerminalName ?? production.name ?? '';
+}
+
+const spelling: ReadonlyMap<string, string> = new Map([
+  ...[...reservedWords, ...contextualWords].map((text) => [tokenName(text), text] as const),
+  ...Object.values(sign).map((type) => [type.name, String(type.PATTERN)] as const),
+]);
+
+function tokenName(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What a token says where it says but one thing, else null. */
+export function spelledToken({ name = '' }: Production): string | null {
+  return spelling.get(name) ?? null;
+}

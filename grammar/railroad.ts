@@ -1,0 +1,163 @@
+// The rules of the grammar → a page of railroad diagrams that needs nothing beside itself: drawings as SVG, each rule a
+// link target, colours for light and dark, no script.
+
+import { type Production, referredRule, spelledToken } from './productions.ts';
+
+/** A drawing; as text it is SVG. */
+interface Shape {
+  toString(): string;
+}
+
+/** The functions of the drawing script that comes with the parser library. */
+export interface RailroadShapes {
+  Diagram(...items: readonly Shape[]): Shape;
+  Sequence(...items: readonly Shape[]): Shape;
+  Choice(normal: number, ...items: readonly Shape[]): Shape;
+  Optional(item: Shape): Shape;
+  OneOrMore(item: Shape, between?: Shape): Shape;
+  ZeroOrMore(item: Shape, between?: Shape): Shape;
+  Terminal(text: string): Shape;
+  NonTerminal(text: string, href?: string): Shape;
+}
+
+export function railroadPage(rules: readonly Production[], shapes: RailroadShapes): string {
+  const sections = rules.map((rule) => section(rule, shapes)).join('\n');
+  const links = rules.map(({ name = '' }) => `<a href="#${name}">${name}</a>`).join('\n');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>The grammar of policy files</title>
+<style>
+${style}</style>
+</head>
+<body>
+<h1>The grammar of policy files</h1>
+<p>Made from grammar/parser.ts by <code>npm run grammar</code>. Round: written as it stands. Angular: another rule, or a
+token in <i>italics</i>, which grammar.ebnf describes at its end.</p>
+<nav>
+${links}
+</nav>
+${sections}
+</body>
+</html>
+`;
+}
+
+function section(rule: Production, shapes: RailroadShapes): string {
+  const { name = '' } = rule;
+  const drawing = String(shapes.Diagram(sequence(rule, shapes)));
+  return `<h2 id="${name}">${name}</h2>\n${plain(drawing)}`;
+}
+
+/** The drawing without the attributes that the script has for others and without ends of lines within. */
+function plain(svg: string): string {
+  return svg
+    .replaceAll(/ \w+="undefined"/g, '')
+    .replaceAll(/ label="[^"]*"/g, '')
+    .replaceAll('xlink:href', 'href')
+    .replaceAll(/>\n(?=<)/g, '>')
+    .trim();
+}
+
+function sequence({ definition = [] }: Production, shapes: RailroadShapes): Shape {
+  const items = definition.map((part) => shape(part, shapes));
+  return items.length === 1 ? items[0]! : shapes.Sequence(...items);
+}
+
+function shape(part: Production, shapes: RailroadShapes): Shape {
+  switch (part.type) {
+    case 'Terminal':
+      return terminal(part, shapes);
+    case 'NonTerminal':
+      return shapes.NonTerminal(referredRule(part), `#${referredRule(part)}`);
+    case 'Option':
+      return shapes.Optional(sequence(part, shapes));
+    case 'Repetition':
+      return shapes.ZeroOrMore(sequence(part, shapes));
+    case 'RepetitionMandatory':
+      return shapes.OneOrMore(sequence(part, shapes));
+    case 'RepetitionWithSeparator':
+      return shapes.ZeroOrMore(sequence(part, shapes), separator(part, shapes));
+    case 'RepetitionMandatoryWithSeparator':
+      return shapes.OneOrMore(sequence(part, shapes), separator(part, shapes));
+    case 'Alternation':
+      return shapes.Choice(0, ...(part.definition ?? []).map((one) => sequence(one, shapes)));
+    case 'Alternative':
+    case 'Rule':
+      return sequence(part, shapes);
+  }
+}
+
+function separator({ separator: between }: Production, shapes: RailroadShapes): Shape | undefined {
+  return between === undefined ? undefined : terminal(between, shapes);
+}
+
+function terminal(part: Production, shapes: RailroadShapes): Shape {
+  const text = spelledToken(part);
+  return text === null ? shapes.NonTerminal(part.name ?? '') : shapes.Terminal(text);
+}
+
+const style = `:root {
+  color-scheme: light dark;
+  --ground: #ffffff;
+  --ink: #1f2328;
+  --said: #ddf4e4;
+  --rule: #dfe9fb;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #16191d;
+    --ink: #d7dce2;
+    --said: #1d4a2f;
+    --rule: #21406e;
+  }
+}
+body {
+  margin: 2rem auto;
+  padding: 0 1rem;
+  max-width: 72rem;
+  background: var(--ground);
+  color: var(--ink);
+  font: 1rem/1.5 sans-serif;
+}
+nav {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0 1rem;
+}
+a {
+  color: inherit;
+}
+h2 {
+  margin: 1.5rem 0 0;
+  font: bold 1.1rem monospace;
+}
+svg {
+  display: block;
+  max-width: 100%;
+  height: auto;
+}
+path {
+  fill: none;
+  stroke: var(--ink);
+  stroke-width: 2;
+}
+rect {
+  stroke: var(--ink);
+  stroke-width: 2;
+  fill: var(--rule);
+}
+.terminal rect {
+  fill: var(--said);
+}
+text {
+  fill: var(--ink);
+  font: bold 14px monospace;
+  text-anchor: middle;
+}
+.non-terminal > text {
+  font-style: italic;
+}
+`;
