@@ -3,8 +3,8 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { duration, type Figure, figureOf, percentilesOf } from '../src/measure/figure.ts';
 import { type EngineKey, engineKeys, loadEngine } from './engines.ts';
-import { type Figure, figureOf } from './figure.ts';
 import type { Answer, Ask } from './process.ts';
 import type { WorkloadName } from './workloads.ts';
 
@@ -13,11 +13,10 @@ export interface Measured {
   readonly policies: number;
   readonly engine: EngineKey;
   readonly name: string;
-  readonly readyMs: number;
   /** Nanoseconds a decision. */
   readonly figure: Figure;
-  /** Of requests; null for engines that answer later. */
-  readonly tail: { readonly p50: number; readonly p99: number } | null;
+  /** Of requests, one by one; null for engines that answer later and for slow ones. */
+  readonly tail: { readonly p50: number; readonly p99: number; readonly byRequest: readonly number[] } | null;
 }
 
 export interface DecisionsOptions {
@@ -34,7 +33,8 @@ export async function measureDecisions(options: DecisionsOptions): Promise<reado
     for (const policies of options.policies) {
       const keys: EngineKey[] = [];
       for (const key of engineKeys.filter((one) => options.engines.includes(one))) {
-        if ((await loadEngine(key)).policiesMax[workload] >= policies) keys.push(key);
+        const { policiesMax } = await loadEngine(key);
+        if (policiesMax[workload === 'actions' ? 'actions' : 'wild'] >= policies) keys.push(key);
       }
       measured.push(...(await measureTogether(keys, { workload, policies }, options)));
     }
@@ -53,6 +53,20 @@ interface Size {
   readonly policies: number;
 }
 
+/** An engine in a process of its own; in the bench of another revision where one is named. */
+export function startEngine(
+  key: EngineKey,
+  {
+    workload,
+    policies,
+    mode,
+    bench = import.meta.url,
+  }: Size & { readonly mode?: 'ready'; readonly bench?: string },
+): ChildProcess {
+  const args = [key, workload, String(policies), ...(mode === undefined ? [] : [mode])];
+  return fork(new URL('process.ts', bench), args, { execArgv: ['--max-old-space-size=8192'] });
+}
+
 interface Running {
   readonly key: EngineKey;
   readonly child: ChildProcess;
@@ -67,10 +81,15 @@ async function measureTogether(
 ): Promise<readonly Measured[]> {
   const running: Running[] = [];
   for (const key of keys) {
-    const child = fork(new URL('process.ts', import.meta.url), [key, workload, String(policies)]);
+    const child = startEngine(key, { workload, policies });
     const ready = await answerOf(child);
-    if (ready.kind === 'ready') running.push({ key, child, ready, rounds: [] });
-    else log(`${key} at ${policies}: ${ready.kind === 'failed' ? ready.message : ready.kind}`);
+    if (ready.kind === 'ready') {
+      running.push({ key, child, ready, rounds: [] });
+      continue;
+    }
+    const why = ready.kind === 'failed' ? ready.message : ready.kind;
+    if (key === 'writ') throw new Error(`Writ itself, ${workload}, ${policies}: ${why}`);
+    log(`${key}, ${workload}, ${policies}: left out: ${why}`);
   }
   try {
     checkEqual(running);
@@ -84,18 +103,10 @@ async function measureTogether(
     for (const { key, child, ready, rounds: figures } of running) {
       const figure = figureOf(figures);
       const answer = figure.median < tailTakenMax ? await ask(child, 'tail') : null;
-      const tail = answer?.kind === 'tail' && !Number.isNaN(answer.p50) ? answer : null;
-      measured.push({
-        workload,
-        policies,
-        engine: key,
-        name: ready.name,
-        readyMs: ready.readyMs,
-        figure,
-        tail,
-      });
+      const tail = answer?.kind === 'tail' && answer.byRequest.length > 0 ? tailOf(answer.byRequest) : null;
+      measured.push({ workload, policies, engine: key, name: ready.name, figure, tail });
       log(
-        `${workload} ${policies} ${ready.name}: ${Math.round(figure.median)} ns, p99 ${tail?.p99 ?? '-'} ns`,
+        `${workload} ${policies} ${ready.name}: ${duration(figure.median)}, p99 ${tail === null ? '-' : duration(tail.p99)}`,
       );
     }
     return measured;
@@ -104,8 +115,13 @@ async function measureTogether(
   }
 }
 
+function tailOf(byRequest: readonly number[]): NonNullable<Measured['tail']> {
+  const { p50, p99 } = percentilesOf(byRequest);
+  return { p50, p99, byRequest };
+}
+
 /** Throws where two engines do not give the same decision; the Map look-up decides nothing. */
-function checkEqual(running: readonly Running[]): void {
+export function checkEqual(running: readonly Pick<Running, 'key' | 'ready'>[]): void {
   const deciding = running.filter(({ key }) => key !== 'map');
   const [first, ...others] = deciding;
   for (const other of others) {
@@ -120,12 +136,12 @@ function checkEqual(running: readonly Running[]): void {
   }
 }
 
-async function ask(child: ChildProcess, what: Ask): Promise<Answer> {
+export async function ask(child: ChildProcess, what: Ask): Promise<Answer> {
   child.send(what);
   return answerOf(child);
 }
 
-async function answerOf(child: ChildProcess): Promise<Answer> {
+export async function answerOf(child: ChildProcess): Promise<Answer> {
   const [answer] = await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => [{ kind: 'failed', message: 'the process ended' }]),

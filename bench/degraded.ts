@@ -3,10 +3,11 @@
 // amounts, half a band and a currency.
 
 import { createFunctionCache, link } from '../src/emit/link.ts';
+import { rotate, time } from '../src/measure/clock.ts';
+import type { Figure } from '../src/measure/figure.ts';
 import type { Json, JsonObject } from '../src/model/json.ts';
 import type { Facts } from '../src/model/request.ts';
 import { plan } from '../src/program/plan.ts';
-import { type Figure, rotate, time } from './figure.ts';
 import { type ModelTest, policySet } from './policy-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload, type Workload } from './workloads.ts';

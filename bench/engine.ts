@@ -1,12 +1,14 @@
 // What an engine is to the benchmarks: policies in, decisions out, whatever happens between.
 
-import type { BenchRule, Workload, WorkloadName } from './workloads.ts';
+import type { BenchRule, Workload } from './workloads.ts';
 
 export interface Engine {
   readonly name: string;
-  /** The most policies that it gets through in reasonable time, by workload. */
-  readonly policiesMax: Readonly<Record<WorkloadName, number>>;
+  /** The most policies that it gets through in reasonable time: over many actions, and where all are on one pattern. */
+  readonly policiesMax: Readonly<Record<'actions' | 'wild', number>>;
   prepare(workload: Workload): Promise<Prepared> | Prepared;
+  /** The whole way from what an operator writes, where `prepare` takes a shorter one. */
+  prepareFromText?(workload: Workload): Prepared;
 }
 
 /** An engine with its policies and the workload's requests, in the form it takes them. */

@@ -5,12 +5,12 @@ import { type Facts, nothingSatisfied, type RiskTier } from '../src/model/reques
 import type { BenchRequest, BenchRule, BenchTest, Workload } from './workloads.ts';
 
 /** Policies in one file: files have a limit. */
-const policiesPerFile = 1_000;
+const policiesInFile = 1_000;
 
 const shape =
   '{ amount: number 0.., vendor: string 1..100, currency: "USD" | "EUR" | "GBP", description: string ..500 }';
 
-export function policyFiles(workload: Workload): readonly SourceText[] {
+export function policyFiles(workload: Workload, policiesPerFile = policiesInFile): readonly SourceText[] {
   const { rules, actions, name } = workload;
   const files: SourceText[] = [
     { path: 'actions.policy', text: actions.map((key) => `action ${key} ${shape}\n`).join('') },
@@ -37,7 +37,7 @@ function splitLarge(file: SourceText): readonly SourceText[] {
 }
 
 function policyText({ name, action, effect, tests }: BenchRule, workload: Workload['name']): string {
-  const pattern = workload === 'wild' ? 'payment.*' : action;
+  const pattern = workload === 'actions' ? action : 'payment.*';
   return `policy ${name} on ${pattern} { ${effect} r when ${tests.map(condition).join(' and ')} }\n`;
 }
 

@@ -1,47 +1,59 @@
 // The results of one run as a page of Markdown, for the terminal and for the folder of results.
 
 import { cpus } from 'node:os';
-import { digits, duration } from './figure.ts';
-import type { PackFigures } from './packs.ts';
-import { type Results, targets, withSpread } from './targets.ts';
+import { duration } from '../src/measure/figure.ts';
+import type { Results } from './targets.ts';
+import { readyText, targets, withSpread } from './targets.ts';
 import { workloadNames } from './workloads.ts';
 
-export interface AllResults extends Results {
-  readonly packs: readonly PackFigures[];
+export interface Run {
+  readonly results: Results;
+  /** Of the peers' packages. */
   readonly versions: Readonly<Record<string, string>>;
+  readonly minutes: number;
 }
 
-export function report(results: AllResults): string {
+export function report({ results, versions, minutes }: Run): string {
   const sections = [
-    heading(results),
+    heading(versions, minutes),
     `## What Writ must reach\n\n${targetTable(results)}`,
-    ...workloadNames.map((name) => `## ${name}: median per decision\n\n${decisionTable(results, name)}`),
-    `## Example policies\n\n${packTable(results.packs)}`,
-    `## From policies to ready\n\n${compileTable(results)}`,
+    ...workloadNames.map((name) => section(`${name}: median per decision`, decisionTable(results, name))),
+    section('Example policies, on the cases of their tests', packTable(results)),
+    section('Worst cases: one decision, and how it grows with the payload', worstTable(results)),
+    section('Hardest policies: one decision, and how it grows with the rules', hardestTable(results)),
+    section('From text to ready', readyTable(results)),
+    section('From the model to ready', modelTable(results)),
   ];
-  return `${sections.join('\n\n')}\n`;
+  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
 }
 
-function heading({ versions }: AllResults): string {
+/** Nothing where nothing was measured. */
+function section(title: string, rows: readonly string[]): string {
+  return rows.length === 0 ? '' : `## ${title}\n\n${rows.join('\n')}`;
+}
+
+function heading(versions: Run['versions'], minutes: number): string {
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     '# Benchmarks',
-    `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
-    'Processor time of the deciding thread; medians with the smallest and the largest round behind them; only ratios within one run mean anything. Up to 100 policies are compiled from text, more from the model that the checker makes of the same text.',
+    `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${Math.ceil(minutes)} minutes.`,
+    'Processor time of the deciding thread, on the clock for text to ready; medians with the smallest and the largest round behind them; only ratios within one run mean anything. Decisions are checked equal before anything is timed. Up to 100 policies are compiled from text, more from the model that the checker makes of the same text, but where text is what is measured.',
+    'OPA is measured as WebAssembly, which is what its package runs; its native build is not among the peers.',
     `Peers: ${peers.join(', ')}.`,
   ].join('\n\n');
 }
 
-function targetTable(results: AllResults): string {
+function targetTable(results: Results): string {
   const rows = targets(results).map(({ what, must, figure, beside, isMet }) => {
     const verdict = isMet === null ? '-' : isMet ? 'yes' : '**no**';
-    return `| ${[what, must, figure, beside, verdict].join(' | ')} |`;
+    return row([what, must, figure, beside, verdict]);
   });
-  return ['| | must | figure | measured | met |', '|---|---|---|---|---|', ...rows].join('\n');
+  return [...head(['', 'must', 'figure', 'measured', 'met']), ...rows].join('\n');
 }
 
-function decisionTable({ decisions }: AllResults, workload: string): string {
+function decisionTable({ decisions }: Results, workload: string): readonly string[] {
   const own = decisions.filter((one) => one.workload === workload);
+  if (own.length === 0) return [];
   const sizes = [...new Set(own.map(({ policies }) => policies))];
   const names = [...new Set(own.map(({ name }) => name))];
   const rows = names.map((name) => {
@@ -49,40 +61,100 @@ function decisionTable({ decisions }: AllResults, workload: string): string {
       const one = own.find((candidate) => candidate.name === name && candidate.policies === policies);
       return one === undefined ? '' : withSpread(one.figure);
     });
-    return `| ${[name === 'Writ' ? '**Writ**' : name, ...cells].join(' | ')} |`;
+    return row([name === 'Writ' ? '**Writ**' : name, ...cells]);
   });
-  const head = `| engine | ${sizes.map((policies) => policies.toLocaleString('en')).join(' | ')} |`;
-  return [head, `|---${'|---'.repeat(sizes.length)}|`, ...rows].join('\n');
+  return [...head(['engine', ...sizes.map((policies) => policies.toLocaleString('en'))]), ...rows];
 }
 
-function packTable(packs: readonly PackFigures[]): string {
-  const rows = packs.map(({ pack, rules, requests, fast, traced, definition }) => {
-    const times = [fast, traced, definition].map(withSpread);
-    return `| ${[pack, rules, requests, ...times].join(' | ')} |`;
-  });
-  return [
-    '| policies | rules | on | decision | and trace | definition |',
-    '|---|---|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+function packTable({ packs }: Results): readonly string[] {
+  if (packs.length === 0) return [];
+  const rows = packs.map(({ pack, rules, requests, fast, traced, definition }) =>
+    row([pack, String(rules), String(requests), ...[fast, traced, definition].map(withSpread)]),
+  );
+  return [...head(['policies', 'rules', 'requests', 'decision', 'with trace', 'definition']), ...rows];
 }
 
-function compileTable({ models, texts }: AllResults): string {
-  const fromText = texts.map(
-    ({ workload, policies, textBytes, readyMs, changedMs }) =>
-      `| ${[workload, policies.toLocaleString('en'), `${digits(textBytes / 1e6)} MB`, duration(readyMs * 1e6), duration(changedMs * 1e6)].join(' | ')} |`,
+function worstTable({ worst }: Results): readonly string[] {
+  if (worst.length === 0) return [];
+  const rows = worst
+    .toSorted((a, b) => b.exponent - a.exponent)
+    .map(({ name, points, exponent }) => {
+      const { bytes, min, max } = points.at(-1)!;
+      return row([
+        name,
+        `${Math.round(bytes / 1_000)} kB`,
+        `${duration(min)}..${duration(max)}`,
+        exponent.toFixed(2),
+      ]);
+    });
+  return [...head(['case', 'largest payload', 'one decision', 'exponent']), ...rows];
+}
+
+function hardestTable({ hardest }: Results): readonly string[] {
+  if (hardest.length === 0) return [];
+  const rows = hardest.map(({ name, points, exponent }) => {
+    const cells = points.map(({ figure, tried }) => `${withSpread(figure)}, ${tried} tried`);
+    return row([name, ...cells, exponent.toFixed(2)]);
+  });
+  const sizes = hardest[0]!.points.map(({ rules }) => `${rules.toLocaleString('en')} rules`);
+  return [...head(['case', ...sizes, 'exponent']), ...rows];
+}
+
+function readyTable({ ready }: Results): readonly string[] {
+  if (ready.length === 0) return [];
+  const rows = ready.map((one) => {
+    const { workload, policies, engine, name, bytes } = one;
+    const kept = bytes === null ? '' : spreadOf(bytes);
+    return row([
+      workload,
+      policies.toLocaleString('en'),
+      engine === 'writ' ? '**Writ**' : name,
+      readyText(one),
+      kept,
+    ]);
+  });
+  return [...head(['workload', 'policies', 'engine', 'ready', 'bytes kept a policy']), ...rows];
+}
+
+function modelTable({ models }: Results): readonly string[] {
+  if (models.length === 0) return [];
+  const rows = models.map(({ workload, policies, planMs, linkMs, bytesPerPolicy, linkedBytesPerPolicy }) =>
+    row([
+      workload,
+      policies.toLocaleString('en'),
+      duration(planMs.median * 1e6),
+      duration(linkMs.median * 1e6),
+      spreadOf(bytesPerPolicy),
+      spreadOf(linkedBytesPerPolicy),
+    ]),
   );
-  const fromModel = models.map(
-    ({ workload, policies, planMs, linkMs, bytesPerPolicy, linkedBytesPerPolicy }) =>
-      `| ${[workload, policies.toLocaleString('en'), duration(planMs * 1e6), duration(linkMs * 1e6), Math.round(bytesPerPolicy), Math.round(linkedBytesPerPolicy)].join(' | ')} |`,
-  );
-  return [
-    '| from text | policies | text | ready | one file changed |',
-    '|---|---|---|---|---|',
-    ...fromText,
-    '',
-    '| from the model | policies | program | functions | bytes kept a policy | beside the program |',
-    '|---|---|---|---|---|---|',
-    ...fromModel,
-  ].join('\n');
+  const columns = [
+    'workload',
+    'policies',
+    'program',
+    'functions',
+    'bytes kept a policy',
+    'beside the program',
+  ];
+  return [...head(columns), ...rows];
+}
+
+function spreadOf({
+  median,
+  min,
+  max,
+}: {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}): string {
+  return `${Math.round(median)} (${Math.round(min)}..${Math.round(max)})`;
+}
+
+function head(cells: readonly string[]): readonly string[] {
+  return [row(cells), `|${cells.map(() => '---|').join('')}`];
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
 }

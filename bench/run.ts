@@ -1,86 +1,76 @@
 // `npm run bench`: measures everything, prints it, and writes tables, figures and plots into `bench/results/`. Peers are
-// installed first where they are missing. `--quick` leaves out the largest sizes.
+// installed first where they are missing. `-- --only actions,wild` measures some of it and `-- --quick` small sizes; both
+// write only where `--results DIR` says so. `-- REV` compares this working tree with another revision instead.
 
-import { execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Measured, measureDecisions } from './decisions.ts';
 import { type EngineKey, engineKeys } from './engines.ts';
-import { plot } from './plot.ts';
-import { type AllResults, report } from './report.ts';
-import type { Section } from './section.ts';
-import { type WorkloadName, workloadNames } from './workloads.ts';
+import { plotsOf } from './plots.ts';
+import { report } from './report.ts';
+import { compareWithRevision } from './revision.ts';
+import { runSuite, type SectionName, sectionNames } from './suite.ts';
+import type { Results } from './targets.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: sectionNames.join(',') },
     rounds: { type: 'string', default: '3' },
     engines: { type: 'string', default: engineKeys.join(',') },
-    results: { type: 'string', default: new URL('results', import.meta.url).pathname },
-    /** Policies compiled from text at most; the stages before the program are most of it. */
-    text: { type: 'string', default: '10000' },
+    results: { type: 'string' },
   },
 });
 
-const log = (line: string): void => console.error(line);
-const rounds = Number(values.rounds);
-const sizes = values.quick ? [10, 1_000] : [10, 1_000, 10_000, 100_000];
-
-installPeers();
-const decisions = await measureDecisions({
-  policies: sizes,
-  workloads: workloadNames,
-  rounds,
-  engines: values.engines.split(',') as readonly EngineKey[],
-  log,
-});
-const largest = sizes.at(-1)!;
-const results: AllResults = {
-  decisions,
-  request: await alone('request', [1_000, rounds]),
-  degraded: await alone('degraded', [Math.min(largest, 10_000), rounds]),
-  tried: await alone('tried', [largest]),
-  packs: await alone('packs', [rounds]),
-  models: await alone('models', [largest]),
-  texts: await alone('texts', [Math.min(largest, Number(values.text))]),
-  versions: peerVersions(),
+const started = performance.now();
+const log = (line: string): void => {
+  const seconds = Math.floor((performance.now() - started) / 1_000);
+  console.error(`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} ${line}`);
 };
+const rounds = Number(values.rounds);
+const [revision] = positionals;
 
-const page = report(results);
-mkdirSync(values.results, { recursive: true });
-writeFileSync(`${values.results}/results.md`, page);
-writeFileSync(`${values.results}/results.json`, `${JSON.stringify(results, null, 1)}\n`);
-for (const workload of workloadNames) {
-  writeFileSync(`${values.results}/${workload}.svg`, plotOf(workload, decisions));
-}
-console.log(page);
-
-/** Runs one of the measurements that need no peers in a process of its own. */
-async function alone<S extends keyof Section>(section: S, args: readonly number[]): Promise<Section[S]> {
-  log(section);
-  const child = fork(new URL('section.ts', import.meta.url), [section, ...args.map(String)], {
-    execArgv: ['--expose-gc', '--max-old-space-size=8192'],
-  });
-  const [answer] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => [null] as const),
-  ]);
-  if (answer === null) throw new Error(`${section} ended without a result`);
-  return answer as Section[S];
+if (!Number.isInteger(rounds) || rounds < 1)
+  stop(`--rounds takes a whole number from 1, not ${values.rounds}`);
+if (revision !== undefined) {
+  const compared = compareWithRevision(revision, { rounds, isQuick: values.quick, log });
+  console.log(await compared.catch((error: Error) => stop(error.message)));
+} else {
+  const only = chosen<SectionName>('--only', values.only, sectionNames);
+  const engines = chosen<EngineKey>('--engines', values.engines, engineKeys);
+  installPeers();
+  const results = await runSuite({ only, engines, isQuick: values.quick, rounds, log });
+  const minutes = (performance.now() - started) / 60_000;
+  const page = report({ results, versions: peerPackages(), minutes });
+  const isWhole =
+    !values.quick && only.length === sectionNames.length && engines.length === engineKeys.length;
+  const folder = values.results ?? (isWhole ? new URL('results', import.meta.url).pathname : null);
+  if (folder !== null) write(folder, page, results);
+  console.log(page);
 }
 
-function plotOf(workload: WorkloadName, measured: readonly Measured[]): string {
-  const own = Map.groupBy(
-    measured.filter((one) => one.workload === workload),
-    ({ name }) => name,
-  );
-  const lines = [...own].map(([name, all]) => ({
-    name,
-    isOwn: name === 'Writ',
-    points: all.map(({ policies, figure }) => [policies, figure.median] as const),
-  }));
-  return plot(`${workload}: time per decision against the number of policies`, lines);
+function write(folder: string, page: string, results: Results): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/results.md`, page);
+  // The latencies of single requests are in the picture.
+  const json = JSON.stringify(results, (key, value) => (key === 'byRequest' ? undefined : value), 1);
+  writeFileSync(`${folder}/results.json`, `${json}\n`);
+  for (const [name, picture] of plotsOf(results)) writeFileSync(`${folder}/${name}.svg`, picture);
+  log(`written into ${folder}`);
+}
+
+/** The names between commas, in the order of all. */
+function chosen<Name extends string>(option: string, text: string, all: readonly Name[]): readonly Name[] {
+  const wanted = text.split(',');
+  const unknown = wanted.find((name) => !(all as readonly string[]).includes(name));
+  if (unknown !== undefined) stop(`${option} takes some of ${all.join(',')}, not ${unknown}`);
+  return all.filter((name) => wanted.includes(name));
+}
+
+function stop(message: string): never {
+  console.error(message);
+  process.exit(2);
 }
 
 function installPeers(): void {
@@ -90,14 +80,11 @@ function installPeers(): void {
   );
   if (isInstalled) return;
   log('installing peers');
-  execFileSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
 }
 
+/** Their versions by name. */
 function peerPackages(): Readonly<Record<string, string>> {
   const text = readFileSync(new URL('package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly dependencies: Readonly<Record<string, string>> }).dependencies;
-}
-
-function peerVersions(): Readonly<Record<string, string>> {
-  return peerPackages();
 }

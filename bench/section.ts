@@ -1,44 +1,70 @@
 // One measurement without peers in a process of its own: named on the command line, its result sent to the parent.
 
-import { type ModelFigures, measureModel, measureText, type TextFigures } from './compile.ts';
-import { type DegradedFigures, measureDegraded } from './degraded.ts';
-import { measurePacks, type PackFigures } from './packs.ts';
-import { measureRequest, type RequestFigures } from './request.ts';
-import type { Results } from './targets.ts';
-import { measureTried } from './tried.ts';
-import { workloadNames } from './workloads.ts';
+import type { ChangedFigures, ModelFigures } from './compile.ts';
+import type { DegradedFigures } from './degraded.ts';
+import type { HardFigures } from './hardest.ts';
+import type { PackFigures } from './packs.ts';
+import type { ReloadPause } from './reload-pause.ts';
+import type { RequestFigures } from './request.ts';
+import type { TriedFigures } from './tried.ts';
+import type { WorkloadName } from './workloads.ts';
+import type { WorstFigures } from './worst.ts';
 
-export interface Section {
-  readonly request: RequestFigures;
-  readonly degraded: DegradedFigures;
-  readonly tried: Results['tried'];
-  readonly packs: readonly PackFigures[];
-  readonly models: readonly ModelFigures[];
-  readonly texts: readonly TextFigures[];
+/** What each is asked and answers. */
+export interface Sections {
+  readonly request: { readonly ask: Sized; readonly answer: RequestFigures };
+  readonly degraded: { readonly ask: Sized; readonly answer: DegradedFigures };
+  readonly tried: { readonly ask: { readonly policies: number }; readonly answer: TriedFigures };
+  readonly packs: { readonly ask: { readonly rounds: number }; readonly answer: readonly PackFigures[] };
+  readonly model: { readonly ask: Named; readonly answer: ModelFigures };
+  readonly changed: { readonly ask: Named & Sized; readonly answer: ChangedFigures };
+  readonly reload: { readonly ask: Named; readonly answer: Omit<ReloadPause, keyof Named> };
+  readonly hardest: {
+    readonly ask: { readonly sizes: readonly number[]; readonly rounds: number };
+    readonly answer: readonly HardFigures[];
+  };
+  readonly worst: {
+    readonly ask: { readonly rounds: number };
+    readonly answer: readonly WorstFigures[];
+  };
 }
 
-const sections = {
-  request: (policies, rounds) => measureRequest(policies, rounds),
-  degraded: (policies, rounds) => measureDegraded(policies, rounds),
-  tried: (policies) => measureTried(policies),
-  packs: (rounds) => measurePacks(rounds),
-  models: (largest) => upTo(largest, [1_000, 10_000, 100_000], measureModel),
-  texts: (largest) => upTo(largest, [300, 1_000, 10_000, 100_000], measureText),
-} as const satisfies {
-  [S in keyof Section]: (first: number, second: number) => Section[S] | Promise<Section[S]>;
+interface Sized {
+  readonly policies: number;
+  readonly rounds: number;
+}
+
+interface Named {
+  readonly workload: WorkloadName;
+  readonly policies: number;
+}
+
+type Measure<S extends keyof Sections> = (ask: Sections[S]['ask']) => Promise<Sections[S]['answer']>;
+
+/** Each loads what it needs alone: another revision may lack what one of them measures. */
+const sections: { readonly [S in keyof Sections]: Measure<S> } = {
+  request: async ({ policies, rounds }) => (await import('./request.ts')).measureRequest(policies, rounds),
+  degraded: async ({ policies, rounds }) => (await import('./degraded.ts')).measureDegraded(policies, rounds),
+  tried: async ({ policies }) => (await import('./tried.ts')).measureTried(policies),
+  packs: async ({ rounds }) => (await import('./packs.ts')).measurePacks(rounds),
+  model: async ({ workload, policies }) => (await import('./compile.ts')).measureModel(workload, policies),
+  changed: async ({ workload, policies, rounds }) =>
+    (await import('./compile.ts')).measureChanged(workload, policies, rounds),
+  reload: async ({ workload, policies }) => {
+    const { measureReloadPause } = await import('./reload-pause.ts');
+    const { workload: _, policies: __, ...figures } = await measureReloadPause(workload, policies);
+    return figures;
+  },
+  hardest: async ({ sizes, rounds }) => (await import('./hardest.ts')).measureHardest(sizes, rounds),
+  worst: async ({ rounds }) => (await import('./worst.ts')).measureWorst(rounds),
 };
 
-function upTo<T>(
-  largest: number,
-  sizes: readonly number[],
-  measure: (workload: (typeof workloadNames)[number], policies: number) => T,
-): readonly T[] {
-  const tried = sizes.filter((size) => size <= largest);
-  return tried.flatMap((size) => workloadNames.map((workload) => measure(workload, size)));
-}
-
 if (process.send !== undefined) {
-  const [name, ...args] = process.argv.slice(2) as [keyof Section, ...string[]];
-  const [first, second] = args.map(Number);
-  process.send(await sections[name](first!, second!), () => process.exit(0));
+  const [name, ask] = process.argv.slice(2) as [keyof Sections, string];
+  const measure = sections[name] as (ask: unknown) => Promise<unknown>;
+  try {
+    process.send({ answer: await measure(JSON.parse(ask)) }, () => process.exit(0));
+  } catch (error) {
+    process.send({ failed: error instanceof Error ? error.message : String(error) }, () => process.exit(1));
+  }
 }

@@ -1,4 +1,4 @@
-// The two sets of policies that every engine is measured on, as plain data that each adapter writes in its own
+// The sets of policies that every engine is measured on, as plain data that each adapter writes in its own
 // language, and the requests that are decided. Everything is drawn from a seed, so that all engines see the same.
 
 import { createRandom, type Random } from '../src/prove/random.ts';
@@ -41,12 +41,12 @@ export interface Workload {
   readonly name: WorkloadName;
   readonly policies: number;
   readonly rules: readonly BenchRule[];
-  /** Declared keys; rules of `wild` are on `payment.*`, which is the one key. */
+  /** Declared keys; rules of `wild` and `same` are on `payment.*`, which is the one key. */
   readonly actions: readonly string[];
   readonly requests: readonly BenchRequest[];
 }
 
-export const workloadNames = ['actions', 'wild'] as const;
+export const workloadNames = ['actions', 'wild', 'same'] as const;
 export type WorkloadName = (typeof workloadNames)[number];
 
 export const currencies = ['USD', 'EUR', 'GBP'];
@@ -63,7 +63,14 @@ const rulesPerVendor = 4;
 const bandsPerAmount = 2;
 
 export function createWorkload(name: WorkloadName, policies: number): Workload {
-  return name === 'actions' ? actionsWorkload(policies) : wildWorkload(policies);
+  switch (name) {
+    case 'actions':
+      return actionsWorkload(policies);
+    case 'wild':
+      return wildWorkload(policies);
+    case 'same':
+      return sameWorkload(policies);
+  }
 }
 
 /** Four policies an action. */
@@ -117,6 +124,28 @@ function wildWorkload(policies: number): Workload {
     return randomRequest(random, action, rules, vendors);
   });
   return { name: 'wild', policies, rules, actions: ['payment.create'], requests };
+}
+
+/** What an index cannot help with: all policies name the one vendor that all requests name, and texts to look for. */
+function sameWorkload(policies: number): Workload {
+  const random = createRandom(3);
+  const rules = Array.from({ length: policies }, (_, at): BenchRule => {
+    return {
+      name: `p${at}`,
+      action: 'payment.create',
+      effect: random.chance(0.7) ? 'allow' : 'deny',
+      tests: [
+        { kind: 'vendor-is', vendor: 'Vendor 0' },
+        { kind: 'description-contains', text: `number ${at};` },
+      ],
+    };
+  });
+  const requests = Array.from({ length: requestsDrawn }, () => {
+    const request = randomRequest(random, 'payment.create', [], ['Vendor 0']);
+    const description = `${request.payload.description}, number ${random.below(2 * policies)};`;
+    return { ...request, payload: { ...request.payload, description } };
+  });
+  return { name: 'same', policies, rules, actions: ['payment.create'], requests };
 }
 
 const testKinds = [

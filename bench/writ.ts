@@ -3,7 +3,7 @@
 import { createFunctionCache, type Linked, link, type Realisation } from '../src/emit/link.ts';
 import { type Compiled, compile } from '../src/pipeline.ts';
 import { plan } from '../src/program/plan.ts';
-import { type Engine, unlimited } from './engine.ts';
+import { type Engine, type Prepared, unlimited } from './engine.ts';
 import { policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import type { Workload } from './workloads.ts';
@@ -11,12 +11,18 @@ import type { Workload } from './workloads.ts';
 export const engine: Engine = {
   name: 'Writ',
   policiesMax: unlimited,
-  prepare: (workload) => {
-    const engine = engineOf(workload);
-    const facts = workload.requests.map(toFacts);
-    return { decide: (at) => engine.decideChecked(facts[at]!) };
+  prepare: (workload) => prepared(engineOf(workload), workload),
+  prepareFromText: (workload) => {
+    const { engine } = compileText(workload);
+    if (engine === null) throw new Error('the policies have errors');
+    return prepared(engine, workload);
   },
 };
+
+function prepared(engine: Linked, { requests }: Workload): Prepared {
+  const facts = requests.map(toFacts);
+  return { decide: (at) => engine.decideChecked(facts[at]!) };
+}
 
 /** From text; null where the checker refuses it. */
 export function compileText(workload: Workload): Compiled {

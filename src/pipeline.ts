@@ -7,14 +7,16 @@
 
 import { check, listFilesOf } from './check/check.ts';
 import type { ListFile } from './check/list-files.ts';
+import { type CheckMemory, createCheckMemory } from './check/memory.ts';
 import { applySilences } from './check/silences.ts';
 import { type Diagnostic, hasErrors } from './diagnostic/diagnostic.ts';
 import type { SourceText } from './diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache, type Linked, link } from './emit/link.ts';
 import type { PolicySet } from './model/policy.ts';
-import { plan } from './program/plan.ts';
+import { createPlanMemory, type PlanMemory, planPacked } from './program/incremental.ts';
 import type { Program } from './program/program.ts';
-import { parse } from './syntax/parse.ts';
+import { unpack } from './program/unpack.ts';
+import { type ParsedFile, parse } from './syntax/parse.ts';
 import type { PolicyFile } from './syntax/tree.ts';
 
 /** A policy set as text: its files, and the list files that they may name. */
@@ -36,11 +38,49 @@ export interface Compiled {
   readonly listFiles: readonly string[];
 }
 
-/** Never throws for what a policy says. A cache passed from one call to the next keeps the functions of unchanged actions. */
-export function compile(sources: PolicySources, cache: FunctionCache = createFunctionCache()): Compiled {
-  const parsed = sources.files.map(parse);
+/**
+ * What one compilation leaves for the next, so that only what has changed goes through the stages again. A memory
+ * serves one policy directory and one compilation at a time.
+ */
+export interface CompileMemory {
+  /** By path, the text of a file and what became of it. */
+  readonly parsed: Map<string, ParsedText>;
+  readonly checked: CheckMemory;
+  readonly planned: PlanMemory;
+  readonly functions: FunctionCache;
+}
+
+interface ParsedText {
+  readonly text: string;
+  readonly parsed: ParsedFile;
+}
+
+export function createCompileMemory(): CompileMemory {
+  return {
+    parsed: new Map(),
+    checked: createCheckMemory(),
+    planned: createPlanMemory(),
+    functions: createFunctionCache(),
+  };
+}
+
+/** Never throws for what a policy says. What comes out does not depend on the memory, how fast it comes does. */
+export function compile(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Compiled {
+  const checked = checkSources(sources, memory);
+  const packed = checked.set === null ? null : planPacked(checked.set, memory.planned);
+  const program = packed === null ? null : unpack(packed);
+  const engine = packed === null ? null : link(packed, memory.functions);
+  return { ...checked, program, engine };
+}
+
+/** What the texts mean and what is wrong with them, without a program. */
+export function checkSources(
+  sources: PolicySources,
+  memory: CompileMemory = createCompileMemory(),
+): Omit<Compiled, 'program' | 'engine'> {
+  const parsed = parseFiles(sources.files, memory);
   const files = parsed.map(({ file }) => file);
-  const checked = check(files, sources.readListFile);
+  const checked = check(files, sources.readListFile, memory.checked);
   const syntax = parsed.flatMap((one) => one.diagnostics);
   // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
   const meaning = hasErrors(syntax)
@@ -48,9 +88,17 @@ export function compile(sources: PolicySources, cache: FunctionCache = createFun
     : checked.diagnostics;
   const { diagnostics } = applySilences(files, sources.files, [...syntax, ...meaning]);
   const set = hasErrors(diagnostics) ? null : checked.set;
-  const program = set === null ? null : plan(set);
-  const engine = program === null ? null : link(program, cache);
-  return { files, diagnostics, set, program, engine, listFiles: listFilesOf(files) };
+  return { files, diagnostics, set, listFiles: listFilesOf(files) };
 }
 
-export { canonicalText as digestText } from './model/canonical.ts';
+/** A file whose text is as it was keeps its tree. */
+function parseFiles(files: readonly SourceText[], { parsed }: CompileMemory): readonly ParsedFile[] {
+  const known = new Map(parsed);
+  parsed.clear();
+  return files.map((source) => {
+    const before = known.get(source.path);
+    const one = before?.text === source.text ? before.parsed : parse(source);
+    parsed.set(source.path, { text: source.text, parsed: one });
+    return one;
+  });
+}

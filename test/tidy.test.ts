@@ -18,15 +18,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
   meters: ['model', 'value'],
   json: ['model'],
-  sources: ['pipeline', 'syntax', 'check', 'emit', 'model', 'diagnostic'],
+  sources: ['pipeline', 'syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
   testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
+  measure: ['pipeline', 'program', 'emit', 'spec', 'testing', 'model', 'json'],
   store: [],
   agents: ['model', 'store'],
   people: ['model', 'store', 'agents'],
   webhooks: ['store', 'agents', 'value'],
   audit: ['store', 'agents'],
   requests: ['model', 'agents', 'store', 'value'],
-  server: ['json', 'agents', 'requests', 'store', 'sources', 'model', 'diagnostic'],
+  server: ['json', 'agents', 'people', 'requests', 'store', 'sources', 'model', 'diagnostic'],
 };
 
 /** Packages that one part alone may know; all others may be imported by nobody. */

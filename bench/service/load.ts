@@ -20,7 +20,7 @@ export interface LoadResult {
   readonly requestsWithWarmUp: number;
 }
 
-const body = JSON.stringify({
+export const body = JSON.stringify({
   action_key: 'payment.create',
   payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
 });

@@ -1,13 +1,15 @@
 // `node bench/service/main.ts`: the service beside a bare Fastify route, in one run. The servers have one core and the
-// load another; each takes its turn in every round, and a figure is the median of the rounds. Prints Markdown.
+// load another; each takes its turn in every round, and a figure is the median of the rounds. The
+// processor time of a request does not grow as much as time on the clock when other programs share the machine. Prints
+// Markdown.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import type { LoadOptions, LoadResult } from './load.ts';
-import { type ServerKind, type ServerLine, serverKinds } from './server.ts';
+import { parseArgs } from 'node:util';
+import type { LoadResult } from './load.ts';
+import { type ServerKind, serverKinds } from './server.ts';
+import { load, type Measured, type Server, startServer } from './servers.ts';
 
 const titles = {
   bare: 'bare Fastify route with schemas',
@@ -17,50 +19,6 @@ const titles = {
 } as const satisfies Record<ServerKind, string>;
 
 const connectionCounts = [1, 32, 128] as const;
-const serverCore = '0';
-const loadCore = '1';
-
-interface Server {
-  readonly kind: ServerKind;
-  readonly line: ServerLine;
-  readonly process: ChildProcess;
-}
-
-async function startServer(kind: ServerKind): Promise<Server> {
-  const script = join(import.meta.dirname, 'server.ts');
-  const child = spawn('taskset', ['-c', serverCore, process.execPath, script, kind], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  for await (const chunk of child.stdout) {
-    return { kind, line: JSON.parse(String(chunk)) as ServerLine, process: child };
-  }
-  throw new Error(`the server ${kind} did not start`);
-}
-
-async function load(server: Server, connections: number, measureMs: number): Promise<Measured> {
-  const options: LoadOptions = { ...server.line, connections, measureMs, warmUpMs: measureMs / 4 };
-  const script = join(import.meta.dirname, 'load.ts');
-  const args = ['-c', loadCore, process.execPath, script, JSON.stringify(options)];
-  const before = processorMicroseconds(server);
-  const { stdout } = await promisify(execFile)('taskset', args);
-  const result = JSON.parse(stdout) as LoadResult;
-  return {
-    ...result,
-    processorPerRequest: (processorMicroseconds(server) - before) / result.requestsWithWarmUp,
-  };
-}
-
-/** What a busy machine does not change much: the processor time that the server has used, all its threads together. */
-function processorMicroseconds({ process: { pid } }: Server): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  const ticksPerSecond = 100;
-  return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6;
-}
-
-interface Measured extends LoadResult {
-  /** In microseconds. */
-  readonly processorPerRequest: number;
-}
 
 interface Row {
   readonly kind: ServerKind;
@@ -112,17 +70,18 @@ function fsyncMs(): number {
 
 function table(rows: readonly Row[]): string {
   const lines = [
-    '| connections | server | req/s (min-max) | to bare | p50 | p99 | processor a request |',
-    '|---|---|---|---|---|---|---|',
+    '| connections | server | req/s (min-max) | to bare | p50 | p99 | processor a request | to bare |',
+    '|---|---|---|---|---|---|---|---|',
   ];
   for (const { kind, connections, results } of rows) {
     const rates = results.map(({ requestsPerSecond }) => requestsPerSecond);
     const bare = rows.find((row) => row.kind === 'bare' && row.connections === connections);
+    const processor = median(results.map(({ processorPerRequest }) => processorPerRequest));
     const ratios = rates.map((rate, round) => rate / (bare?.results[round]?.requestsPerSecond ?? NaN));
     const ms = (pick: (result: LoadResult) => number) =>
       `${(median(results.map(pick)) / 1000).toFixed(2)} ms`;
     lines.push(
-      `| ${connections} | ${titles[kind]} | ${median(rates)} (${Math.min(...rates)}-${Math.max(...rates)}) | ${median(ratios).toFixed(2)} | ${ms((result) => result.p50Microseconds)} | ${ms((result) => result.p99Microseconds)} | ${Math.round(median(results.map((result) => result.processorPerRequest)))} µs |`,
+      `| ${connections} | ${titles[kind]} | ${median(rates)} (${Math.min(...rates)}-${Math.max(...rates)}) | ${median(ratios).toFixed(2)} | ${ms((result) => result.p50Microseconds)} | ${ms((result) => result.p99Microseconds)} | ${Math.round(processor)} µs | ${(median((bare?.results ?? []).map((result) => result.processorPerRequest)) / processor).toFixed(2)} |`,
     );
   }
   return lines.join('\n');

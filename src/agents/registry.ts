@@ -110,23 +110,33 @@ export async function rotateKey(store: Store, options: RotateOptions): Promise<R
 
 export interface SigningOptions {
   readonly agentId: string;
+  /** `off` forgets the secret. */
   readonly signing: SigningMode;
   readonly nowMs: number;
+  /** Makes a new secret where there is one; where there is none one is made in any case. */
+  readonly isSecretNew?: boolean;
 }
 
-/** Sets whether the agent signs its requests, with a new signing secret (the only copy) unless it is `off`. */
+export type SetSigningResult =
+  /** `signingSecret` is the only copy there will ever be; null where none was made. */
+  { readonly kind: 'changed'; readonly signingSecret: string | null } | { readonly kind: 'unknown-agent' };
+
+/** Sets whether the agent signs its requests. */
 export async function setSigning(
   store: Store,
-  options: SigningOptions,
-): Promise<
-  { readonly kind: 'changed'; readonly signingSecret: string | null } | { readonly kind: 'unknown-agent' }
-> {
-  const { agentId, signing, nowMs } = options;
-  const signingSecret = signing === 'off' ? null : createSigningSecret();
-  const sealedSigningSecret =
-    signingSecret === null ? null : seal(deriveKey(store.masterKey, sealingPurpose), agentId, signingSecret);
-  const kind = await store.agents.setSigning({ agentId, signing, sealedSigningSecret, atMs: nowMs });
-  return kind === 'changed' ? { kind, signingSecret } : { kind };
+  { agentId, signing, nowMs, isSecretNew = false }: SigningOptions,
+): Promise<SetSigningResult> {
+  const change = { agentId, signing, atMs: nowMs };
+  const kept =
+    signing !== 'off' && isSecretNew
+      ? 'no-secret'
+      : await store.agents.setSigning({ ...change, newSealedSecret: null });
+  if (kept === 'unknown-agent') return { kind: kept };
+  if (kept === 'changed') return { kind: kept, signingSecret: null };
+  const signingSecret = createSigningSecret();
+  const newSealedSecret = seal(deriveKey(store.masterKey, sealingPurpose), agentId, signingSecret);
+  const kind = await store.agents.setSigning({ ...change, newSealedSecret });
+  return kind === 'changed' ? { kind, signingSecret } : { kind: 'unknown-agent' };
 }
 
 function newKey(agentId: string, nowMs: number): { readonly text: string; readonly row: KeyRow } {

@@ -3,7 +3,7 @@
 // header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once, also across
 // a restart.
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { AgentRow } from '../store/records.ts';
 import type { NonceStore } from '../store/store.ts';
 import { randomBase62 } from './keys.ts';
@@ -48,13 +48,23 @@ const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
 export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
   const sealingKey = deriveKey(options.masterKey, sealingPurpose);
   const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax, options.nonces);
+  // As long as somebody holds the row, which is not for long: unsealing costs more than all else.
+  const secrets = new WeakMap<AgentRow, KeyObject | null>();
+  const secretOf = (agent: AgentRow): KeyObject | null => {
+    const known = secrets.get(agent);
+    if (known !== undefined) return known;
+    const text = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
+    const secret = text === null ? null : createSecretKey(text, 'utf8');
+    secrets.set(agent, secret);
+    return secret;
+  };
   return function verifySignature(input) {
     const { agent, header } = input;
     if (agent.signing === 'off') return 'absent';
     if (header === undefined) {
       return agent.signing === 'required' ? { invalid: 'a signature is required' } : 'absent';
     }
-    const secret = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
+    const secret = secretOf(agent);
     if (secret === null) return { invalid: 'the agent has no signing secret' };
     const recommended = recommendedForm.exec(header);
     if (recommended !== null) return verifyRecommended({ input, secret, nonces, match: recommended });
@@ -74,14 +84,14 @@ const mismatch: SignatureState = { invalid: 'the signature does not match' };
 
 interface Recommended {
   readonly input: SignatureInput;
-  readonly secret: string;
+  readonly secret: KeyObject;
   readonly nonces: NonceMemory;
   readonly match: RegExpExecArray;
 }
 
 function verifyRecommended({ input, secret, nonces, match }: Recommended): SignatureState {
   const [, time = '', nonce = '', digest = ''] = match;
-  if (Math.abs(input.nowMs / 1000 - Number(time)) > skewSecondsMax) {
+  if (nonces.isStale(Number(time) * 1000, input.nowMs)) {
     return { invalid: `the signature's time is more than ${skewSecondsMax} seconds away` };
   }
   if (!isHmac(digest, secret, [`v1:${time}:${nonce}:POST:${input.path}:`, input.body])) return mismatch;
@@ -98,19 +108,23 @@ function verifyRecommended({ input, secret, nonces, match }: Recommended): Signa
   }
 }
 
-function isHmac(hex: string, secret: string, parts: readonly (string | Uint8Array)[]): boolean {
+function isHmac(hex: string, secret: KeyObject, parts: readonly (string | Uint8Array)[]): boolean {
   const hmac = createHmac('sha256', secret);
   for (const part of parts) hmac.update(part);
   return timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'));
 }
 
 interface NonceMemory {
+  /** Whether a signature of this time is too far from now, by the latest time that was heard of. */
+  isStale(timeMs: number, nowMs: number): boolean;
   use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room' | 'not-ready';
 }
 
 /** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
 function createNonceMemory(noncesMax: number, store: NonceStore | undefined): NonceMemory {
   const keptUntil = new Map<string, number>();
+  /** Of all times that were heard of: a clock that goes back forgets nothing and makes nothing fresh. */
+  let latestMs = -Infinity;
   let state: 'unread' | 'reading' | 'ready' = store === undefined ? 'ready' : 'unread';
   const forgetOld = (nowMs: number) => {
     for (const [nonce, untilMs] of keptUntil) {
@@ -122,7 +136,10 @@ function createNonceMemory(noncesMax: number, store: NonceStore | undefined): No
     if (state !== 'unread' || store === undefined) return;
     state = 'reading';
     try {
-      for (const { nonce, keptUntilMs } of await store.kept()) keptUntil.set(nonce, keptUntilMs);
+      for (const { nonce, usedAtMs, keptUntilMs } of await store.kept()) {
+        keptUntil.set(nonce, keptUntilMs);
+        latestMs = Math.max(latestMs, usedAtMs);
+      }
       state = 'ready';
     } catch {
       // The next signature tries again; until then none is valid.
@@ -131,11 +148,14 @@ function createNonceMemory(noncesMax: number, store: NonceStore | undefined): No
   };
   void read();
   return {
-    use(nonce, nowMs) {
+    isStale: (timeMs, nowMs) => Math.abs(Math.max(latestMs, nowMs) - timeMs) > skewSecondsMax * 1000,
+    use(nonce, givenMs) {
       if (state !== 'ready') {
         void read();
         return 'not-ready';
       }
+      const nowMs = Math.max(latestMs, givenMs);
+      latestMs = nowMs;
       forgetOld(nowMs);
       if (keptUntil.has(nonce)) return 'used';
       if (keptUntil.size >= noncesMax) return 'no-room';

@@ -7,7 +7,15 @@ export function timeOf(entry: ChainEntry): number {
   return Number(entry[entry.kind === 'request' ? 'created_ms' : 'at_ms']);
 }
 
-/** By what people find it: the id of a request or a refusal; of a change, what was done and the agent's id. */
+/** By what people find it: an id; of a change or an event, what was done and the id of the agent or the request. */
 export function nameOf(entry: ChainEntry): string {
-  return entry.kind === 'change' ? `${entry.what} ${entry.subject}`.trim() : String(entry.id);
+  switch (entry.kind) {
+    case 'request':
+    case 'refusal':
+      return String(entry.id);
+    case 'change':
+      return `${entry.what} ${entry.subject}`.trim();
+    case 'event':
+      return `${entry.what} ${entry.request_id}`;
+  }
 }

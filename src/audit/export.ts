@@ -82,6 +82,8 @@ function csvCells(entry: ChainEntry): readonly (string | number | null | undefin
       return [entry.id, entry.agent_id, null, entry.code, null];
     case 'change':
       return [null, entry.subject, entry.what, null, entry.who];
+    case 'event':
+      return [entry.request_id, null, entry.what, entry.status, entry.who];
   }
 }
 

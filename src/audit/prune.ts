@@ -2,7 +2,7 @@
 // INVARIANT: only records that were just found whole are deleted, so a checkpoint never hides that one was changed;
 // what may still be asked about (an open request, a grant, an idempotency key in use) stays, and all after it.
 
-import type { ChainEntry, ChainRecord, Link } from '../store/chain.ts';
+import type { ChainRecord, Link } from '../store/chain.ts';
 import type { Store } from '../store/store.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
 import { timeOf } from './entry.ts';
@@ -69,14 +69,18 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
 
 function takeWhileGone(records: readonly ChainRecord[], options: PruneOptions): readonly ChainRecord[] {
   const stays = records.findIndex(
-    ({ entry }) => timeOf(entry) >= options.beforeMs || isInForce(entry, options.nowMs),
+    (record) => timeOf(record.entry) >= options.beforeMs || isInForce(record, options.nowMs),
   );
   return stays < 0 ? records : records.slice(0, stays);
 }
 
 const endingStatuses: readonly unknown[] = ['pending', 'auto_approved', 'approved'];
 
-function isInForce(entry: ChainEntry, nowMs: number): boolean {
-  const isOpen = endingStatuses.includes(entry.status) && Number(entry.expires_ms) > nowMs;
+function isInForce({ entry, later }: ChainRecord, nowMs: number): boolean {
+  // A refusal, a change or an event ends with itself; only requests go on.
+  if (later === null) return false;
+  const status = later.stored.status ?? entry.status;
+  const expiresAtMs = later.stored.expiresAtMs ?? Number(entry.expires_ms);
+  const isOpen = endingStatuses.includes(status) && expiresAtMs > nowMs;
   return isOpen || Number(entry.idempotency_until_ms ?? 0) > nowMs;
 }

@@ -2,7 +2,15 @@
 // bounded by one stretch of the chain, and a chain that is found whole matches every checkpoint that it can be compared
 // with.
 
-import { type ChainEntry, type ChainRecord, chainStart, type Link, linkHash } from '../store/chain.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ChainEntry,
+  type ChainRecord,
+  chainStart,
+  type LaterState,
+  type Link,
+  linkHash,
+} from '../store/chain.ts';
 import type { ChainStretch, SignedCheckpoint, Store } from '../store/store.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './entry.ts';
@@ -14,6 +22,8 @@ export type Difference =
   | 'inserted'
   | 'content'
   | 'hash'
+  /** A request stands otherwise than what became of it says. */
+  | 'state'
   /** The record is not the one that was written there, and no telling whether content, place or hash was changed. */
   | 'record'
   /** The last records are gone: a checkpoint knows of more. */
@@ -123,7 +133,8 @@ function checkStretch(
   if (contradicted !== null) return { kind: 'broken', break: contradicted, before: end };
   for (const record of records) {
     const next = { sequence: end.sequence + 1, hash: linkHash(end.hash, record.entry) };
-    const found = checkNumber(record, next.sequence) ?? checkHash(record, next.hash, records);
+    const found =
+      checkNumber(record, next.sequence) ?? checkHash(record, next.hash, records) ?? checkState(record);
     if (found !== null) return { kind: 'broken', break: found, before: end };
     end = next;
     const contradiction = findContradicted(end, witnesses);
@@ -159,6 +170,17 @@ function checkHash(
   const message =
     'it is not the record that was written here: its content, its place or its hash was changed';
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'record', message };
+}
+
+/** The events are records of the chain themselves, so what they say is as good as they are. */
+function checkState({ entry, later }: ChainRecord): ChainBreak | null {
+  if (later === null || isDeepStrictEqual(later.stored, later.byEvents)) return null;
+  const word = (state: LaterState) => `\`${state.status ?? entry.status}\``;
+  const message =
+    later.stored.status === later.byEvents.status
+      ? `when it was decided or ends is not what the records of its changes say`
+      : `it stands as ${word(later.stored)}, but by the records of its changes it is ${word(later.byEvents)}`;
+  return { sequence: entry.sequence, name: nameOf(entry), difference: 'state', message };
 }
 
 function findContradicted(end: Link, witnesses: Witnesses): ChainBreak | null {

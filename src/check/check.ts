@@ -1,20 +1,25 @@
 // The type checker: trees of all files become one policy set in which every name is resolved and every expression
 // typed. All problems are reported; the set is null exactly when one of them is an error. INVARIANT: the set does not
-// depend on the order of files, declarations or rules.
+// depend on the order of files, declarations or rules, nor on what the memory holds.
 
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
-import type { PolicySet } from '../model/policy.ts';
-import type { PolicyFile } from '../syntax/tree.ts';
+import type { Span } from '../diagnostic/span.ts';
+import type { Guarantee, Policy, PolicySet } from '../model/policy.ts';
+import type { PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
 import { resolveActions } from './actions.ts';
-import { createEnvironment, type Environment } from './environment.ts';
+import { createEnvironment, type Environment, hasParts } from './environment.ts';
 import { resolveGuarantees } from './guarantees.ts';
 import { resolveHours } from './hours.ts';
-import { findEndlessLets, finishLets } from './lets.ts';
-import { type ReadListFile, resolveLists } from './lists.ts';
+import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from './lets.ts';
+import type { ListFile } from './list-files.ts';
+import { resolveLists } from './lists.ts';
+import { type CheckMemory, createCheckMemory, type Outcome, walkOutcome } from './memory.ts';
 import { resolveMeters } from './meters.ts';
 import { collectNames } from './names.ts';
-import { resolvePolicies } from './policies.ts';
+import { type ResolvedPolicy, resolvePolicies } from './policies.ts';
+import { rename } from './rename.ts';
 import { warn } from './rules/warn.ts';
+import { sameOrNew } from './same.ts';
 import { resolveDeclaredTypes } from './types.ts';
 import { checkUnusedLets } from './unused-lets.ts';
 
@@ -28,56 +33,169 @@ export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+type ReadListFile = (path: string) => ListFile;
+
 /**
  * Checks the trees of all files of a policy set. `readListFile` gets paths relative to the policy directory, with
- * forward slashes. Never throws, whatever the trees hold.
+ * forward slashes. With the memory of an earlier check, what has the same tree as then and rests on the same is the
+ * same object as then. Never throws, whatever the trees hold.
  */
-export function check(files: readonly PolicyFile[], readListFile: ReadListFile): Checked {
+export function check(
+  files: readonly PolicyFile[],
+  readListFile: ReadListFile,
+  memory: CheckMemory = createCheckMemory(),
+): Checked {
+  memory.round += 1;
+  const problems: Diagnostic[] = [];
+  const names = collectNames(files, (problem) => void problems.push(problem));
+  const env = createEnvironment(names, readListFile, memory);
+  const said = createGathering();
+  for (const problem of problems) said.report(problem);
+  const resolution = env.recorder.apart(() => resolve(files, env));
+  said.gather(resolution);
+  const variants = [...said.variants.values()];
+  const read = new Set(variants.map(({ name }) => name));
+  said.gather(env.recorder.apart(() => checkUnusedLets(read, env)));
+  const { set, declarations } = finish(resolution.value, finishLets(variants, env), env);
+  remember(said.outcomes, set, env);
+  // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
+  const isWhole = said.leftOut.length === 0 && !hasErrors(said.diagnostics());
+  if (isWhole)
+    said.gather(env.recorder.apart(() => warn({ set, files, env, declarations, used: said.used })));
+  return { set: isWhole ? set : null, diagnostics: sortDiagnostics(said.diagnostics()) };
+}
+
+/** What has been said of all parts of the set: each diagnostic once, names that are used, variants of lets. */
+interface Gathering {
+  readonly used: Set<string>;
+  readonly leftOut: Span[];
+  readonly variants: Map<string, LetVariant>;
+  readonly outcomes: Map<string, Outcome<LetVariant>>;
+  readonly diagnostics: () => readonly Diagnostic[];
+  readonly report: (diagnostic: Diagnostic) => void;
+  readonly gather: (outcome: Outcome) => void;
+}
+
+function createGathering(): Gathering {
   const reported = new Map<string, Diagnostic>();
+  const used = new Set<string>();
+  const leftOut: Span[] = [];
+  const variants = new Map<string, LetVariant>();
+  const outcomes = new Map<string, Outcome<LetVariant>>();
   const report = (diagnostic: Diagnostic): void => {
     const { code, span, message } = diagnostic;
-    const key = JSON.stringify([code, span.file, span.start, span.end, message]);
+    // Of these the message alone may hold anything, and stands last.
+    const key = `${code} ${span.start} ${span.end} ${JSON.stringify(span.file)} ${message}`;
     if (!reported.has(key)) reported.set(key, diagnostic);
   };
-  const env = createEnvironment(collectNames(files, report), report);
-  const set = resolve(files, env, readListFile);
-  // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
-  const isWhole = env.leftOut.length === 0 && !hasErrors([...reported.values()]);
-  if (isWhole) warn(set, files, env);
-  return { set: isWhole ? set : null, diagnostics: sortDiagnostics([...reported.values()]) };
+  const visit = (outcome: Outcome): void => {
+    for (const name of outcome.used) used.add(name);
+    for (const span of outcome.leftOut) leftOut.push(span);
+    const { value } = outcome;
+    if (!isVariant(value)) return;
+    variants.set(value.id, value);
+    outcomes.set(value.id, outcome as Outcome<LetVariant>);
+  };
+  const seen = new Set<Outcome>();
+  return {
+    used,
+    leftOut,
+    variants,
+    outcomes,
+    diagnostics: () => [...reported.values()],
+    report,
+    gather: (outcome) => walkOutcome(outcome, { outcome: visit, said: report }, seen),
+  };
+}
+
+function isVariant(value: unknown): value is LetVariant {
+  return typeof value === 'object' && value !== null && 'inferred' in value;
+}
+
+interface Resolved {
+  readonly policies: readonly ResolvedPolicy[];
+  readonly guarantees: readonly Guarantee[];
 }
 
 /** The passes, each on what those before it have resolved. */
-function resolve(files: readonly PolicyFile[], env: Environment, readListFile: ReadListFile): PolicySet {
+function resolve(files: readonly PolicyFile[], env: Environment): Resolved {
   resolveDeclaredTypes(env);
   resolveActions(files, env);
   resolveApprovers(env);
-  resolveLists(env, readListFile);
+  resolveLists(env);
   resolveHours(env);
   findEndlessLets(env);
   resolveMeters(env);
-  const policies = resolvePolicies(files, env);
-  const guarantees = resolveGuarantees(files, env);
-  checkUnusedLets(env);
-  const { lets, rename } = finishLets(env);
-  return {
-    actions: sorted(env.actions),
-    lists: sorted(env.lists),
-    hours: sorted(env.hours),
-    lets,
-    meters: new Map([...sorted(env.meters)].map(([name, meter]) => [name, rename(meter)])),
-    approvers: sorted(env.approvers),
-    policies: rename(policies),
-    guarantees: rename(guarantees),
-  };
+  return { policies: resolvePolicies(files, env), guarantees: resolveGuarantees(files, env) };
 }
 
 function resolveApprovers(env: Environment): void {
   for (const declaration of env.declarations.values()) {
     if (declaration.kind !== 'approvers') continue;
     const name = declaration.name.text;
-    env.approvers.set(name, { name, title: declaration.title.value });
+    const before = env.memory.before.approvers.get(name);
+    env.approvers.set(name, sameOrNew(before, { name, title: declaration.title.value }));
   }
+}
+
+interface Finished {
+  readonly set: PolicySet;
+  /** From which each policy comes. */
+  readonly declarations: ReadonlyMap<Policy, PolicyDeclaration>;
+}
+
+/** Everything sorted by name, reads of lets by their final ids. */
+function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets, env: Environment): Finished {
+  const { renamings } = env.memory;
+  for (const [id, one] of lets) env.lets.set(id, one);
+  const declarations = new Map<Policy, PolicyDeclaration>();
+  for (const { policy, declaration } of sortedPolicies(policies, env)) {
+    declarations.set(hasParts(env, declaration) ? rename(policy, ids, renamings) : policy, declaration);
+  }
+  const meters = [...sorted(env.meters)].map(
+    ([name, meter]) => [name, rename(meter, ids, renamings)] as const,
+  );
+  const set: PolicySet = {
+    actions: sorted(env.actions),
+    lists: sorted(env.lists),
+    hours: sorted(env.hours),
+    lets,
+    meters: new Map(meters),
+    approvers: sorted(env.approvers),
+    policies: [...declarations.keys()],
+    guarantees: guarantees.map((guarantee) => rename(guarantee, ids, renamings)),
+  };
+  return { set, declarations };
+}
+
+/** Code unit by code unit, as all names are sorted. Names that are as before are in the order of before. */
+function sortedPolicies(
+  policies: readonly ResolvedPolicy[],
+  { memory }: Environment,
+): readonly ResolvedPolicy[] {
+  const { order } = memory;
+  const isAsBefore =
+    order.names.length === policies.length &&
+    policies.every(({ policy }, at) => policy.name === order.names[at]);
+  if (!isAsBefore) {
+    const names = policies.map(({ policy }) => policy.name);
+    const indices = names.map((_, at) => at);
+    const compare = (a: number, b: number): number =>
+      names[a]! < names[b]! ? -1 : names[a]! > names[b]! ? 1 : a - b;
+    memory.order = { names, sorted: indices.sort(compare) };
+  }
+  return memory.order.sorted.map((at) => policies[at]!);
+}
+
+function remember(
+  variants: Map<string, Outcome<LetVariant>>,
+  set: PolicySet,
+  { memory, ...env }: Environment,
+): void {
+  memory.variants = variants;
+  memory.matches = env.matches;
+  memory.actionSets = env.actionSets;
+  memory.before = { ...set, meters: env.meters };
 }
 
 function sorted<T>(entries: ReadonlyMap<string, T>): ReadonlyMap<string, T> {

@@ -5,16 +5,26 @@ import type { Expression, Literal } from '../model/expression.ts';
 import type { Type } from '../model/type.ts';
 import { type Money, type Unknown, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, divide, multiply, negate, subtract } from '../value/decimal.ts';
+import type { Atom } from './domains.ts';
 import type { Environment } from './environment.ts';
 import { valueAs } from './literals.ts';
 import { textNotRead } from './type-errors.ts';
 
-/** The expression of a let by its id. */
-export type ValueOfLet = (id: string) => Expression | null | undefined;
+/** The expression of a let by its id. What conditions say while lets are read so may be kept with it. */
+export interface ValueOfLet {
+  (id: string): Expression | null | undefined;
+  readonly known?: KnownAtoms;
+}
+
+/** What single tests say where they are true, and where they are false. */
+export interface KnownAtoms {
+  readonly whereTrue: Map<Expression, readonly Atom[]>;
+  readonly whereFalse: Map<Expression, readonly Atom[]>;
+}
 
 /** Lets while checking goes on. */
 export function letsOf(env: Environment): ValueOfLet {
-  return (id) => env.letVariants.get(id)?.inferred.expression;
+  return (id) => env.variants.get(id)?.value.inferred.expression;
 }
 
 /** The expression that a let stands for, through lets of lets. */

@@ -2,19 +2,17 @@
 // about presence. Every check of an expression yields a typed expression, or null once a diagnostic says why not.
 
 import type { Expression } from '../model/expression.ts';
-import type { Action } from '../model/policy.ts';
 import type { Slot } from '../model/type.ts';
 import type { Expression as Tree } from '../syntax/tree.ts';
+import type { ActionSet } from './action-sets.ts';
 import type { Environment } from './environment.ts';
 import { nothingKnown, type Presence } from './presence.ts';
 import { conditionMistyped } from './type-errors.ts';
 
 export interface Context {
   readonly env: Environment;
-  /** The actions that may be decided here, sorted by key. */
-  readonly actions: readonly Action[];
-  /** A number for this set of actions. */
-  readonly actionSet: number;
+  /** The actions that may be decided here. */
+  readonly actions: ActionSet;
   /** Variables of the quantifiers around, by name. */
   readonly variables: ReadonlyMap<string, Slot>;
   readonly presence: Presence;
@@ -51,4 +49,9 @@ export function inferCondition(node: Tree, ctx: Context): Inferred {
   if (inferred.expression === null || inferred.expression.type.kind === 'boolean') return inferred;
   ctx.env.report(conditionMistyped(node, inferred.expression.type));
   return plain(null);
+}
+
+/** The same context with more known about presence. */
+export function withPresence(ctx: Context, presence: Presence): Context {
+  return presence === ctx.presence ? ctx : { ...ctx, presence };
 }

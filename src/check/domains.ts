@@ -17,6 +17,7 @@ import {
 import { length } from '../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
 import { valueAs } from './literals.ts';
+import { structureOf } from './structure.ts';
 
 /** One thing that a condition says of one value. */
 export interface Atom {
@@ -34,7 +35,7 @@ export type Values =
   | { readonly kind: 'range'; readonly low: End | null; readonly high: End | null }
   | { readonly kind: 'texts'; readonly texts: ReadonlySet<string>; readonly isComplement: boolean };
 
-interface End {
+export interface End {
   readonly value: Decimal;
   readonly isOpen: boolean;
 }
@@ -50,11 +51,18 @@ export function isAlwaysTrue(condition: Expression, valueOfLet: ValueOfLet): boo
   return isImpossible(atoms.filter((atom) => !atom.mayBeUnknown));
 }
 
+const nothingLeft: ReadonlyMap<string, Values> = new Map();
+
 /** No value is left for one of the keys; `before` is what was left of them already. */
 export function isImpossible(
   atoms: readonly Atom[],
-  before: ReadonlyMap<string, Values> = new Map(),
+  before: ReadonlyMap<string, Values> = nothingLeft,
 ): boolean {
+  const [first, ...others] = atoms;
+  if (first === undefined) return false;
+  if (others.length === 0) {
+    return isEmpty(intersection(before.get(first.key) ?? first.all, first.values));
+  }
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) {
     const rest = intersection(left.get(key) ?? before.get(key) ?? all, values);
@@ -84,6 +92,38 @@ export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLe
       const value = valueOfLet(node.id);
       return value === null || value === undefined ? [] : atomsOf(value, isTrue, valueOfLet);
     }
+    default:
+      return knownAtoms(node, isTrue, valueOfLet);
+  }
+}
+
+/** What a single test says, found out once. */
+function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  const kept = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
+  const known = kept?.get(node);
+  if (known !== undefined) return known;
+  const atoms = testAtoms(node, isTrue, valueOfLet);
+  kept?.set(node, atoms);
+  const opposite = isTrue ? valueOfLet.known?.whereFalse : valueOfLet.known?.whereTrue;
+  if (opposite?.has(node) === false && saysTextsOfOne(node)) opposite.set(node, atoms.map(turnedRound));
+  return atoms;
+}
+
+/** Whether it says of one thing that it is or is not one of some texts. */
+function saysTextsOfOne({ kind }: Expression): boolean {
+  return kind !== 'compare' && kind !== 'in-range';
+}
+
+function turnedRound(atom: Atom): Atom {
+  if (atom.values.kind === 'range') return atom;
+  const { texts, isComplement } = atom.values;
+  if (atom.key.startsWith('condition '))
+    return { ...atom, values: texts === onlyTrue.texts ? onlyFalse : onlyTrue };
+  return { ...atom, values: { kind: 'texts', texts, isComplement: !isComplement } };
+}
+
+function testAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  switch (node.kind) {
     case 'compare':
       return comparisonAtoms(node, isTrue, valueOfLet);
     case 'in-range':
@@ -95,18 +135,19 @@ export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLe
   }
 }
 
+const onlyTrue: Texts = { kind: 'texts', texts: new Set(['true']), isComplement: false };
+const onlyFalse: Texts = { kind: 'texts', texts: new Set(['false']), isComplement: false };
 const truths: Values = { kind: 'texts', texts: new Set(['true', 'false']), isComplement: false };
 
 /** A condition as a whole: true or false. */
 function conditionAtom(node: Expression, isTrue: boolean): Atom {
   const text = node.kind === 'literal' ? 'literal' : structureOf(node);
-  const only: Values = { kind: 'texts', texts: new Set([String(isTrue)]), isComplement: false };
   const literal = node.kind === 'literal' ? node.value : null;
   const all: Values =
     literal === null ? truths : { kind: 'texts', texts: new Set([String(literal)]), isComplement: false };
   const isKnown =
     node.kind === 'literal' || ((node.kind === 'field' || node.kind === 'has') && !isSigned(node));
-  return { key: `condition ${text}`, values: only, all, mayBeUnknown: !isKnown };
+  return { key: `condition ${text}`, values: isTrue ? onlyTrue : onlyFalse, all, mayBeUnknown: !isKnown };
 }
 
 function isSigned(node: Extract<Expression, { kind: 'field' | 'has' }>): boolean {
@@ -239,8 +280,18 @@ export function fieldKey(field: FieldRead): string {
   return JSON.stringify([field.root, ...field.steps]);
 }
 
+const knownValues = new WeakMap<Type, Values | null>();
+
 /** All values of a type; null for types whose values are not followed. */
 export function allOf(type: Type): Values | null {
+  const known = knownValues.get(type);
+  if (known !== undefined) return known;
+  const values = valuesOfType(type);
+  knownValues.set(type, values);
+  return values;
+}
+
+function valuesOfType(type: Type): Values | null {
   switch (type.kind) {
     case 'text':
       return type.values === null
@@ -289,7 +340,8 @@ function isDecimal(value: Value): value is Decimal {
   return typeof value === 'object' && value !== null && 'coefficient' in value;
 }
 
-function intersection(a: Values, b: Values): Values {
+/** The values that are in both. */
+export function intersection(a: Values, b: Values): Values {
   if (a.kind === 'range' && b.kind === 'range') {
     return { kind: 'range', low: tighter(a.low, b.low, 1), high: tighter(a.high, b.high, -1) };
   }
@@ -307,23 +359,25 @@ function tighter(a: End | null, b: End | null, direction: 1 | -1): End | null {
 type Texts = Extract<Values, { kind: 'texts' }>;
 
 function textIntersection(a: Texts, b: Texts): Texts {
-  if (a.isComplement && b.isComplement) return { ...a, texts: new Set([...a.texts, ...b.texts]) };
+  if (a.isComplement && b.isComplement) {
+    return a.texts.size === 0
+      ? b
+      : b.texts.size === 0
+        ? a
+        : { ...a, texts: new Set([...a.texts, ...b.texts]) };
+  }
   const [listed, other] = a.isComplement ? [b, a] : [a, b];
+  if (other.isComplement && other.texts.size === 0) return listed;
+  // The smaller of two lists is gone through: enumerations may be long.
+  if (!other.isComplement && other.texts.size < listed.texts.size) return textIntersection(other, listed);
   const texts = [...listed.texts].filter((text) => other.texts.has(text) !== other.isComplement);
   return { kind: 'texts', texts: new Set(texts), isComplement: false };
 }
 
-function isEmpty(values: Values): boolean {
+/** Whether no value is in it. */
+export function isEmpty(values: Values): boolean {
   if (values.kind === 'texts') return !values.isComplement && values.texts.size === 0;
   if (values.low === null || values.high === null) return false;
   const order = compare(values.low.value, values.high.value);
   return order > 0 || (order === 0 && (values.low.isOpen || values.high.isOpen));
-}
-
-/** A text that is the same for expressions that read alike, wherever they stand. */
-export function structureOf(data: unknown): string {
-  return JSON.stringify(data, (key, value) => {
-    if (key === 'span') return undefined;
-    return typeof value === 'bigint' ? `${value}` : value;
-  });
 }

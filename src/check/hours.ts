@@ -4,8 +4,9 @@ import type { ClockLiteral, DateLiteral, HoursDeclaration, HoursSpan, Weekday } 
 import { type Decimal, toNumber } from '../value/decimal.ts';
 import type { DateSpan, Hours, WeeklySpan } from '../value/hours.ts';
 import { isZone, parseClock } from '../value/time.ts';
-import { type Environment, findDeclared } from './environment.ts';
+import { type Environment, findDeclared, kept } from './environment.ts';
 import { readLiteral } from './literals.ts';
+import { sameOrNew } from './same.ts';
 import {
   clockInvalid,
   dateSpanReversed,
@@ -21,11 +22,14 @@ const minutesOfDay = 1_440;
 /** Fills `env.hours`; the lists must have been resolved. */
 export function resolveHours(env: Environment): void {
   for (const declaration of env.declarations.values()) {
-    if (declaration.kind === 'hours') resolveOne(declaration, env);
+    if (declaration.kind !== 'hours') continue;
+    const hours = kept(env, declaration, () => resolveOne(declaration, env));
+    const name = declaration.name.text;
+    env.hours.set(name, sameOrNew(env.memory.before.hours.get(name), hours));
   }
 }
 
-function resolveOne(declaration: HoursDeclaration, env: Environment): void {
+function resolveOne(declaration: HoursDeclaration, env: Environment): Hours {
   if (!isZone(declaration.zone.value)) env.report(zoneUnknown(declaration.zone));
   const weekly: WeeklySpan[] = [];
   const dates: DateSpan[] = [];
@@ -36,12 +40,12 @@ function resolveOne(declaration: HoursDeclaration, env: Environment): void {
   const isWhole = weekly.length + dates.length === declaration.spans.length;
   if (isWhole) reportOverlaps(declaration.spans, env);
   const except = resolveExcept(declaration, env);
-  env.hours.set(declaration.name.text, {
+  return {
     zone: declaration.zone.value,
     weekly: weekly.toSorted(compareWeekly),
     dates: dates.toSorted((a, b) => a.firstDay - b.firstDay || a.lastDay - b.lastDay),
     except,
-  } satisfies Hours);
+  };
 }
 
 function pushIfKnown<T>(spans: T[], span: T | null): void {
@@ -95,8 +99,8 @@ function dayOf(node: DateLiteral, env: Environment): number | null {
 
 function resolveExcept(declaration: HoursDeclaration, env: Environment): readonly number[] {
   if (declaration.except === null) return [];
-  if (findDeclared(env, declaration.except, 'list') === null) return [];
-  const list = env.lists.get(declaration.except.text);
+  if (!findDeclared(env, declaration.except, 'list')) return [];
+  const list = env.ask('list', declaration.except.text);
   if (list === undefined) return [];
   if (list.type.kind !== 'date') {
     env.report(exceptNotDates(declaration.except, list.type));

@@ -4,7 +4,16 @@
 import type { Compare, Expression } from '../model/expression.ts';
 import { booleanType } from '../model/type.ts';
 import type { ValueOfLet } from './constants.ts';
-import { type Atom, atomsOf, isImpossible, structureOf, type Values, valuesLeft } from './domains.ts';
+import {
+  type Atom,
+  atomsOf,
+  intersection,
+  isEmpty,
+  isImpossible,
+  type Values,
+  valuesLeft,
+} from './domains.ts';
+import { structureOf as structureOfData } from './structure.ts';
 
 /** A condition taken apart once, to be compared with many others. */
 export interface Statement {
@@ -20,75 +29,67 @@ export interface Statement {
 }
 
 /** What is known in one branch. */
-type Known = Pick<Statement, 'structures' | 'left'>;
+export type Known = Pick<Statement, 'structures' | 'left'>;
 
 /** A part of a conclusion. */
-interface Goal {
-  readonly structure: string;
+export interface Goal {
+  /** Null where the values that it admits say all. */
+  readonly structure: string | null;
+  /** A test of one value: where it stands in a condition, no value is left that its denial admits. */
+  readonly isTest: boolean;
   /** What would have to hold for it to be false, where that speaks of one value; empty where it is not understood. */
   readonly denial: readonly Atom[];
   /** Ways in which it holds, each of several goals. */
   readonly ways: readonly (readonly Goal[])[];
 }
 
+/** The text of a part by which it is told apart; none where the values that it leaves say all. */
+type StructureOf = (node: Expression) => readonly string[];
+
+/** How a condition is taken apart: its lets, and the text of each part, which is written once. */
+interface Reading {
+  readonly valueOfLet: ValueOfLet;
+  readonly structureOf: StructureOf;
+}
+
 /** Alternatives that are followed one by one; a condition with more is taken as it stands. */
 const branchesMax = 8;
 
 export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Statement {
+  const texts = new Map<Expression, readonly string[]>();
+  const structureOf: StructureOf = (node) => {
+    const known = texts.get(node) ?? (isPlainTest(node, valueOfLet) ? [] : [structureOfData(node)]);
+    texts.set(node, known);
+    return known;
+  };
+  const reading: Reading = { valueOfLet, structureOf };
   const facts = conjunctsOf(condition, valueOfLet);
   const atoms = atomsOf(condition, true, valueOfLet);
-  const structures = new Set(facts.map(structureOf));
+  const structures = new Set(facts.flatMap(structureOf));
   const choices = facts.filter(({ kind }) => kind === 'or').map(alternativesOf);
   return {
-    goals: goalsOf(condition, valueOfLet),
+    goals: goalsOf(condition, reading),
     isEmpty: isImpossible(atoms),
     structures,
     left: valuesLeft(atoms),
     branches: choices
       .filter(({ length }) => length <= branchesMax)
-      .map((choice) => choice.map((fact) => branchOf(fact, { structures, atoms, valueOfLet }))),
+      .map((choice) => choice.map((fact) => branchOf(fact, { structures, atoms, ...reading }))),
   };
+}
+
+/** A test that passes some values of one thing and denies the others: what implies it leaves values that pass alone. */
+function isPlainTest(node: Expression, valueOfLet: ValueOfLet): boolean {
+  if (node.kind === 'not' || node.kind === 'or' || node.kind === 'let') return false;
+  const [passed, ...more] = atomsOf(node, true, valueOfLet);
+  const [denied, ...others] = atomsOf(node, false, valueOfLet);
+  if (passed === undefined || denied === undefined || more.length + others.length > 0) return false;
+  return passed.key === denied.key && isEmpty(intersection(passed.values, denied.values));
 }
 
 /** Whether the conclusion follows from the premise. */
 export function implies(premise: Statement, conclusion: Statement): boolean {
   return !premise.isEmpty && conclusion.goals.every((goal) => holdsSomehow(goal, premise));
-}
-
-/** Things with a statement, and which of them may follow from a premise; in a large set few share a text. */
-export function indexStatements<T extends { readonly statement: Statement }>(
-  items: readonly T[],
-): (premise: Statement) => readonly T[] {
-  const byText = new Map<string, T[]>();
-  const rest: T[] = [];
-  for (const item of items) {
-    const marks = marksOf(item.statement);
-    if (marks.length === 0) rest.push(item);
-    for (const mark of marks) byText.set(mark, [...(byText.get(mark) ?? []), item]);
-  }
-  return (premise) => {
-    if (premise.branches.length > 0) return items;
-    const near = [...premise.left].flatMap(([key, values]) => {
-      const [text] = values.kind === 'texts' && !values.isComplement ? values.texts : [];
-      return text === undefined ? [] : (byText.get(markOf(key, text)) ?? []);
-    });
-    return [...rest, ...near];
-  };
-}
-
-/** Texts of one key, to one of which a premise must be narrowed for the statement to follow; none where it is open. */
-function marksOf({ goals }: Statement): readonly string[] {
-  for (const { denial, ways } of goals) {
-    const [only, ...others] = denial;
-    if (only === undefined || others.length > 0 || ways.length > 0 || only.values.kind !== 'texts') continue;
-    const { key, values } = only;
-    if (values.isComplement) return [...values.texts].map((text) => markOf(key, text));
-  }
-  return [];
-}
-
-function markOf(key: string, text: string): string {
-  return JSON.stringify([key, text]);
 }
 
 function holdsSomehow(goal: Goal, premise: Statement): boolean {
@@ -97,7 +98,7 @@ function holdsSomehow(goal: Goal, premise: Statement): boolean {
 }
 
 function holds(goal: Goal, known: Known): boolean {
-  if (known.structures.has(goal.structure)) return true;
+  if (goal.structure !== null && known.structures.has(goal.structure)) return true;
   if (isForced(goal.denial, known)) return true;
   return goal.ways.some((way) => way.every((part) => holds(part, known)));
 }
@@ -108,21 +109,27 @@ function isForced(denial: readonly Atom[], { left }: Known): boolean {
   return denial.length > 0 && isShared && isImpossible(denial, left);
 }
 
-function goalsOf(node: Expression, valueOfLet: ValueOfLet): readonly Goal[] {
-  if (node.kind === 'and') return node.operands.flatMap((operand) => goalsOf(operand, valueOfLet));
-  if (node.kind === 'in-range') return boundsOf(node).flatMap((bound) => goalsOf(bound, valueOfLet));
+function goalsOf(node: Expression, reading: Reading): readonly Goal[] {
+  if (node.kind === 'and') return node.operands.flatMap((operand) => goalsOf(operand, reading));
+  if (node.kind === 'in-range') return boundsOf(node).flatMap((bound) => goalsOf(bound, reading));
+  const { valueOfLet, structureOf } = reading;
   const denied = atomsOf(node, false, valueOfLet);
-  const isOfOneValue = new Set(denied.map(({ key }) => key)).size === 1;
+  const isOfOneValue = denied.length > 0 && denied.every(({ key }) => key === denied[0]?.key);
   return [
-    { structure: structureOf(node), denial: isOfOneValue ? denied : [], ways: waysOf(node, valueOfLet) },
+    {
+      structure: structureOf(node)[0] ?? null,
+      isTest: isOfOneValue && node.kind !== 'not' && node.kind !== 'or' && node.kind !== 'let',
+      denial: isOfOneValue ? denied : [],
+      ways: waysOf(node, reading),
+    },
   ];
 }
 
-function waysOf(node: Expression, valueOfLet: ValueOfLet): Goal['ways'] {
-  if (node.kind === 'or') return node.operands.map((operand) => goalsOf(operand, valueOfLet));
+function waysOf(node: Expression, reading: Reading): Goal['ways'] {
+  if (node.kind === 'or') return node.operands.map((operand) => goalsOf(operand, reading));
   if (node.kind !== 'let') return [];
-  const value = valueOfLet(node.id);
-  return value === null || value === undefined ? [] : [goalsOf(value, valueOfLet)];
+  const value = reading.valueOfLet(node.id);
+  return value === null || value === undefined ? [] : [goalsOf(value, reading)];
 }
 
 /** `x in low..high` as two comparisons. */
@@ -134,16 +141,15 @@ function boundsOf(node: Extract<Expression, { kind: 'in-range' }>): readonly Com
   ];
 }
 
-interface Around {
+interface Around extends Reading {
   readonly structures: ReadonlySet<string>;
   readonly atoms: readonly Atom[];
-  readonly valueOfLet: ValueOfLet;
 }
 
-function branchOf(fact: Expression, { structures, atoms, valueOfLet }: Around): Known {
+function branchOf(fact: Expression, { structures, atoms, valueOfLet, structureOf }: Around): Known {
   const facts = conjunctsOf(fact, valueOfLet);
   return {
-    structures: new Set([...structures, ...facts.map(structureOf)]),
+    structures: new Set([...structures, ...facts.flatMap(structureOf)]),
     left: valuesLeft([...atoms, ...atomsOf(fact, true, valueOfLet)]),
   };
 }

@@ -1,7 +1,7 @@
 // `in` and `not in`: declared lists, list literals, lists of the payload, ranges, hours and networks.
 
 import type { Expression } from '../model/expression.ts';
-import { booleanType, listOf, type Type } from '../model/type.ts';
+import { booleanType, enumeration, listOf, type Type } from '../model/type.ts';
 import type { Binary, ListExpression, Path, RangeExpression, Expression as Tree } from '../syntax/tree.ts';
 import { parseCidr } from '../value/ip.ts';
 import { adapt, behindLets, constantText, letsOf } from './constants.ts';
@@ -34,9 +34,9 @@ function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expr
   if (right.kind === 'range') return inRange(node, right, subject, ctx);
   if (right.kind === 'missing') return null;
   if (right.kind === 'path' && right.steps.length === 0 && !ctx.variables.has(right.root.text)) {
-    const declaration = ctx.env.declarations.get(right.root.text);
-    if (declaration?.kind === 'list') return inList(node, right, subject, ctx);
-    if (declaration?.kind === 'hours') return inHours(node, right, subject, ctx);
+    const kind = ctx.env.ask('kind', right.root.text);
+    if (kind === 'list') return inList(node, right, subject, ctx);
+    if (kind === 'hours') return inHours(node, right, subject, ctx);
   }
   const container = inferValue(right, ctx);
   if (subject === null || container === null) return null;
@@ -69,11 +69,11 @@ function inRange(
 
 function inList(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
   const name = right.root.text;
-  ctx.env.used.add(name);
-  const list = ctx.env.lists.get(name);
-  if (list === undefined || subject === null) return null;
-  if (!areComparable(subject.type, list.type)) {
-    ctx.env.report(membershipMismatch(node, subject.type, list.type, name));
+  ctx.env.use(name);
+  const listType = ctx.env.ask('listType', name);
+  if (listType === undefined || subject === null) return null;
+  if (!areComparable(subject.type, listType)) {
+    ctx.env.report(membershipMismatch(node, subject.type, listType, name));
     return null;
   }
   return { kind: 'in-list', subject, list: name, type: booleanType, span: node.span };
@@ -81,7 +81,7 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
 
 function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
   const name = right.root.text;
-  ctx.env.used.add(name);
+  ctx.env.use(name);
   if (subject === null) return null;
   if (subject.type.kind !== 'timestamp') {
     ctx.env.report(hoursSubjectUnfit(subject, name));
@@ -127,13 +127,15 @@ function inElements(
   return { kind: 'in-elements', subject: read, elements, type: booleanType, span: node.span };
 }
 
-/** Every entry of a literal list must be a value that the subject can have. */
+/** Every entry of a literal list must be a value that a subject which may vary can have. */
 function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
   const list = behindLets(elements, letsOf(ctx.env));
   if (list.kind !== 'list') {
     const slot = elements.type.kind === 'list' ? elements.type.element : null;
     return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);
   }
+  // A constant on the left has one value, which need not be the one of each entry.
+  if (behindLets(subject, letsOf(ctx.env)).kind === 'literal') return true;
   return list.elements.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
 }
 
@@ -146,6 +148,11 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
   const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
   const known = elements.filter((element) => element !== null);
   if (known.length < elements.length) return null;
+  const texts = known.map((element) => (element.kind === 'literal' ? element.value : null));
+  if (texts.every((text) => typeof text === 'string')) {
+    const type = listOf(enumeration([...new Set(texts)]));
+    return { kind: 'list', elements: known, type, span: node.span };
+  }
   let type: Type | null = null;
   for (const element of known) {
     const merged: Type | null = type === null ? element.type : commonType(type, element.type);

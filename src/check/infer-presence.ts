@@ -101,11 +101,11 @@ function isFieldRoot(root: string, ctx: Context): boolean {
 }
 
 function mayBeMissing(field: ResolvedField): boolean {
-  return field.places.some((place) => place.isOptional || place.isNullable);
+  return field.places.at(-1)?.isCertain === false;
 }
 
 function factsOf(field: ResolvedField): Presence {
-  const texts = field.places.map((place) => place.steps.map((step) => step.text));
+  const texts = field.places.map((_, at) => field.read.steps.slice(0, at));
   return new Set(
     texts.flatMap((steps) => [
       presenceFact('present', field.read.root, steps),

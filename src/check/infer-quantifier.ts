@@ -65,7 +65,7 @@ function resultType(node: Quantifier, body: Expression, ctx: Context): Type | nu
 /** A list to go through: a field, which may be absent, a literal, `agent.tags` or `links(...)`. */
 function inferSource(node: Tree, ctx: Context): Expression | null {
   if (node.kind === 'path' && isDeclaredList(node, ctx)) {
-    ctx.env.used.add(node.root.text);
+    ctx.env.use(node.root.text);
     ctx.env.report(sourceDeclaredList(node.root));
     return null;
   }
@@ -80,7 +80,7 @@ function inferSource(node: Tree, ctx: Context): Expression | null {
 }
 
 function isDeclaredList(node: Path, ctx: Context): boolean {
-  return ctx.env.declarations.get(node.root.text)?.kind === 'list' && !ctx.variables.has(node.root.text);
+  return ctx.env.ask('kind', node.root.text) === 'list' && !ctx.variables.has(node.root.text);
 }
 
 function isLinks(source: Expression): boolean {
@@ -122,7 +122,7 @@ function joinSlots(a: Slot, b: Slot): Slot | null {
 function checkVariable(node: Quantifier, ctx: Context): boolean {
   const { text } = node.variable;
   if (text === '') return false;
-  const earlier = ctx.env.declarations.get(text)?.name;
+  const earlier = ctx.env.ask('declaration', text)?.name;
   const isTaken = earlier !== undefined || ctx.variables.has(text) || whyReserved(text) !== null;
   if (isTaken) ctx.env.report(variableTaken(node.variable, earlier));
   return !isTaken;

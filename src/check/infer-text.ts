@@ -68,11 +68,11 @@ function inferMentions(node: Binary, ctx: Context): Expression | null {
 function wordsOf(node: Tree, ctx: Context): WordSource | null {
   if (node.kind === 'path' && node.steps.length === 0) {
     const name = node.root.text;
-    if (ctx.env.declarations.get(name)?.kind === 'list') {
-      ctx.env.used.add(name);
-      const list = ctx.env.lists.get(name);
-      if (list === undefined) return null;
-      if (list.type.kind === 'text') return { kind: 'list', list: name };
+    if (ctx.env.ask('kind', name) === 'list') {
+      ctx.env.use(name);
+      const listType = ctx.env.ask('listType', name);
+      if (listType === undefined) return null;
+      if (listType.kind === 'text') return { kind: 'list', list: name };
       ctx.env.report(wordsUnfit(node.span));
       return null;
     }

@@ -2,40 +2,45 @@
 // once for every way in which it then reads. While checking goes on, a read names its variant by where it is read;
 // at the end variants that read alike are joined and numbered by their structure, which no order of files changes.
 
-import type { Span } from '../diagnostic/span.ts';
 import type { Expression, LetRead } from '../model/expression.ts';
 import type { Let } from '../model/policy.ts';
-import type { LetDeclaration } from '../syntax/tree.ts';
+import type { Name } from '../syntax/tree.ts';
 import type { Context, Inferred } from './context.ts';
 import { failed } from './context.ts';
 import { type Dependencies, followDependencies } from './dependencies.ts';
-import { structureOf } from './domains.ts';
-import { type Environment, namesOf } from './environment.ts';
+import { declaredNames, type Environment } from './environment.ts';
 import { letCyclic, tooDeepDeclaration } from './errors.ts';
-import { ofPayload, presenceKey } from './presence.ts';
+import { ofPayload, type Presence, presenceKey } from './presence.ts';
+import { rename } from './rename.ts';
+import { noVariables } from './scope.ts';
 import { namesIn } from './tree-names.ts';
 
 export interface LetVariant {
+  /** How its reads name it until all are known. */
+  readonly id: string;
   readonly name: string;
   readonly inferred: Inferred;
 }
 
 /** A read of a let, with what the let tells about presence: it stands for its expression. */
-export function readLet(declaration: LetDeclaration, span: Span, ctx: Context): Inferred {
-  const name = declaration.name.text;
-  if (ctx.env.endlessLets.has(name)) return failed;
+export function readLet({ text: name, span }: Name, ctx: Context): Inferred {
+  const { env } = ctx;
+  if (env.ask('isEndless', name)) return failed;
   const presence = ofPayload(ctx.presence);
-  const id = JSON.stringify([name, ctx.inMeter, ctx.actionSet, presenceKey(presence)]);
-  let variant = ctx.env.letVariants.get(id);
-  if (variant === undefined) {
-    const inferred = ctx.infer(declaration.value, { ...ctx, inLet: true, presence, variables: new Map() });
-    variant = { name, inferred };
-    ctx.env.letVariants.set(id, variant);
-  }
-  const { expression } = variant.inferred;
-  if (expression === null) return failed;
-  const read: LetRead = { kind: 'let', id, type: expression.type, span };
-  return { ...variant.inferred, expression: read };
+  const id = JSON.stringify([name, ctx.inMeter, ctx.actions.number, presenceKey(presence)]);
+  const outcome = env.recorder.keep(env.variants.get(id), () => inferVariant(id, name, presence, ctx));
+  env.variants.set(id, outcome);
+  const { inferred } = outcome.value;
+  if (inferred.expression === null) return failed;
+  const read: LetRead = { kind: 'let', id, type: inferred.expression.type, span };
+  return { ...inferred, expression: read };
+}
+
+function inferVariant(id: string, name: string, presence: Presence, ctx: Context): LetVariant {
+  const declaration = ctx.env.ask('declaration', name);
+  if (declaration?.kind !== 'let') return { id, name, inferred: failed };
+  const inner = { ...ctx, inLet: true, presence, variables: noVariables };
+  return { id, name, inferred: ctx.infer(declaration.value, inner) };
 }
 
 /** Reports lets that depend on themselves or lie too deep. */
@@ -47,7 +52,7 @@ export function findEndlessLets(env: Environment): void {
     if (circle !== undefined) env.report(letCyclic(name, circle));
     else if (tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
     else continue;
-    env.endlessLets.add(name.text);
+    env.endless.add(name.text);
   }
 }
 
@@ -57,50 +62,66 @@ function letDependencies(env: Environment): Dependencies {
     if (declaration?.kind !== 'let') return [];
     return namesIn(declaration.value).filter((used) => env.declarations.get(used)?.kind === 'let');
   };
-  return followDependencies(namesOf(env, 'let'), letsIn);
+  return followDependencies(declaredNames(env, 'let'), letsIn);
 }
 
 export interface FinishedLets {
   readonly lets: ReadonlyMap<string, Let>;
-  /** The expression, or any data that holds expressions, with the final ids of lets. */
-  readonly rename: <T>(data: T) => T;
+  /** The final id for each that a read names. */
+  readonly ids: ReadonlyMap<string, string>;
 }
 
 /** Joins variants that read alike and gives each of the others an id: `name`, `name#2`, ... */
-export function finishLets(env: Environment): FinishedLets {
+export function finishLets(variants: readonly LetVariant[], env: Environment): FinishedLets {
   const ids = new Map<string, string>();
   const lets: Let[] = [];
-  for (const name of letDependencies(env).order) {
-    const byStructure = new Map<string, { readonly expression: Expression; readonly reads: string[] }>();
-    for (const [read, variant] of env.letVariants) {
-      if (variant.name !== name || variant.inferred.expression === null) continue;
-      const expression = renamed(variant.inferred.expression, ids);
-      const structure = structureOf(expression);
-      const same = byStructure.get(structure);
-      if (same === undefined) byStructure.set(structure, { expression, reads: [read] });
-      else same.reads.push(read);
-    }
-    const sorted = [...byStructure].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [index, [, { expression, reads }]] of sorted.entries()) {
+  const byName = Map.groupBy(variants, ({ name }) => name);
+  for (const name of byName.size === 0 ? [] : letDependencies(env).order) {
+    for (const [index, { expression, reads }] of waysToRead(byName.get(name) ?? [], ids, env).entries()) {
       const id = index === 0 ? name : `${name}#${index + 1}`;
-      lets.push({ id, name, expression });
+      const before = env.memory.before.lets.get(id);
+      lets.push(before?.expression === expression ? before : { id, name, expression });
       for (const read of reads) ids.set(read, id);
     }
   }
   const entries = lets.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((each) => [each.id, each] as const);
-  return { lets: new Map(entries), rename: (data) => renamed(data, ids) };
+  return { lets: new Map(entries), ids };
 }
 
-/** The data with the final ids of lets; parts without lets are shared, not copied. */
-function renamed<T>(data: T, ids: ReadonlyMap<string, string>): T {
-  if (typeof data !== 'object' || data === null) return data;
-  // A copy has the keys of the original and the same kinds of values under them.
-  if (Array.isArray(data)) {
-    const copy = data.map((part) => renamed(part, ids));
-    return copy.every((part, index) => part === data[index]) ? data : (copy as T);
+interface WayToRead {
+  readonly expression: Expression;
+  /** Ids of the variants that read so. */
+  readonly reads: string[];
+}
+
+/** The variants of one let, those that read alike together, sorted by their structure. */
+function waysToRead(
+  variants: readonly LetVariant[],
+  ids: ReadonlyMap<string, string>,
+  env: Environment,
+): readonly WayToRead[] {
+  const ways = new Map<string, WayToRead>();
+  for (const { id, inferred } of variants) {
+    if (inferred.expression === null) continue;
+    const expression = rename(inferred.expression, ids, env.memory.renamings);
+    const text = variants.length === 1 ? '' : textOf(expression);
+    const same = ways.get(text);
+    if (same === undefined) ways.set(text, { expression, reads: [id] });
+    else same.reads.push(id);
   }
-  if ('kind' in data && data.kind === 'let' && 'id' in data) return { ...data, id: ids.get(String(data.id)) };
-  const entries = Object.entries(data).map(([key, part]) => [key, part, renamed(part, ids)] as const);
-  if (entries.every(([, before, after]) => before === after)) return data;
-  return Object.fromEntries(entries.map(([key, , after]) => [key, after])) as T;
+  return [...ways].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, way]) => way);
+}
+
+const texts = new WeakMap<Expression, string>();
+
+/** A text that is the same for expressions that read alike, and by which they are sorted. */
+function textOf(expression: Expression): string {
+  const known = texts.get(expression);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(expression, (key, value) => {
+    if (key === 'span') return undefined;
+    return typeof value === 'bigint' ? `${value}` : value;
+  });
+  texts.set(expression, text);
+  return text;
 }

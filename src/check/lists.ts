@@ -10,10 +10,11 @@ import { type Decimal, isInteger, parseDecimal } from '../value/decimal.ts';
 import { fold, hasBidiControls, isMixedScript } from '../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../value/time.ts';
 import { followDependencies } from './dependencies.ts';
-import { type Environment, findDeclared, namesOf } from './environment.ts';
+import { declaredNames, type Environment, findDeclared, kept, listFileOf } from './environment.ts';
 import { tooDeepDeclaration } from './errors.ts';
-import { type FileEntry, type ListFile, readEntries, resolveListPath } from './list-files.ts';
+import { type FileEntry, readEntries, resolveListPath } from './list-files.ts';
 import { moneyType, readerOf, readLiteral, readLiteralAs } from './literals.ts';
+import { sameOrNew } from './same.ts';
 import { commonType } from './type-relations.ts';
 import { resolveType } from './types.ts';
 import {
@@ -33,40 +34,29 @@ import {
   listTypeUnfit,
 } from './value-errors.ts';
 
-export type ReadListFile = (path: string) => ListFile;
-
 /** Fills `env.lists`. A list in error is left out. */
-export function resolveLists(env: Environment, readListFile: ReadListFile): void {
-  const endless = findEndlessLists(env);
-  const resolution: Resolution = { readListFile, failed: new Set(endless) };
+export function resolveLists(env: Environment): void {
+  findEndlessLists(env);
   for (const declaration of env.declarations.values()) {
-    if (declaration.kind === 'list' && !endless.has(declaration.name.text)) {
-      resolveList(declaration, env, resolution);
-    }
+    if (declaration.kind === 'list') resolveList(declaration, env);
   }
 }
 
-interface Resolution {
-  readonly readListFile: ReadListFile;
-  /** Names of lists in error, which are read without a second diagnostic. */
-  readonly failed: Set<string>;
-}
-
 /** Reports lists that are joined into themselves or lie too deep. */
-function findEndlessLists(env: Environment): ReadonlySet<string> {
+function findEndlessLists(env: Environment): void {
   const joined = (name: string): readonly string[] => {
     const declaration = env.declarations.get(name);
     if (declaration?.kind !== 'list' || declaration.source.kind !== 'join') return [];
     return declaration.source.lists.map((list) => list.text);
   };
-  const { circles, tooDeep } = followDependencies(namesOf(env, 'list'), joined);
+  const { circles, tooDeep } = followDependencies(declaredNames(env, 'list'), joined);
   for (const { kind, name } of env.declarations.values()) {
     if (kind !== 'list') continue;
     const circle = circles.get(name.text);
     if (circle !== undefined) env.report(listCyclic(name, circle));
     else if (tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
   }
-  return new Set([...circles.keys(), ...tooDeep]);
+  for (const name of [...circles.keys(), ...tooDeep]) env.endless.add(name);
 }
 
 interface Entries {
@@ -74,23 +64,28 @@ interface Entries {
   readonly entries: readonly Value[];
 }
 
-function resolveList(declaration: ListDeclaration, env: Environment, resolution: Resolution): List | null {
+/** Null for a list in error, which is then read without a second diagnostic. */
+function resolveList(declaration: ListDeclaration, env: Environment): List | null {
   const name = declaration.name.text;
-  const known = env.lists.get(name);
-  if (known !== undefined || resolution.failed.has(name)) return known ?? null;
-  const list = readList(declaration, env, resolution);
+  if (env.ask('isEndless', name)) return null;
+  const list = kept(env, declaration, () => {
+    const read = readList(declaration, env);
+    if (read === null) env.leaveOut(declaration.span);
+    return read === null ? null : likeBefore(read, env.memory.before.lists.get(name));
+  });
   if (list !== null) env.lists.set(name, list);
-  else {
-    resolution.failed.add(name);
-    env.leftOut.push(declaration.span);
-  }
   return list;
 }
 
-function readList(declaration: ListDeclaration, env: Environment, resolution: Resolution): List | null {
+/** The list of before where it holds the same; at least its type, which is what conditions rest on. */
+function likeBefore(list: List, before: List | undefined): List {
+  return sameOrNew(before, { ...list, type: sameOrNew(before?.type, list.type) });
+}
+
+function readList(declaration: ListDeclaration, env: Environment): List | null {
   const declared = declaredType(declaration, env);
   if (declared === null) return null;
-  const found = readSource(declaration, env, { ...resolution, declared });
+  const found = readSource(declaration, env, declared);
   if (found === null) return null;
   if (found.entries.length === 0 && !declaration.mayBeEmpty) env.report(listEmpty(declaration));
   const { ignoringCase } = declaration;
@@ -109,21 +104,19 @@ function declaredType(declaration: ListDeclaration, env: Environment): Type | nu
   return null;
 }
 
-type SourceResolution = Resolution & { readonly declared: Type | undefined };
-
 function readSource(
   declaration: ListDeclaration,
   env: Environment,
-  resolution: SourceResolution,
+  declared: Type | undefined,
 ): Entries | null {
   const { source } = declaration;
   switch (source.kind) {
     case 'entries':
-      return readWritten(declaration, source.entries, env, resolution.declared);
+      return readWritten(declaration, source.entries, env, declared);
     case 'join':
-      return joinLists(declaration, source, env, resolution);
+      return joinLists(declaration, source, env, declared);
     case 'list-file':
-      return readFile(source, env, resolution);
+      return readFile(source, env, declared);
   }
 }
 
@@ -194,14 +187,13 @@ function joinLists(
   declaration: ListDeclaration,
   source: Extract<ListSource, { kind: 'join' }>,
   env: Environment,
-  resolution: SourceResolution,
+  declared: Type | undefined,
 ): Entries | null {
-  let type = resolution.declared;
+  let type = declared;
   const entries: Value[] = [];
   for (const name of source.lists) {
-    const joined = findDeclared(env, name, 'list');
-    if (joined === null) return null;
-    const list = resolveList(joined, env, resolution);
+    const joined = findDeclared(env, name, 'list') ? env.ask('declaration', name.text) : undefined;
+    const list = joined?.kind === 'list' ? resolveList(joined, env) : null;
     if (list === null) return null;
     const merged = type === undefined ? list.type : commonType(type, list.type);
     if (merged === null) {
@@ -212,20 +204,21 @@ function joinLists(
     type = merged;
     for (const entry of list.entries) entries.push(entry);
   }
-  return { type: resolution.declared ?? type ?? anyText, entries };
+  return { type: declared ?? type ?? anyText, entries };
 }
 
 function readFile(
   source: Extract<ListSource, { kind: 'list-file' }>,
   env: Environment,
-  resolution: SourceResolution,
+  declared: Type | undefined,
 ): Entries | null {
   const path = resolveListPath(source.path.span.file, source.path.value);
   if (path === null) {
     env.report(listFileOutside(source.path));
     return null;
   }
-  const file = resolution.readListFile(path);
+  env.ask('listFile', path);
+  const file = listFileOf(path, env);
   if ('code' in file) {
     env.report(listFileFault(source.path, file));
     return null;
@@ -235,7 +228,7 @@ function readFile(
     env.report(listFileMalformed(source.path, found.error));
     return null;
   }
-  return convertEntries(source, found, env, resolution.declared);
+  return convertEntries(source, found, env, declared);
 }
 
 function convertEntries(

@@ -7,11 +7,12 @@ import { quantity, type Type } from '../model/type.ts';
 import type { MeterDeclaration, Path } from '../syntax/tree.ts';
 import { isCurrency } from '../value/currency.ts';
 import { type Context, inferCondition, inferValue } from './context.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, kept } from './environment.ts';
 import { resolveField } from './fields.ts';
 import { moneyType, readSeconds } from './literals.ts';
 import { matchedActions } from './patterns.ts';
 import { both, nothingKnown } from './presence.ts';
+import { sameOrNew } from './same.ts';
 import { contextOver } from './scope.ts';
 import {
   distinctUnfit,
@@ -27,12 +28,15 @@ import { unknownCurrency } from './value-errors.ts';
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {
   for (const declaration of env.declarations.values()) {
-    if (declaration.kind === 'meter') resolveMeter(declaration, env);
+    if (declaration.kind !== 'meter') continue;
+    const meter = kept(env, declaration, () => resolveMeter(declaration, env));
+    const name = declaration.name.text;
+    if (meter !== null) env.meters.set(name, sameOrNew(env.memory.before.meters.get(name), meter));
   }
 }
 
-function resolveMeter(declaration: MeterDeclaration, env: Environment): void {
-  const actions = matchedActions(declaration.patterns, env);
+function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | null {
+  const actions = matchedActions(declaration.patterns, [], env);
   const ctx: Context = { ...contextOver(actions, env), inMeter: true };
   const { when, aggregate } = declaration;
   const condition = when === null ? null : inferCondition(when, ctx);
@@ -42,22 +46,23 @@ function resolveMeter(declaration: MeterDeclaration, env: Environment): void {
   const overSeconds = readSeconds(declaration.over, env);
   const type = argument === null ? null : readingType(declaration, argument.expression, env);
   const keys = per.filter((key) => key !== null);
-  const isFailed = type === null || overSeconds === null || keys.length < per.length || actions.length === 0;
+  const isFailed =
+    type === null || overSeconds === null || keys.length < per.length || actions.keys.length === 0;
   if (isFailed || argument === null || (condition !== null && condition.expression === null)) {
-    env.leftOut.push(declaration.span);
-    return;
+    env.leaveOut(declaration.span);
+    return null;
   }
-  env.meters.set(declaration.name.text, {
+  return {
     name: declaration.name.text,
     aggregate,
     argument: argument.expression,
     currency: type.kind === 'money' ? (declaration.currency?.text ?? null) : null,
-    actions,
+    actions: actions.keys,
     when: condition?.expression ?? null,
     per: keys,
     overSeconds,
     type,
-  } satisfies Meter);
+  };
 }
 
 /** The argument, none for `count()`; null and a diagnostic when it is in error. */
@@ -109,7 +114,7 @@ function readKey(path: Path, ctx: Context): MeterKey | null {
   }
   const field = resolveField(path, ctx);
   if (field === null) return null;
-  const isRequired = field.places.every((place) => !place.isOptional && !place.isNullable);
+  const isRequired = field.places.at(-1)?.isCertain === true;
   const isScalar = isComparable(field.read.type) && field.read.type.kind !== 'money';
   if (isRequired && isScalar && !field.read.isSecret) {
     return { kind: 'payload', steps: field.read.steps };

@@ -15,16 +15,25 @@ export const ownerGroup = 'owner';
 
 /** Why a name may not be declared, or null. */
 export function whyReserved(name: string): string | null {
-  if (namesInScope.some((inScope) => inScope === name)) return 'stands for a part of every request';
-  if (Object.hasOwn(builtins, name)) return 'is a function';
-  if (isGate(name)) return 'is the name of a built-in decision';
-  if (name === ownerGroup) return "is the agent's control owner";
-  return null;
+  return reserved.get(name) ?? null;
 }
+
+const reserved: ReadonlyMap<string, string> = new Map([
+  ...namesInScope.map((name) => [name, 'stands for a part of every request'] as const),
+  ...Object.keys(builtins).map((name) => [name, 'is a function'] as const),
+  ...gates.map((name) => [name, 'is the name of a built-in decision'] as const),
+  [ownerGroup, "is the agent's control owner"] as const,
+]);
 
 /** Whether a name is one of the built-in decisions. */
 export function isGate(name: string): boolean {
   return gates.some((gate) => gate === name);
+}
+
+function* declarationsOf(files: readonly PolicyFile[]): Generator<NamedDeclaration> {
+  for (const { declarations } of files) {
+    for (const declaration of declarations) if (declaration.kind !== 'action') yield declaration;
+  }
 }
 
 /** All declarations but actions, by name. */
@@ -33,8 +42,8 @@ export function collectNames(
   report: (diagnostic: Diagnostic) => void,
 ): ReadonlyMap<string, NamedDeclaration> {
   const declarations = new Map<string, NamedDeclaration>();
-  for (const declaration of files.flatMap((file) => file.declarations)) {
-    if (declaration.kind === 'action' || declaration.name.text === '') continue;
+  for (const declaration of declarationsOf(files)) {
+    if (declaration.name.text === '') continue;
     const { name } = declaration;
     const earlier = declarations.get(name.text);
     if (earlier !== undefined) report(nameDeclaredTwice(name, earlier.name));

@@ -13,7 +13,7 @@ export interface Part {
   readonly polarity: Polarity;
 }
 
-/** All parts of a condition, itself first; `valueOfLet` gives the expression of a let by its id. */
+/** All parts of a condition but literals, itself first; `valueOfLet` gives the expression of a let by its id. */
 export function partsWithPolarity(condition: Expression, valueOfLet: ValueOfLet): readonly Part[] {
   const parts: Part[] = [];
   const seen = new Set<string>();
@@ -28,7 +28,11 @@ export function partsWithPolarity(condition: Expression, valueOfLet: ValueOfLet)
       seen.add(key);
     }
     const within = polarityWithin(node, polarity);
-    for (const inner of childrenOf(node).toReversed()) pending.push({ node: inner, polarity: within });
+    const children = childrenOf(node);
+    for (let at = children.length - 1; at >= 0; at--) {
+      const inner = children[at]!;
+      if (inner.kind !== 'literal') pending.push({ node: inner, polarity: within });
+    }
   }
   return parts;
 }

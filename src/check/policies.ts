@@ -2,32 +2,43 @@
 
 import type { Policy, Rule } from '../model/policy.ts';
 import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
+import { patternsKey } from './action-sets.ts';
 import { type Context, inferCondition } from './context.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, kept } from './environment.ts';
 import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from './errors.ts';
 import { isGate } from './names.ts';
 import { matchedActions } from './patterns.ts';
 import { resolveRule } from './rule.ts';
 import { contextOver } from './scope.ts';
 
-/** Policies sorted by name; rules in error are left out. */
-export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly Policy[] {
-  const declarations = files
-    .flatMap((file) => file.declarations)
-    .filter((declaration) => declaration.kind === 'policy');
-  return declarations.map((declaration) => resolvePolicy(declaration, env)).toSorted(byName);
+export interface ResolvedPolicy {
+  readonly declaration: PolicyDeclaration;
+  readonly policy: Policy;
+}
+
+/** Policies in the order of files; rules in error are left out. */
+export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly ResolvedPolicy[] {
+  const policies: ResolvedPolicy[] = [];
+  for (const { declarations } of files) {
+    for (const declaration of declarations) {
+      if (declaration.kind !== 'policy') continue;
+      const policy = kept(env, declaration, () => resolvePolicy(declaration, env));
+      policies.push({ declaration, policy });
+    }
+  }
+  return policies;
 }
 
 function resolvePolicy(declaration: PolicyDeclaration, env: Environment): Policy {
   const { name, patterns, except } = declaration;
-  const included = matchedActions(patterns, env);
-  const excluded = new Set(matchedActions(except, env));
-  const actions = included.filter((key) => !excluded.has(key));
-  if (included.length > 0 && actions.length === 0) env.report(policyMatchesNothing(name));
+  const actions = matchedActions(patterns, except, env);
+  const isEmptied =
+    actions.keys.length === 0 && env.ask('actions', patternsKey(patterns, [])).keys.length > 0;
+  if (isEmptied) env.report(policyMatchesNothing(name));
   const metadata = readMetadata(declaration, env);
   return {
     name: name.text,
-    actions,
+    actions: actions.keys,
     ...metadata,
     doc: declaration.doc,
     rules: resolveRules(declaration, contextOver(actions, env)),
@@ -45,7 +56,7 @@ function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Ru
     else places.set(rule.name.text, rule.name);
     if (isGate(rule.name.text)) ctx.env.report(nameReserved(rule.name, 'is the name of a built-in decision'));
     const resolved = resolveRule(rule, { declaration, when }, ctx);
-    if (resolved === null) ctx.env.leftOut.push(rule.span);
+    if (resolved === null) ctx.env.leaveOut(rule.span);
     else rules.push(resolved);
   }
   return rules.toSorted(byName);

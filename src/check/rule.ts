@@ -92,7 +92,8 @@ function resolveCondition(
   const exception =
     unless === null
       ? []
-      : [unless.expression === null ? null : negated(unless.expression, unless.expression.span)];
+      : // A place of its own: `unless x` is not written as one with `x`, as `not in` is with `in`.
+        [unless.expression === null ? null : negated(unless.expression, { ...unless.expression.span })];
   const parts = [
     ...(around.when === null ? [] : [around.when.expression]),
     ...(when === null ? [] : [when.expression]),
@@ -164,7 +165,7 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const isFailed = people === null || within === 'failed';
   const group = approvingGroup(node);
   if (group !== undefined) {
-    const isKnown = group.text === ownerGroup || findDeclared(ctx.env, group, 'approvers') !== null;
+    const isKnown = group.text === ownerGroup || findDeclared(ctx.env, group, 'approvers');
     if (!isKnown || isFailed) return 'failed';
     return {
       kind: 'approval',

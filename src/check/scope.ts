@@ -1,21 +1,20 @@
 // The context in which the conditions of a policy, a guarantee or a meter begin: their actions, nothing known yet.
 
+import type { ActionSet } from './action-sets.ts';
 import type { Context } from './context.ts';
 import type { Environment } from './environment.ts';
 import { infer } from './infer.ts';
-import { actionsOf } from './patterns.ts';
 import { nothingKnown } from './presence.ts';
 
-/** The context of conditions over the actions of these keys (sorted). */
-export function contextOver(keys: readonly string[], env: Environment): Context {
-  const text = JSON.stringify(keys);
-  const actionSet = env.actionSets.get(text) ?? env.actionSets.size;
-  env.actionSets.set(text, actionSet);
+/** Without the variables of any quantifier. */
+export const noVariables: Context['variables'] = new Map();
+
+/** The context of conditions over these actions. */
+export function contextOver(actions: ActionSet, env: Environment): Context {
   return {
     env,
-    actions: actionsOf(keys, env),
-    actionSet,
-    variables: new Map(),
+    actions,
+    variables: noVariables,
     presence: nothingKnown,
     inLet: false,
     inMeter: false,

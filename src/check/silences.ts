@@ -25,19 +25,26 @@ export function applySilences(
   texts: readonly SourceText[],
   diagnostics: readonly Diagnostic[],
 ): Silenced {
-  const starts = new Map(texts.map(({ path, text }) => [path, lineStarts(text)]));
-  const read = files.flatMap((file) => silencesIn(file, starts.get(file.span.file) ?? [0]));
-  const whole = new Map(files.map((file) => [file.span.file, wholesIn(file)]));
+  // Most files have none, and are not looked into.
+  const marked = files.filter(({ comments }) => comments.some(({ text }) => silenceMark.test(text)));
+  if (marked.length === 0) return { diagnostics: sortDiagnostics(diagnostics), silenced: [] };
+  const whole = new Map(marked.map((file) => [file.span.file, wholesIn(file)]));
+  const starts = new Map(
+    texts.filter(({ path }) => whole.has(path)).map(({ path, text }) => [path, lineStarts(text)]),
+  );
+  const read = marked.flatMap((file) => silencesIn(file, starts.get(file.span.file) ?? [0]));
   const silences = read.filter((each) => 'reason' in each);
+  const byFile = Map.groupBy(silences, ({ span }) => span.file);
   const problems = read.filter((each) => 'severity' in each);
   const used = new Set<Silence>();
   const left: Diagnostic[] = [];
   const silenced: Silenced['silenced'][number][] = [];
   for (const diagnostic of diagnostics) {
     const { file, start } = diagnostic.span;
-    const place = whole.get(file)?.find((span) => span.start <= start && start < span.end) ?? diagnostic.span;
-    const lines = linesOf(place, starts.get(file) ?? [0]);
-    const silence = silences.find((each) => silencesIt(each, diagnostic, lines));
+    const own = byFile.get(file) ?? [];
+    const place = own.length === 0 ? null : wholeAround(start, whole.get(file) ?? []);
+    const lines = linesOf(place ?? diagnostic.span, starts.get(file) ?? [0]);
+    const silence = own.find((each) => silencesIt(each, diagnostic, lines));
     if (silence === undefined) left.push(diagnostic);
     else {
       used.add(silence);
@@ -138,6 +145,18 @@ function wholesIn({ declarations }: PolicyFile): readonly Span[] {
         return [];
     }
   });
+}
+
+/** The one that holds the offset; they stand in the order of the text. */
+function wholeAround(offset: number, wholes: readonly Span[]): Span | null {
+  let [low, high] = [0, wholes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (wholes[middle]!.start <= offset) low = middle + 1;
+    else high = middle;
+  }
+  const last = wholes[low - 1];
+  return last !== undefined && offset < last.end ? last : null;
 }
 
 interface Lines {

@@ -28,7 +28,7 @@ import { isCurrency } from '../value/currency.ts';
 import { compare, type Decimal, isInteger, zero } from '../value/decimal.ts';
 import { compileRegex } from '../value/regex.ts';
 import { followDependencies } from './dependencies.ts';
-import { type Environment, namesOf } from './environment.ts';
+import { declaredNames, type Environment, kept, namesOf } from './environment.ts';
 import {
   currencyFieldUnfit,
   enumerationValueTwice,
@@ -118,7 +118,8 @@ export function resolveShape(body: RecordBody, env: Environment): Shape {
     const known = slot ?? plain(failedType);
     if (earlier === undefined) fields.push({ ...known, name: field.name.text, isOptional: field.isOptional });
   }
-  for (const field of body.fields) checkCurrencyField(field, fields, env);
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  for (const field of body.fields) checkCurrencyField(field, byName, env);
   const sorted = fields.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return { fields: sorted, isOpen: body.isOpen };
 }
@@ -131,17 +132,17 @@ function resolveNamed(node: Extract<TypeNode, { kind: 'named-type' }>, env: Envi
 }
 
 function resolveDeclared(name: Name, env: Environment): Slot | null {
-  const declaration = env.declarations.get(name.text);
-  if (declaration === undefined) {
+  const kind = env.ask('kind', name.text);
+  if (kind === undefined) {
     env.report(unknownType(name, [...builtInTypeNames, ...namesOf(env, 'type')]));
     return null;
   }
-  env.used.add(name.text);
-  if (declaration.kind !== 'type') {
-    env.report(nameOfOtherKind(name, declaration.kind, 'type'));
+  env.use(name.text);
+  if (kind !== 'type') {
+    env.report(nameOfOtherKind(name, kind, 'type'));
     return null;
   }
-  return env.types.get(name.text) ?? null;
+  return env.ask('type', name.text) ?? null;
 }
 
 /** Resolves every declared type, each after those that it names. */
@@ -151,14 +152,18 @@ export function resolveDeclaredTypes(env: Environment): void {
     if (declaration?.kind !== 'type') return [];
     return namedTypes(declaration.type).filter((used) => env.declarations.get(used)?.kind === 'type');
   };
-  const { circles, tooDeep, order } = followDependencies(namesOf(env, 'type'), typesIn);
+  const { circles, tooDeep, order } = followDependencies(declaredNames(env, 'type'), typesIn);
   for (const name of [...circles.keys(), ...tooDeep]) env.types.set(name, null);
   for (const name of order) {
     const declaration = env.declarations.get(name);
     if (declaration?.kind !== 'type') continue;
     if (circles.has(name)) env.report(typeRecursive(declaration.name));
     else if (tooDeep.has(name)) env.report(tooDeepDeclaration(declaration.name));
-    else env.types.set(name, resolveOne(declaration, env));
+    else
+      env.types.set(
+        name,
+        kept(env, declaration, () => resolveOne(declaration, env)),
+      );
   }
 }
 
@@ -318,11 +323,11 @@ function intersection(a: Range, b: Range): Range {
 }
 
 /** Money needs a currency beside it: a text that is there whenever the amount is. */
-function checkCurrencyField(node: FieldNode, fields: readonly Field[], env: Environment): void {
-  const field = fields.find((candidate) => candidate.name === node.name.text);
+function checkCurrencyField(node: FieldNode, fields: ReadonlyMap<string, Field>, env: Environment): void {
+  const field = fields.get(node.name.text);
   if (field?.type.kind !== 'money') return;
   const { currencyField } = field.type;
-  const currency = fields.find((candidate) => candidate.name === currencyField);
+  const currency = fields.get(currencyField ?? '');
   if (currency?.type === failedType) return;
   const isText = currency?.type.kind === 'text' && !currency.isSecret;
   const mayMiss = currency !== undefined && (currency.isOptional || currency.isNullable);

@@ -1,31 +1,77 @@
-// Lets that nothing reads are checked all the same, so that a mistake in one is found before it is used: against one
-// action that has the fields which it reads, everything taken as present. Nothing of this enters the model.
+// Lets that nothing reads are checked all the same, so that a mistake in one is found before it is used: against each
+// action that has the fields which it reads, and against all of them, everything taken as present. One that is right
+// for some of them is right. Nothing of this enters the model.
 
-import type { Action } from '../model/policy.ts';
+import type { Diagnostic } from '../diagnostic/diagnostic.ts';
+import type { Shape } from '../model/type.ts';
 import type { LetDeclaration, Expression as Tree } from '../syntax/tree.ts';
 import { childExpressions } from '../syntax/visit.ts';
+import { type ActionSet, actionSetOver } from './action-sets.ts';
 import type { Environment } from './environment.ts';
+import { type Outcome, walkOutcome } from './memory.ts';
+import { fieldOf } from './payload-paths.ts';
 import { contextOver } from './scope.ts';
+import { structureOf } from './structure.ts';
 
-export function checkUnusedLets(env: Environment): void {
-  const read = new Set([...env.letVariants.values()].map(({ name }) => name));
-  const apart: Environment = { ...env, letVariants: new Map() };
+/** `read` are the names of the lets that something reads. */
+export function checkUnusedLets(read: ReadonlySet<string>, env: Environment): void {
+  const apart: Environment = { ...env, variants: new Map() };
   for (const declaration of env.declarations.values()) {
     if (declaration.kind !== 'let' || read.has(declaration.name.text)) continue;
-    if (!env.endlessLets.has(declaration.name.text)) checkAlone(declaration, apart);
+    if (!env.endless.has(declaration.name.text)) checkAlone(declaration, apart);
   }
 }
 
 function checkAlone({ value }: LetDeclaration, env: Environment): void {
   const fields = payloadFields(value);
-  const actions = [...env.actions.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-  const action = actions.find((each) => declares(each, fields)) ?? actions[0];
-  const ctx = contextOver(action === undefined ? [] : [action.key], env);
-  ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' });
+  let first: Outcome | null = null;
+  for (const actions of setsToTry(fields, env)) {
+    const ctx = contextOver(actions, env);
+    const tried = env.recorder.apart(() => ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' }));
+    first ??= tried;
+    if (!hasErrors(tried)) {
+      first = tried;
+      break;
+    }
+  }
+  if (first !== null) repeat(first, env);
 }
 
-function declares({ shape }: Action, fields: ReadonlySet<string>): boolean {
-  return [...fields].every((name) => shape.fields.some((field) => field.name === name));
+/** Each action that has the fields, of those that declare them alike one; then all; any action where none has them. */
+function* setsToTry(fields: ReadonlySet<string>, env: Environment): Generator<ActionSet> {
+  const tried = new Set<string>();
+  const keys = [...env.actions.keys()].sort();
+  for (const key of keys) {
+    const shape = env.actions.get(key)!.shape;
+    const declared = [...fields].map((name) => fieldOf(shape, name));
+    if (declared.includes(undefined)) continue;
+    const structure = structureOf(declared.map((field) => [field, currencyOf(field, shape)]));
+    if (tried.has(structure)) continue;
+    tried.add(structure);
+    yield actionSetOver([key], env);
+  }
+  if (tried.size === 0) yield actionSetOver(keys.slice(0, 1), env);
+  yield actionSetOver(keys, env);
+}
+
+/** An amount is signed where its currency is. */
+function currencyOf(field: ReturnType<typeof fieldOf>, shape: Shape): boolean {
+  const { type } = field!;
+  return type.kind === 'money' && fieldOf(shape, type.currencyField ?? '')?.isSigned === true;
+}
+
+function hasErrors(outcome: Outcome): boolean {
+  let found = false;
+  const said = ({ severity }: Diagnostic): void => {
+    found ||= severity === 'error';
+  };
+  walkOutcome(outcome, { outcome: () => undefined, said });
+  return found;
+}
+
+/** What was said apart, as a part of the set. */
+function repeat(tried: Outcome, env: Environment): void {
+  walkOutcome(tried, { outcome: ({ used }) => used.forEach(env.use), said: env.report });
 }
 
 /** First steps of the payload paths in an expression. */

@@ -3,8 +3,13 @@
 
 import type { Diagnostic, Edit, Fix } from '../diagnostic/diagnostic.ts';
 import { type Position, position } from '../diagnostic/render.ts';
-import { createFunctionCache, type FunctionCache } from '../emit/link.ts';
-import { type Compiled, compile, type PolicySources } from '../pipeline.ts';
+import {
+  type Compiled,
+  type CompileMemory,
+  compile,
+  createCompileMemory,
+  type PolicySources,
+} from '../pipeline.ts';
 
 const roundsMax = 10;
 
@@ -32,12 +37,12 @@ export interface FileChange {
 
 /** Writes nothing. Never throws for what a policy says. */
 export function fixPolicies(sources: PolicySources, compiled: Compiled): Fixed {
-  const cache = createFunctionCache();
+  const memory = createCompileMemory();
   const applied: AppliedFix[] = [];
   let now: State = { sources, compiled };
   for (let round = 0; round < roundsMax; round++) {
     const offered = offeredFixes(now);
-    const { chosen, result } = chooseHarmless({ before: now, cache }, offered);
+    const { chosen, result } = chooseHarmless({ before: now, memory }, offered);
     if (chosen.length === 0) break;
     applied.push(...chosen.map((one) => describe(one, now.sources)));
     now = result;
@@ -88,14 +93,14 @@ function chooseHarmless(round: Round, offered: readonly OfferedFix[]): Choice {
 
 interface Round {
   readonly before: State;
-  readonly cache: FunctionCache;
+  readonly memory: CompileMemory;
 }
 
 function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): Choice {
   if (offered.length === 0) return choice;
   const chosen = [...choice.chosen, ...offered];
   const sources = applyFixes(round.before.sources, chosen);
-  const result = { sources, compiled: compile(sources, round.cache) };
+  const result = { sources, compiled: compile(sources, round.memory) };
   if (!addsError(round.before.compiled, result.compiled)) return { chosen, result };
   if (offered.length === 1) return choice;
   const middle = offered.length >> 1;

@@ -37,9 +37,16 @@ const commands: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/explain.ts'),
   },
   matrix: { summary: 'show which rules can meet each action', load: () => import('./commands/matrix.ts') },
-  agent: { summary: 'register, list, disable and enable agents', load: () => import('./commands/agent.ts') },
+  bench: {
+    summary: 'measure what decisions cost on your own requests',
+    load: () => import('./commands/bench.ts'),
+  },
+  agent: {
+    summary: 'register agents, change their keys and state',
+    load: () => import('./commands/agent.ts'),
+  },
   audit: {
-    summary: 'check, export, sign and delete the records',
+    summary: 'check, export, sign, delete and replay the records',
     load: () => import('./commands/audit.ts'),
   },
   backup: {

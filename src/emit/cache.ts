@@ -1,19 +1,16 @@
 // Keeps compiled functions and prepared lists from one policy set to the next, so that a reload compiles no more than
 // what has changed. INVARIANT: for each action and each list of the newest set there is one entry at most, and an
-// entry is used only where its text and the content of everything bound to it are the same. Templates have no content
+// entry is used only where the content hash of everything that it was made from is the same. Shared texts have no content
 // but their key; they are dropped when sets no longer use them.
 
 import type { List } from '../model/policy.ts';
-import { canonical } from '../program/canonical.ts';
-import type { Program } from '../program/program.ts';
-import type { Emitted } from './emit.ts';
+import type { OpenAction, OpenProgram } from '../program/unpack.ts';
 import { foldedEntries, type PreparedList, prepareList } from './membership.ts';
-import type { ReadyTemplate } from './shared.ts';
 import type { Lists } from './writer.ts';
 
 export interface FunctionCache {
   /** Begins to serve a program: what it does not declare is dropped, and programs before it only read from now on. */
-  begin(program: Program): CacheSession;
+  begin(program: OpenProgram): CacheSession;
   /** How many functions and lists are kept. */
   readonly size: number;
 }
@@ -21,37 +18,34 @@ export interface FunctionCache {
 /** What one linked program sees of the cache. */
 export interface CacheSession {
   readonly lists: Lists;
-  /** The value made earlier for this part of an action from equal code, or a new one. */
-  reuse<T>(part: CachedPart, emitted: Emitted, make: (emitted: Emitted) => T): T;
-  /** The template with this key, made at its first use. */
-  template(key: string, make: () => ReadyTemplate): ReadyTemplate;
-  /** An equal text or small set of texts that has been met before, else this constant itself. */
-  same(constant: unknown): unknown;
+  /** The value made earlier for this part of an action with equal content, or a new one. */
+  reuse<T>(part: CachedPart, make: () => T): T;
+  /** The value with this key, which says all that it is made from; made at its first use. */
+  shared<T>(key: string, make: () => T): T;
 }
 
+/** `part` stands for what makes the value. */
 interface CachedPart {
-  readonly action: string;
-  readonly part: 'rules' | 'payload' | 'subjects';
+  readonly action: OpenAction;
+  readonly part: 'rules' | 'subjects';
 }
 
 interface Entry {
   readonly action: string;
-  readonly text: string;
-  readonly keys: string;
+  readonly content: string;
   readonly value: unknown;
 }
 
-interface TemplateEntry {
-  readonly ready: ReadyTemplate;
+interface SharedEntry {
+  readonly value: unknown;
   lastUsed: number;
 }
 
-/** A template that no set has used for so many sets is dropped. */
+/** What no set has used for so many sets is dropped. */
 const setsUnusedMax = 3;
 
 interface ListEntry {
-  readonly list: List;
-  readonly version: number;
+  readonly hash: string;
   prepared?: PreparedList;
   folded?: readonly string[];
 }
@@ -60,74 +54,69 @@ interface ListEntry {
 export function createFunctionCache(): FunctionCache {
   const entries = new Map<string, Entry>();
   const lists = new Map<string, ListEntry>();
-  const templates = new Map<string, TemplateEntry>();
+  const shared = new Map<string, SharedEntry>();
   let newest = 0;
-  let versions = 0;
-
-  const nextVersion = (): number => {
-    versions += 1;
-    return versions;
-  };
 
   return {
     get size() {
-      return entries.size + lists.size + templates.size;
+      return entries.size + lists.size + shared.size;
     },
     begin: (program) => {
       newest += 1;
       const session = newest;
-      for (const [key, entry] of entries) if (!program.actions.has(entry.action)) entries.delete(key);
+      for (const [key, { action }] of entries) if (!program.actions.has(action)) entries.delete(key);
       for (const name of lists.keys()) if (!program.lists.has(name)) lists.delete(name);
-      for (const [key, { lastUsed }] of templates) {
-        if (lastUsed < session - setsUnusedMax) templates.delete(key);
-      }
-      const own = sessionLists(lists, nextVersion, () => session === newest);
+      for (const [key, { lastUsed }] of shared) if (lastUsed < session - setsUnusedMax) shared.delete(key);
       return {
-        lists: own,
-        reuse: <T>({ action, part }: CachedPart, emitted: Emitted, make: (emitted: Emitted) => T): T => {
-          const key = `${part} ${action}`;
-          const keys = canonical(emitted.bindings.keys);
+        lists: sessionLists(lists, program, () => session === newest),
+        reuse: <T>({ action, part }: CachedPart, make: () => T): T => {
+          const key = `${part} ${action.action}`;
+          const content = contentOf(action, program);
           const known = entries.get(key);
-          // Equal text with equal keys was made by the same `make`, which the part stands for.
-          if (known?.text === emitted.text && known.keys === keys) return known.value as T;
-          const value = make(emitted);
-          if (session === newest) entries.set(key, { action, text: emitted.text, keys, value });
+          if (known?.content === content) return known.value as T;
+          const value = make();
+          if (session === newest) entries.set(key, { action: action.action, content, value });
           return value;
         },
-        same: sameConstants(),
-        template: (key, make) => {
-          const known = templates.get(key);
+        shared: <T>(key: string, make: () => T): T => {
+          const known = shared.get(key);
           if (known !== undefined) {
             known.lastUsed = Math.max(known.lastUsed, session);
-            return known.ready;
+            return known.value as T;
           }
-          const ready = make();
-          templates.set(key, { ready, lastUsed: session });
-          return ready;
+          const value = make();
+          shared.set(key, { value, lastUsed: session });
+          return value;
         },
       };
     },
   };
 }
 
-function sessionLists(
-  shared: Map<string, ListEntry>,
-  nextVersion: () => number,
-  isNewest: () => boolean,
-): Lists {
+/** Hashes of the action and of all that it reads. */
+function contentOf({ hash, lists, hours }: OpenAction, program: OpenProgram): string {
+  const parts = [
+    hash,
+    ...lists.map((name) => program.listHash(name)),
+    ...hours.map((name) => program.hoursHash(name)),
+  ];
+  return parts.join(' ');
+}
+
+function sessionLists(shared: Map<string, ListEntry>, program: OpenProgram, isNewest: () => boolean): Lists {
   const own = new Map<string, ListEntry>();
-  const entryOf = (list: List): ListEntry => {
-    const mine = own.get(list.name);
+  const entryOf = ({ name }: List): ListEntry => {
+    const mine = own.get(name);
     if (mine !== undefined) return mine;
-    const known = shared.get(list.name);
-    const entry =
-      known !== undefined && isSameList(known.list, list) ? known : { list, version: nextVersion() };
-    own.set(list.name, entry);
-    if (isNewest()) shared.set(list.name, entry);
+    const hash = program.listHash(name);
+    const known = shared.get(name);
+    const entry = known?.hash === hash ? known : { hash };
+    own.set(name, entry);
+    if (isNewest()) shared.set(name, entry);
     return entry;
   };
   return {
-    version: (list) => `${list.name} ${entryOf(list).version}`,
+    version: (list) => `${list.name} ${entryOf(list).hash}`,
     prepared: (list) => {
       const entry = entryOf(list);
       entry.prepared ??= prepareList(list);
@@ -139,34 +128,4 @@ function sessionLists(
       return entry.folded;
     },
   };
-}
-
-/** Larger sets are seldom equal, and dear to compare. */
-const sameSetMax = 8;
-
-/** Rules name the same texts again and again; each is kept once. */
-function sameConstants(): CacheSession['same'] {
-  const texts = new Map<string, string>();
-  const sets = new Map<string, ReadonlySet<string>>();
-  return (constant) => {
-    if (typeof constant === 'string') return known(texts, constant, constant);
-    if (!(constant instanceof Set) || constant.size > sameSetMax) return constant;
-    return known(sets, JSON.stringify([...constant]), constant);
-  };
-}
-
-function known<T>(all: Map<string, T>, key: string, value: T): T {
-  const before = all.get(key);
-  if (before === undefined) all.set(key, value);
-  return before ?? value;
-}
-
-function isSameList(a: List, b: List): boolean {
-  if (a === b) return true;
-  if (a.ignoringCase !== b.ignoringCase || a.entries.length !== b.entries.length) return false;
-  if (canonical(a.type) !== canonical(b.type)) return false;
-  return a.entries.every((entry, at) => {
-    const other = b.entries[at];
-    return entry === other || canonical(entry) === canonical(other);
-  });
 }

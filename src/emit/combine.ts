@@ -9,12 +9,12 @@ import {
   type Requirements,
 } from '../model/decision.ts';
 import type { Satisfied } from '../model/request.ts';
-import type { PlannedRule } from '../program/program.ts';
+import type { RuleHead } from '../program/program.ts';
 
 /** What is weighed: truths are 0 for false, 1 for unknown, 2 for true. */
 export interface Ballot {
   /** All rules of the action, or those that are not false; sorted by id. */
-  readonly rules: readonly PlannedRule[];
+  readonly rules: readonly RuleHead[];
   readonly truths: ArrayLike<number>;
   readonly satisfied: Satisfied;
   /** Count shadow rules as if they were enforced. */
@@ -108,7 +108,7 @@ export function firing({ rules, truths }: Ballot): string[] {
 }
 
 /** Whether what the rule asks for has been met. */
-export function isSatisfied(rule: PlannedRule, satisfied: Satisfied): boolean {
+export function isSatisfied(rule: RuleHead, satisfied: Satisfied): boolean {
   if (rule.requirement === null) return false;
   const ids = rule.requirement.kind === 'approval' ? satisfied.escalate : satisfied.reauth;
   return ids.length > 0 && ids.includes(rule.id);
@@ -119,7 +119,7 @@ function takesPart({ rules, truths, withShadow }: Ballot, at: number): boolean {
 }
 
 /** What the allow alone would come to. */
-function grantLevel(rule: PlannedRule, satisfied: Satisfied): number {
+function grantLevel(rule: RuleHead, satisfied: Satisfied): number {
   if (rule.requirement === null || isSatisfied(rule, satisfied)) return levels.allow;
   return rule.requirement.kind === 'approval' ? levels.escalate : levels.reauth;
 }
@@ -131,7 +131,7 @@ function isMilder({ rules, satisfied }: Ballot, at: number, other: number): bool
   return difference < 0 || (difference === 0 && peopleOf(rule) < peopleOf(rival));
 }
 
-function peopleOf({ requirement }: PlannedRule): number {
+function peopleOf({ requirement }: RuleHead): number {
   return requirement?.kind === 'approval' ? requirement.needs : 0;
 }
 

@@ -2,8 +2,8 @@
 // for true, so that `and` is the smallest, `or` the largest and `not` is 2 less. Evaluation stops as soon as the
 // answer is certain.
 
+import { canonical } from '../model/canonical.ts';
 import type { Value } from '../model/value.ts';
-import { canonical } from '../program/canonical.ts';
 import { isMoney } from '../program/condition.ts';
 import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../program/plain.ts';
 import type { Comparison, Condition, InList, LiteralTerm, Read, ReadTerm, Term } from '../program/program.ts';
@@ -15,7 +15,7 @@ import { compileRegex } from '../value/regex.ts';
 import { fold } from '../value/text.ts';
 import { hoursTest } from './hours.ts';
 import { type Js, joinJs, js } from './js.ts';
-import { loopCondition } from './loops.ts';
+import { isWrittenOut, loopCondition } from './loops.ts';
 import { chainCode, rawCode, valuesOf } from './reads.ts';
 import type { RuntimeName } from './runtime.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
@@ -78,8 +78,12 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       });
       return guarded(writer, [condition.subject], (text) => js`${test}(${text})`);
     }
-    case 'text-test':
-      return guarded(writer, [condition.left, condition.right], textTests[condition.operator](writer));
+    case 'text-test': {
+      const { left, right, operator } = condition;
+      const test =
+        operator === 'contains' && right.kind === 'literal' ? containsConstant : textTests[operator](writer);
+      return guarded(writer, [left, right], test);
+    }
     case 'mentions-list': {
       const words = constantCode(writer, condition, {
         inline: () =>
@@ -250,13 +254,20 @@ function inElementsCode(writer: Writer, condition: InElements): ConditionCode {
   if (texts !== null) {
     const set = constantCode(writer, condition, {
       inline: () => writer.unit.bindings.bind(`texts ${canonical(texts)}`, () => new Set(texts)),
-      make: (constant) => new Set(constantTexts(constant.elements)),
+      make: (constant, { textSets }) => textSets.of(constantTexts(constant.elements)!),
     });
     return guarded(writer, [subject], (value) => js`${set}.has(${value})`);
   }
-  const list = valuesOf(writer, elements, writer.unit.term(writer, elements));
+  const list = valuesOf(writer, elements, elementsCode(writer, elements));
   const value = writer.unit.term(writer, subject);
   return threeValued(js`${use(writer, 'among')}(${list}, ${value}, ${use(writer, sameness(subject))})`);
+}
+
+/** The list, which inside quantifiers is unknown where it is too long to go through round after round. */
+function elementsCode(writer: Writer, elements: Term): Js {
+  const code = writer.unit.term(writer, elements);
+  if (writer.variables.size === 0 || isWrittenOut(elements)) return code;
+  return js`${use(writer, 'boundedList')}(${code}, s.rounds)`;
 }
 
 /** Equality of two values that are there. */
@@ -320,9 +331,14 @@ type TextTest = (writer: Writer) => (...values: readonly Js[]) => Js;
 const textTests = {
   'starts with': () => (a, b) => js`${a}.startsWith(${b})`,
   'ends with': () => (a, b) => js`${a}.endsWith(${b})`,
-  contains: () => (a, b) => js`${a}.includes(${b})`,
+  contains: (writer) => (a, b) => js`${use(writer, 'includes')}(${a}, ${b})`,
   inside: (writer) => (a, b) => js`${use(writer, 'isInside')}(${a}, ${b})`,
 } as const satisfies Record<Extract<Condition, { kind: 'text-test' }>['operator'], TextTest>;
+
+/** A part that the policy has written is as long as it is, whatever is asked. */
+function containsConstant(...[text, part]: readonly Js[]): Js {
+  return js`${text!}.includes(${part!})`;
+}
 
 function mentionsCode(writer: Writer, subject: Term, words: Js): ConditionCode {
   return guarded(writer, [subject], (text) => js`${use(writer, 'mentions')}(${text}, ${words})`);

@@ -4,10 +4,11 @@
 
 import type { Decision } from '../model/decision.ts';
 import type { Facts } from '../model/request.ts';
-import type { ActionProgram, PlannedRule } from '../program/program.ts';
+import type { ActionProgram, RuleHead } from '../program/program.ts';
 import type { Ballot } from './combine.ts';
 import {
   createState,
+  type DecidedAll,
   type Decider,
   digits,
   forgetLets,
@@ -20,7 +21,13 @@ import {
   type Stretch,
   settle,
 } from './decide.ts';
-import type { Quantity } from './quantity.ts';
+import type { Kleene, Quantity } from './quantity.ts';
+import { forgetTexts } from './remembered.ts';
+
+/** What is asked of an action besides its functions. */
+export interface KeyedAction extends Pick<ActionProgram, 'lets'> {
+  readonly rules: readonly RuleHead[];
+}
 
 /** The functions of an action: truths of rules as ternary digits, the first rule's lowest. */
 export interface KeyedCode {
@@ -30,7 +37,7 @@ export interface KeyedCode {
   /** Those that do. */
   readonly late: Stretch;
   /** Of a rule whose reason shows values. */
-  readonly reason: (rule: PlannedRule) => ReasonCode;
+  readonly reason: (rule: RuleHead) => ReasonCode;
 }
 
 /** Agents choose which combinations come up. */
@@ -41,7 +48,7 @@ const rulesInArrayMax = 4;
 
 /** A class, as there is one for each of perhaps many thousand actions, and methods take no room in them. */
 export class KeyedDecider implements Decider {
-  readonly #rules: readonly PlannedRule[];
+  readonly #rules: readonly RuleHead[];
   readonly #code: KeyedCode;
   readonly #state: State;
   readonly #hasLets: boolean;
@@ -53,20 +60,21 @@ export class KeyedDecider implements Decider {
   readonly #few: (Settled | undefined)[] | null;
   readonly #many = new Map<number, Settled>();
   /** Those of the last ballot. */
-  readonly #truths: number[];
+  readonly #truths: Kleene[];
   /** The risk by truths of the rules that do not read it; null where none does. */
   readonly #risks: Map<number, Quantity> | null;
 
-  constructor(program: ActionProgram, code: KeyedCode) {
-    const { rules, lets } = program;
+  constructor(action: KeyedAction, code: KeyedCode) {
+    const { rules, lets } = action;
     this.#rules = rules;
     this.#code = code;
-    this.#state = createState(program);
+    this.#state = createState(action);
     this.#truths = rules.map(() => 0);
     this.#hasLets = lets.length > 0;
     this.#few = rules.length <= rulesInArrayMax ? Array(3 ** rules.length).fill(undefined) : null;
     const hasLate = code.late.count > 0;
-    this.#earlyKeys = 3 ** rules.filter((rule) => !rule.readsRisk).length;
+    // A power is a double to the engine unless it is told otherwise.
+    this.#earlyKeys = (3 ** rules.filter((rule) => !rule.readsRisk).length) | 0;
     this.#risks = hasLate ? new Map() : null;
     this.#hasShadow = rules.some((rule) => rule.isShadow);
     // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
@@ -74,26 +82,34 @@ export class KeyedDecider implements Decider {
   }
 
   decide(facts: Facts): Decision {
-    const settled = this.#settled(this.#key(facts), facts);
-    if (settled.shows === null) return settled.decision;
-    this.#state.risk = settled.risk;
+    return this.#said(this.#settled(this.#key(facts), facts), facts);
+  }
+
+  decideAll(facts: Facts): DecidedAll {
+    const key = this.#key(facts);
+    const settled = this.#settled(key, facts);
+    const decision = this.#said(settled, facts);
+    this.#readTruths(key);
+    return { decision, truths: this.#truths, risk: settled.risk };
+  }
+
+  /** All of them, at once. */
+  tried(): readonly number[] {
+    return this.#rules.map((_, place) => place);
+  }
+
+  /** The decision, with the values that its reason shows. */
+  #said({ decision, risk, shows }: Settled, facts: Facts): Decision {
+    if (shows === null) return decision;
+    this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);
-    return { ...settled.decision, reason: this.#code.reason(settled.shows)(facts, this.#state) };
-  }
-
-  evaluate(facts: Facts): Ballot {
-    const ballot = this.#ballot(this.#key(facts), facts);
-    if (this.#risks === null) this.#state.risk = riskQuantity(ballot);
-    return ballot;
-  }
-
-  risk(): Quantity {
-    return this.#state.risk;
+    return { ...decision, reason: this.#code.reason(shows)(facts, this.#state) };
   }
 
   #key(facts: Facts): number {
     const state = this.#state;
     const { layout, early, late } = this.#code;
+    forgetTexts();
     if (this.#hasLets) forgetLets(state);
     const key = digits(layout, early, facts, state);
     if (this.#risks === null) return key;
@@ -145,20 +161,24 @@ export class KeyedDecider implements Decider {
   }
 
   #ballot(key: number, facts: Facts): Ballot {
+    this.#readTruths(key);
+    return { rules: this.#rules, truths: this.#truths, satisfied: facts.satisfied, withShadow: false };
+  }
+
+  #readTruths(key: number): void {
     const rules = this.#rules;
     const truths = this.#truths;
-    // Keys are small integers, of which the whole part is taken most cheaply so.
-    let early = key % this.#earlyKeys;
-    let late = (key / this.#earlyKeys) | 0;
+    // Keys are small integers, and saying so makes their division several times cheaper.
+    let early = (key | 0) % this.#earlyKeys;
+    let late = ((key | 0) / this.#earlyKeys) | 0;
     for (let place = 0; place < rules.length; place += 1) {
       if (rules[place]!.readsRisk) {
-        truths[place] = late % 3;
+        truths[place] = (late % 3) as Kleene;
         late = (late / 3) | 0;
       } else {
-        truths[place] = early % 3;
+        truths[place] = (early % 3) as Kleene;
         early = (early / 3) | 0;
       }
     }
-    return { rules, truths, satisfied: facts.satisfied, withShadow: false };
   }
 }

@@ -3,10 +3,11 @@
 
 import type { Decision } from '../model/decision.ts';
 import type { Facts } from '../model/request.ts';
-import type { ActionProgram, PlannedRule } from '../program/program.ts';
+import type { ActionProgram, RuleHead } from '../program/program.ts';
 import type { Ballot } from './combine.ts';
 import {
   createState,
+  type DecidedAll,
   type Decider,
   forgetLets,
   freeze,
@@ -18,31 +19,48 @@ import {
   type State,
   settle,
 } from './decide.ts';
-import type { Kleene, Quantity } from './quantity.ts';
+import { KeptDecisions } from './kept-decisions.ts';
+import type { Kleene } from './quantity.ts';
+import { forgetTexts } from './remembered.ts';
+
+/** What is asked of an action besides its functions. */
+export interface ListedAction extends Pick<ActionProgram, 'lets'> {
+  readonly rules: RuleHeads;
+  readonly hasShadow: boolean;
+  /** By place, whether the rule reads risk; null where none does. */
+  readonly late: Uint8Array | null;
+}
+
+/** Rules that are read when they are asked for. */
+export interface RuleHeads {
+  readonly length: number;
+  at(place: number): RuleHead;
+}
 
 /** The rules of an action one by one. */
 export interface ListedCode {
-  /** The places of the rules to try, into `found`; returns how many they are. */
+  /** The places of the rules to try, and the complements of those of rules that are true; returns how many they are. */
   readonly find: (facts: Facts, state: State, found: Int32Array) => number;
   readonly layout: readonly unknown[];
-  /** Where the constants of each rule begin in the layout, by its place. */
+  /** Where the constants of each rule begin in the layout, by its place; 0 where it has not been laid out. */
   readonly bases: Int32Array;
+  /** Lays out a rule; returns where its constants begin. */
+  readonly lay: (place: number) => number;
   /** Of a rule whose reason shows values. */
-  readonly reason: (rule: PlannedRule) => ReasonCode;
+  readonly reason: (rule: RuleHead) => ReasonCode;
 }
-
-/** Agents choose which rules come up. */
-const decisionsKeptMax = 4_096;
 
 /** Fewer are put in order by insertion. */
 const fewMax = 16;
 
 /** A class like its sibling for few rules: what it works in is kept from one request to the next. */
 export class ListedDecider implements Decider {
-  readonly #rules: readonly PlannedRule[];
+  readonly #rules: RuleHeads;
   readonly #code: ListedCode;
   readonly #state: State;
   readonly #hasLets: boolean;
+  /** Null where no rule reads risk. */
+  readonly #late: Uint8Array | null;
   readonly #hasLate: boolean;
   readonly #hasShadow: boolean;
   /** The places of the rules to try. */
@@ -50,49 +68,67 @@ export class ListedDecider implements Decider {
   #foundCount = 0;
   /** Rules that are not false: three times the place, and the truth. */
   readonly #firing: Int32Array;
-  /** Decisions of one rule, or of none (-1), that takes part. */
-  readonly #kept = new Map<number, Settled>();
+  readonly #kept = new KeptDecisions();
 
-  constructor(program: ActionProgram, code: ListedCode) {
-    const { rules, lets } = program;
+  constructor(action: ListedAction, code: ListedCode) {
+    const { rules, lets } = action;
     this.#rules = rules;
     this.#code = code;
-    this.#state = createState(program);
+    this.#state = createState(action);
     this.#hasLets = lets.length > 0;
-    this.#hasLate = rules.some((rule) => rule.readsRisk);
-    this.#hasShadow = rules.some((rule) => rule.isShadow);
+    this.#late = action.late;
+    this.#hasLate = action.late !== null;
+    this.#hasShadow = action.hasShadow;
     this.#found = new Int32Array(rules.length);
     this.#firing = new Int32Array(rules.length);
   }
 
   decide(facts: Facts): Decision {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
-    const { decision, risk, shows } = this.#settled(this.#tryEarly(facts), facts);
+    return this.#said(this.#settled(this.#tryEarly(facts), facts), facts);
+  }
+
+  decideAll(facts: Facts): DecidedAll {
+    const early = this.#tryAll(facts);
+    const settled = this.#settled(early, facts);
+    const decision = this.#said(settled, facts);
+    return { decision, truths: this.#truths(early, facts), risk: settled.risk };
+  }
+
+  /** The decision, with the values that its reason shows. */
+  #said({ decision, risk, shows }: Settled, facts: Facts): Decision {
     if (shows === null) return decision;
     this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);
     return { ...decision, reason: this.#code.reason(shows)(facts, this.#state) };
   }
 
-  evaluate(facts: Facts): Ballot {
-    const rules = this.#rules;
-    for (let place = 0; place < rules.length; place += 1) this.#found[place] = place;
-    this.#foundCount = rules.length;
-    const early = this.#tryEarly(facts);
-    const count = this.#hasLate ? this.#tryLate(early, facts, false) : early;
-    const truths = new Uint8Array(rules.length);
-    for (const fired of this.#firing.subarray(0, count)) truths[placeOf(fired)] = truthOf(fired);
-    const ballot = { rules, truths, satisfied: facts.satisfied, withShadow: false };
-    if (!this.#hasLate) this.#state.risk = riskQuantity(ballot);
-    return ballot;
+  /** By place, after the rules have been weighed. */
+  #truths(early: number, facts: Facts): ArrayLike<Kleene> {
+    const truths: Kleene[] = Array(this.#rules.length).fill(0);
+    let count = early;
+    // Weighing has put early rules among late ones, and may have asked these again as if shadow rules were enforced.
+    if (this.#hasLate) count = this.#tryLate(this.#tryAll(facts), facts, false);
+    for (let at = 0; at < count; at += 1) truths[placeOf(this.#firing[at]!)] = truthOf(this.#firing[at]!);
+    return truths;
   }
 
-  risk(): Quantity {
-    return this.#state.risk;
+  /** As `#tryEarly`, of all rules. */
+  #tryAll(facts: Facts): number {
+    const count = this.#rules.length;
+    for (let place = 0; place < count; place += 1) this.#found[place] = place;
+    this.#foundCount = count;
+    return this.#tryEarly(facts);
+  }
+
+  tried(facts: Facts): readonly number[] {
+    const count = this.#code.find(facts, this.#state, this.#found);
+    return Array.from(this.#found.subarray(0, count), (place) => (place < 0 ? ~place : place));
   }
 
   /** Returns how many of the rules found that do not read risk are not false. */
   #tryEarly(facts: Facts): number {
+    forgetTexts();
     if (this.#hasLets) forgetLets(this.#state);
     return this.#try(false, facts, 0);
   }
@@ -107,11 +143,20 @@ export class ListedDecider implements Decider {
   /** Tries the rules found of one kind; those that are not false are added after `from` others. */
   #try(readsRisk: boolean, facts: Facts, from: number): number {
     const { layout, bases } = this.#code;
+    const late = this.#late;
+    const wanted = readsRisk ? 1 : 0;
     let count = from;
     for (let at = 0; at < this.#foundCount; at += 1) {
       const place = this.#found[at]!;
-      if (this.#hasLate && this.#rules[place]!.readsRisk !== readsRisk) continue;
-      const base = bases[place]!;
+      if (place < 0) {
+        // What reads risk is never decided before.
+        if (readsRisk) continue;
+        this.#firing[count] = 3 * ~place + 2;
+        count += 1;
+        continue;
+      }
+      if (late !== null && late[place] !== wanted) continue;
+      const base = bases[place]! || this.#code.lay(place);
       const truth = (layout[base - 2] as RuleCode<Kleene>)(facts, this.#state, layout, base);
       if (truth === 0) continue;
       this.#firing[count] = 3 * place + truth;
@@ -122,13 +167,12 @@ export class ListedDecider implements Decider {
 
   #settled(early: number, facts: Facts): Settled {
     if (this.#hasLate) return this.#settleLate(early, facts);
-    if (early > 1 || !isNothing(facts.satisfied)) return this.#settle(early, facts);
-    const key = early === 0 ? -1 : this.#firing[0]!;
-    const known = this.#kept.get(key);
+    if (!isNothing(facts.satisfied)) return this.#settle(early, facts);
+    sort(this.#firing, early);
+    const known = this.#kept.find(this.#firing, early);
     if (known !== undefined) return known;
     const settled = freeze(this.#settle(early, facts));
-    if (this.#kept.size >= decisionsKeptMax) this.#kept.clear();
-    this.#kept.set(key, settled);
+    this.#kept.keep(this.#firing, early, settled);
     return settled;
   }
 
@@ -150,11 +194,11 @@ export class ListedDecider implements Decider {
   /** Of the first `count` rules that are not false, which are put in order. */
   #ballot(count: number, facts: Facts, withShadow: boolean): Ballot {
     sort(this.#firing, count);
-    const rules: PlannedRule[] = [];
+    const rules: RuleHead[] = [];
     const truths: number[] = [];
     for (let at = 0; at < count; at += 1) {
       const fired = this.#firing[at]!;
-      rules.push(this.#rules[placeOf(fired)]!);
+      rules.push(this.#rules.at(placeOf(fired)));
       truths.push(truthOf(fired));
     }
     return { rules, truths, satisfied: facts.satisfied, withShadow };
@@ -165,8 +209,8 @@ function placeOf(fired: number): number {
   return (fired / 3) | 0;
 }
 
-function truthOf(fired: number): number {
-  return fired % 3;
+function truthOf(fired: number): Kleene {
+  return (fired % 3) as Kleene;
 }
 
 /** The first `count` numbers, ascending. */

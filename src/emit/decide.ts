@@ -4,15 +4,17 @@
 import type { Decision, Requirements } from '../model/decision.ts';
 import { defaultDenyReason } from '../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
-import type { ActionProgram, PlannedRule } from '../program/program.ts';
+import type { ActionProgram, RuleHead } from '../program/program.ts';
 import { type Ballot, firing, requirements, riskOf, validity, weigh } from './combine.ts';
 import { isFixed } from './emit.ts';
-import { between, type Quantity } from './quantity.ts';
+import { between, type Kleene, type Quantity } from './quantity.ts';
 
 /** What generated functions work on: a value a let, the risk so far. */
 export interface State {
   readonly lets: unknown[];
   risk: Quantity;
+  /** How often the quantifiers around the place that is being evaluated go round together; 1 outside of them. */
+  rounds: number;
 }
 
 /** A function that finds its constants in `layout` from `base` on. */
@@ -24,14 +26,22 @@ export type ReasonCode = (facts: Facts, state: State) => string;
 /** An action that is ready to decide. */
 export interface Decider {
   decide(facts: Facts): Decision;
-  /** The truth of every rule, by index; valid until the next call. */
-  evaluate(facts: Facts): Ballot;
-  /** The risk that the last evaluation came to. */
-  risk(): Quantity;
+  /** The same decision, with every rule evaluated. */
+  decideAll(facts: Facts): DecidedAll;
+  /** The places of the rules that `decide` tries, each once, in no order. */
+  tried(facts: Facts): readonly number[];
 }
 
-export function createState(program: ActionProgram): State {
-  return { lets: program.lets.map(() => null), risk: 0 };
+/** A decision with what every rule came to. */
+export interface DecidedAll {
+  readonly decision: Decision;
+  /** By place; valid until the next call. */
+  readonly truths: ArrayLike<Kleene>;
+  readonly risk: Quantity;
+}
+
+export function createState({ lets }: Pick<ActionProgram, 'lets'>): State {
+  return { lets: lets.map(() => null), risk: 0, rounds: 1 };
 }
 
 /** Lets are evaluated anew. */
@@ -77,7 +87,7 @@ export interface Settled {
   readonly decision: Decision;
   readonly risk: Quantity;
   /** The deciding rule, if its reason shows values. */
-  readonly shows: PlannedRule | null;
+  readonly shows: RuleHead | null;
 }
 
 /**
@@ -123,7 +133,7 @@ export function freeze(settled: Settled): Settled {
   return settled;
 }
 
-function reasonText(rule: PlannedRule | null): string {
+function reasonText(rule: RuleHead | null): string {
   if (rule === null) return defaultDenyReason;
   return rule.reason.length === 1 ? String(rule.reason[0]) : rule.reason.join('');
 }

@@ -4,7 +4,7 @@
 // INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
 
 import type { Subject } from '../program/anchor.ts';
-import type { ActionProgram, Condition, PlannedRule, Program, Term } from '../program/program.ts';
+import type { ActionProgram, Condition, PlannedRule, Program, RuleHead, Term } from '../program/program.ts';
 import type { Template } from '../program/template.ts';
 import { type Bindings, createBindings } from './bindings.ts';
 import { conditionCode } from './conditions.ts';
@@ -122,7 +122,7 @@ function finish(unit: Unit, result: Js): Emitted {
 }
 
 /** Whether the rule's reason shows no value. */
-export function isFixed(rule: PlannedRule): boolean {
+export function isFixed(rule: RuleHead): boolean {
   return rule.reason.every((part) => typeof part === 'string');
 }
 
@@ -148,7 +148,9 @@ function declareLet(unit: Unit, index: number, value: Term): Js {
     letters: 'shared',
     variables: noVariables,
     body: (writer) => js`const known = s.lets[${index}]; if (known !== null) return known;
-return s.lets[${index}] = ${valuesOf(writer, value, unit.term(writer, value))} ?? undefined;`,
+const rounds = s.rounds; s.rounds = 1;
+const value = ${valuesOf(writer, value, unit.term(writer, value))} ?? undefined;
+s.rounds = rounds; return s.lets[${index}] = value;`,
   });
 }
 

@@ -1,23 +1,30 @@
 // A program into functions that decide. Code is made at an action's first use and kept in the cache; this is the only
 // place where text becomes code, and the text is made by the `js` tag alone.
 
+import { canonical } from '../model/canonical.ts';
 import type { Decision, Gate, PayloadIssue } from '../model/decision.ts';
 import { payloadReason } from '../model/describe.ts';
 import type { Json } from '../model/json.ts';
 import type { Facts } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
-import type { ActionProgram, Program } from '../program/program.ts';
+import type { TracedDecision, TracedRule } from '../model/trace.ts';
+import type { Shape } from '../model/type.ts';
+import { pack } from '../program/incremental.ts';
+import type { PackedProgram } from '../program/packed.ts';
+import type { Program, RuleHead } from '../program/program.ts';
 import { createIndex, select } from '../program/select.ts';
+import { sift } from '../program/sift.ts';
+import { type OpenAction, unpack, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import type { Decider, ReasonCode, RuleCode, State, Stretch } from './decide.ts';
-import { KeyedDecider } from './decide-keyed.ts';
-import { type ListedCode, ListedDecider } from './decide-listed.ts';
+import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
+import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
+import { createTextSets } from './membership.ts';
 import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
-import { createSharedRules, type SharedRules } from './shared.ts';
+import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { safeText } from './show.ts';
-import { createTracer } from './trace.ts';
+import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
 export { createFunctionCache, type FunctionCache };
 
@@ -28,8 +35,19 @@ export interface Linked {
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
   checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
-  /** Every rule of the action as it turned out; none where the gate refuses the request. */
+  /**
+   * Makes actions of many rules ready to decide and to trace, a step at a time, so that whoever serves meanwhile is not
+   * held up. What has not been made ready is at its first use.
+   */
+  prepare(): Iterator<void>;
+  /** As `decide`, with every rule of the action as it turned out, the payload checked and the rules evaluated once. */
+  decideTraced(facts: Facts): TracedDecision;
+  /** The rules alone. */
   trace(facts: Facts): readonly TracedRule[];
+  /** Ids of the rules that deciding the request tries; none where the gate refuses it. */
+  tried(facts: Facts): readonly string[];
+  /** What an action's payload may hold; null where the action is not declared. */
+  shapeOf(action: string): Shape | null;
   /** The text of an action's generated functions; null where the action is not declared. */
   source(action: string): string | null;
   /** An action's functions themselves, which a reload keeps while their one text is equal; null where it is not declared. */
@@ -49,109 +67,197 @@ export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
 /** Sets of more actions share texts: so many functions of their own would outgrow the processor's caches. */
 const ownTextsMax = 256;
 
-/** Actions of more rules are made ready with the set, not at their first use. */
-const rulesAtFirstUseMax = 500;
+/** Keys that have been asked for in vain; agents choose them. */
+const undeclaredMax = 1_024;
 
-/** Makes a program ready to decide. Functions come from the cache where it holds them. */
+/** Tracers hold paths of all their rules; so many actions have one at a time. */
+const tracersMax = 1_024;
+
+/**
+ * Makes a program ready to decide, which takes no time: an action is read when it is first asked for, a rule of many
+ * when it is first tried. Functions come from the cache where it holds them.
+ */
 export function link(
-  program: Program,
+  program: PackedProgram | Program,
   cache: FunctionCache = createFunctionCache(),
   realisation: Realisation = 'by size',
 ): Linked {
-  const session = cache.begin(program);
-  const ctx: LinkContext = { program, session, realisation };
+  const opened = unpack('texts' in program ? program : pack(program));
+  const session = cache.begin(opened);
+  const shapes = new Map<Shape, PayloadGate>();
+  const ctx: LinkContext = { program: opened, session, realisation, textSets: createTextSets(), run, shapes };
   const units = new Map<string, Unit>();
+  const undeclared = new Set<string>();
+  const tracers = new Map<string, Tracer>();
 
   const unitOf = (action: string): Unit | null => {
     const known = units.get(action);
     if (known !== undefined) return known;
-    const declared = program.actions.get(action);
-    if (declared === undefined) return null;
+    if (undeclared.has(action)) return null;
+    const declared = opened.open(action);
+    if (declared === null) {
+      if (undeclared.size >= undeclaredMax) undeclared.clear();
+      if (action.length <= quotedKeyLengthMax) undeclared.add(action);
+      return null;
+    }
     const unit = createUnit(declared, ctx);
     units.set(action, unit);
     return unit;
   };
 
-  for (const action of program.actions.values()) {
-    if (action.rules.length > rulesAtFirstUseMax) unitOf(action.action);
+  const tracerOf = (action: string): Tracer => {
+    const known = tracers.get(action);
+    if (known !== undefined) return known;
+    if (tracers.size >= tracersMax) tracers.clear();
+    const tracer = createTracer(wholeAction(opened.open(action)!), shareText(session));
+    tracers.set(action, tracer);
+    return tracer;
+  };
+
+  function* prepare(): Generator<void> {
+    for (const action of opened.indexed()) {
+      yield* unitOf(action)?.layOut?.() ?? [];
+      const whole = yield* wholeActionInSteps(opened.open(action)!);
+      tracers.set(action, yield* createTracerInSteps(whole, shareText(session)));
+    }
   }
+
+  const decideTraced = (facts: Facts): TracedDecision => {
+    const unit = unitOf(facts.action);
+    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noRules };
+    const issues = unit.gate.issues(facts.payload);
+    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noRules };
+    // Made first: truths are valid until rules are evaluated again.
+    const tracer = tracerOf(facts.action);
+    const all = unit.decider.decideAll(facts);
+    return { decision: all.decision, trace: tracer(facts, all) };
+  };
 
   return {
     decide: (facts) => {
       const unit = unitOf(facts.action);
       if (unit === null) return undeclaredAction(facts.action);
-      const issues = unit.issues(facts.payload);
+      const issues = unit.gate.issues(facts.payload);
       return issues.length > 0 ? invalidPayload(issues) : unit.decider.decide(facts);
     },
     decideChecked: (facts) => unitOf(facts.action)?.decider.decide(facts) ?? undeclaredAction(facts.action),
-    checkPayload: (action, payload) => unitOf(action)?.issues(payload) ?? null,
-    trace: (facts) => {
+    checkPayload: (action, payload) => unitOf(action)?.gate.issues(payload) ?? null,
+    prepare,
+    decideTraced,
+    trace: (facts) => decideTraced(facts).trace,
+    tried: (facts) => {
       const unit = unitOf(facts.action);
-      return unit === null || unit.issues(facts.payload).length > 0 ? [] : unit.trace(facts);
+      if (unit === null || unit.gate.issues(facts.payload).length > 0) return [];
+      const declared = opened.open(facts.action)!;
+      return unit.decider.tried(facts).map((place) => declared.head(place).id);
     },
-    source: (action) => unitOf(action)?.text ?? null,
+    shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
+    source: (action) => {
+      const declared = opened.open(action);
+      return declared === null ? null : sourceOf(declared, ctx);
+    },
     code: (action) => unitOf(action)?.code ?? null,
   };
 }
 
-/** One action, ready. */
+/** One action, ready; what it is made from is not kept. */
 interface Unit {
-  readonly text: string;
-  readonly code: object;
+  readonly gate: PayloadGate;
   readonly decider: Decider;
-  issues(payload: Json): readonly PayloadIssue[];
-  trace(facts: Facts): readonly TracedRule[];
+  readonly code: object;
+  /** Lays out the rules that have not been tried yet, in steps; absent where there are few. */
+  readonly layOut?: () => Iterable<void>;
 }
 
+/** One for all actions of a shape. */
+interface PayloadGate {
+  readonly shape: Shape;
+  issues(payload: Json): readonly PayloadIssue[];
+}
+
+const noRules: readonly TracedRule[] = Object.freeze([]);
 const noIssues: readonly PayloadIssue[] = [];
 
-function createUnit(action: ActionProgram, ctx: LinkContext): Unit {
-  const { session } = ctx;
-  const check = emitPayloadCheck(action.shape);
-  const isOfShape = session.reuse({ action: action.action, part: 'payload' }, check, run<PayloadCheck>);
-  const { text, code, decider } = createRules(action, ctx);
-  let tracer: ReturnType<typeof createTracer> | undefined;
-  return {
-    text,
-    code,
-    decider,
-    issues: (payload) => (isOfShape(payload) ? noIssues : payloadIssues(action.shape, payload)),
-    trace: (facts) => {
-      tracer ??= createTracer(action, decider, run);
-      return tracer(facts);
-    },
+function createUnit(action: OpenAction, ctx: LinkContext): Unit {
+  return { gate: gateOf(action.shape, ctx), ...createRules(action, ctx) };
+}
+
+function gateOf(shape: Shape, { session, shapes }: LinkContext): PayloadGate {
+  const known = shapes.get(shape);
+  if (known !== undefined) return known;
+  const key = `payload ${canonical(shape)}`;
+  const isOfShape = session.shared(key, () => run<PayloadCheck>(emitPayloadCheck(shape)));
+  const issues = (payload: Json) => (isOfShape(payload) ? noIssues : payloadIssues(shape, payload));
+  const gate: PayloadGate = { shape, issues };
+  shapes.set(shape, gate);
+  return gate;
+}
+
+/** Texts of traces are shared by all actions that have them. */
+function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
+  return <T>(emitted: Emitted) => {
+    const { text, bindings } = emitted;
+    return session.shared(`trace ${bindings.keys.join(' ')} ${text}`, () => run<T>(emitted));
   };
 }
 
-interface LinkContext {
-  readonly program: Program;
-  readonly session: CacheSession;
+interface LinkContext extends SharedSource {
   readonly realisation: Realisation;
+  readonly shapes: Map<Shape, PayloadGate>;
 }
 
-type RulesUnit = Pick<Unit, 'text' | 'code' | 'decider'>;
-
 /** The rules of an action in the realisation that serves them best. */
-function createRules(action: ActionProgram, ctx: LinkContext): RulesUnit {
-  const { program, realisation } = ctx;
-  if (realisation === 'indexed' || realisation === 'listed') return listedRules(action, ctx);
-  if (action.rules.length > rulesInOneTextMax) return listedRules(action, ctx);
-  if (realisation === 'shared' || program.actions.size > ownTextsMax) return sharedRules(action, ctx);
-  return ownRules(action, ctx);
+function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+  switch (servedAs(action, ctx)) {
+    case 'own':
+      return ownRules(action, ctx);
+    case 'shared':
+      return sharedRules(action, ctx);
+    case 'listed':
+      return listedRules(action, ctx);
+  }
+}
+
+function servedAs(
+  { ruleCount }: OpenAction,
+  { program, realisation }: LinkContext,
+): 'own' | 'shared' | 'listed' {
+  if (realisation === 'indexed' || realisation === 'listed' || ruleCount > rulesInOneTextMax) return 'listed';
+  return realisation === 'shared' || program.actions.size > ownTextsMax ? 'shared' : 'own';
+}
+
+/** The text of all its functions but the payload check. */
+function sourceOf(action: OpenAction, ctx: LinkContext): string {
+  if (servedAs(action, ctx) === 'own') return ownText(action, ctx).text;
+  const texts = Array.from({ length: action.ruleCount }, (_, place) =>
+    ruleText(action.condition(place), ctx),
+  );
+  return [...new Set(texts)].join('\n\n');
+}
+
+function ownText(action: OpenAction, { program, session }: LinkContext): Emitted {
+  return emitAction(program, wholeAction(action), session.lists);
 }
 
 /** One text for all rules of the action. */
-function ownRules(action: ActionProgram, { program, session }: LinkContext): RulesUnit {
-  const emitted = emitAction(program, action, session.lists);
-  const code = session.reuse({ action: action.action, part: 'rules' }, emitted, run<ActionCode>);
-  const reasons = new Map(code.reasons.map(([at, reason]) => [action.rules[at]!, reason] as const));
-  const decider = new KeyedDecider(action, {
-    layout: [code.early, 4, code.late, 6],
-    early: { base: 2, count: 1 },
-    late: { base: 4, count: code.late === null ? 0 : 1 },
-    reason: (rule) => reasons.get(rule)!,
-  });
-  return { text: emitted.text, code, decider };
+function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+  const code = ctx.session.reuse({ action, part: 'rules' }, () => run<ActionCode>(ownText(action, ctx)));
+  const rules = headsOf(action);
+  const reasons = new Map(code.reasons.map(([at, reason]) => [rules[at]!, reason] as const));
+  const decider = new KeyedDecider(
+    { rules, lets: action.lets },
+    {
+      layout: [code.early, 4, code.late, 6],
+      early: { base: 2, count: 1 },
+      late: { base: 4, count: code.late === null ? 0 : 1 },
+      reason: (rule) => reasons.get(rule)!,
+    },
+  );
+  return { code, decider };
+}
+
+function headsOf(action: OpenAction): readonly RuleHead[] {
+  return Array.from({ length: action.ruleCount }, (_, place) => action.head(place));
 }
 
 /** What the text of an action returns; reasons by the place of their rule. */
@@ -162,48 +268,101 @@ interface ActionCode {
 }
 
 /** Shared texts, and the truths of all rules as one number. */
-function sharedRules(action: ActionProgram, ctx: LinkContext): RulesUnit {
-  const shared = createSharedRules(action, { ...ctx, run });
-  const { layout, bases, reason } = shared;
-  const stretch = (readsRisk: boolean): Stretch => {
-    const places = [...action.rules.keys()].filter((place) => action.rules[place]!.readsRisk === readsRisk);
-    return { base: bases[places[0] ?? 0] ?? 0, count: places.length };
-  };
-  const decider = new KeyedDecider(action, { layout, early: stretch(false), late: stretch(true), reason });
-  return { text: textOf(shared), code: shared, decider };
+function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+  const { lets } = action;
+  const rules = headsOf(action);
+  const code = new SharedKeyedCode(lets, ctx);
+  code.layRules(action, rules);
+  return { code, decider: new KeyedDecider({ rules, lets }, code) };
 }
+
+/** A class like the one it extends. */
+class SharedKeyedCode extends SharedRules implements KeyedCode {
+  early: Stretch = noStretch;
+  late: Stretch = noStretch;
+
+  /** One stretch of the layout holds the rules that do not read risk, by place, the next one those that do. */
+  layRules(action: OpenAction, rules: readonly RuleHead[]): void {
+    const stretch = (readsRisk: boolean): Stretch => {
+      const places = [...rules.keys()].filter((place) => rules[place]!.readsRisk === readsRisk);
+      const [base] = places.map((place) => this.lay(action.condition(place)));
+      return base === undefined ? noStretch : { base, count: places.length };
+    };
+    this.early = stretch(false);
+    this.late = stretch(true);
+  }
+}
+
+const noStretch: Stretch = { base: 0, count: 0 };
 
 /** Shared texts, and an index that says which rules to try. */
-function listedRules(action: ActionProgram, ctx: LinkContext): RulesUnit {
-  const shared = createSharedRules(action, { ...ctx, run });
-  const find = ctx.realisation === 'listed' ? findAll(action) : findByIndex(action, ctx);
-  const decider = new ListedDecider(action, { ...shared, find });
-  return { text: textOf(shared), code: shared, decider };
+function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+  const { lets, hasShadow, hasLate, ruleCount } = action;
+  const shared = new SharedRules(lets, ctx);
+  const bases = new Int32Array(ruleCount);
+  const code: ListedCode = {
+    find: ctx.realisation === 'listed' ? findAll(action) : findByIndex(action, ctx),
+    layout: shared.layout,
+    bases,
+    lay: (place) => {
+      bases[place] = shared.lay(action.condition(place));
+      return bases[place];
+    },
+    reason: (rule) => shared.reason(rule),
+  };
+  const rules = createRuleHeads(action);
+  const late = hasLate
+    ? Uint8Array.from({ length: ruleCount }, (_, at) => Number(action.readsRisk(at)))
+    : null;
+  function* layOut(): Generator<void> {
+    for (let place = 0; place < ruleCount; place += 1) {
+      if (bases[place] === 0) code.lay(place);
+      if (place % rulesPerStep === 0) yield;
+    }
+  }
+  return { code: shared, decider: new ListedDecider({ rules, lets, hasShadow, late }, code), layOut };
 }
 
-function findAll({ rules }: ActionProgram): ListedCode['find'] {
-  return (_facts, _state, found) => {
-    for (let place = 0; place < rules.length; place += 1) found[place] = place;
-    return rules.length;
+/** Rules that are laid out in one step. */
+const rulesPerStep = 20;
+
+/** Heads of rules that have taken part lately; agents choose which. */
+const headsKeptMax = 4_096;
+
+function createRuleHeads(action: OpenAction): RuleHeads {
+  const kept = new Map<number, RuleHead>();
+  return {
+    length: action.ruleCount,
+    at: (place) => {
+      const known = kept.get(place);
+      if (known !== undefined) return known;
+      if (kept.size >= headsKeptMax) kept.clear();
+      const rule = action.head(place);
+      kept.set(place, rule);
+      return rule;
+    },
   };
 }
 
-function findByIndex(action: ActionProgram, { program, session }: LinkContext): ListedCode['find'] {
-  const index = createIndex(action.rules, program.lists);
-  const emitted = emitSubjects(program, index.subjects, session.lists);
-  const read = session.reuse({ action: action.action, part: 'subjects' }, emitted, run<ReadSubjects>);
+function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
+  return (_facts, _state, found) => {
+    for (let place = 0; place < ruleCount; place += 1) found[place] = place;
+    return ruleCount;
+  };
+}
+
+function findByIndex(action: OpenAction, { program, session }: LinkContext): ListedCode['find'] {
+  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, program.lists);
+  const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
+  const read = session.reuse({ action, part: 'subjects' }, make);
   const values: unknown[] = index.subjects.map(() => undefined);
   return (facts, state, found) => {
     read(facts, state, values);
-    return select(index, values, found);
+    return sift(index.sieve, values, { found, count: select(index, values, found) });
   };
 }
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
-
-function textOf({ templates }: SharedRules): string {
-  return [...templates].map(({ text }) => text).join('\n\n');
-}
 
 type PayloadCheck = (payload: Json) => boolean;
 

@@ -1,6 +1,8 @@
 // Quantifiers into functions of their own: a loop over every source that calls one function for the body. A source
-// that is unknown makes the whole unknown, one that is absent or null has no elements.
+// that is unknown makes the whole unknown, one that is absent or null has no elements. `s.rounds` says how often the loops around a place go round together.
+// INVARIANT: a loop leaves `s.rounds` as it was.
 
+import { elementRoundsMax } from '../model/limits.ts';
 import type { CountTerm, Quantified, SumTerm, Term } from '../program/program.ts';
 import { identifier, type Js, joinJs, js } from './js.ts';
 import { elementCode, listCode } from './reads.ts';
@@ -23,7 +25,7 @@ export function loopCondition(writer: Writer, condition: Quantified): ConditionC
     body: (inner) => kleene(inner.unit.condition(inner, condition.body)),
     start: () => rest,
     unknown: js`1`,
-    step: (result) => js`if (e === ${stop}) return ${stop}; if (e === 1) ${result} = 1;`,
+    step: (result) => js`if (e === ${stop}) { ${result} = ${stop}; break walk; } if (e === 1) ${result} = 1;`,
   });
   return { js: loop, isTwoValued: false };
 }
@@ -35,7 +37,7 @@ export function loopTerm(writer: Writer, term: CountTerm | SumTerm): Js {
       body: (inner) => kleene(inner.unit.condition(inner, term.body)),
       start: () => js`0`,
       unknown: js`undefined`,
-      step: (result) => js`if (e === 1) return undefined; if (e === 2) ${result} += 1;`,
+      step: (result) => js`if (e === 1) { ${result} = undefined; break walk; } if (e === 2) ${result} += 1;`,
     });
   }
   return declareLoop(writer, term, {
@@ -46,7 +48,7 @@ export function loopTerm(writer: Writer, term: CountTerm | SumTerm): Js {
         : js`0`,
     unknown: js`undefined`,
     step: (result, inner) =>
-      js`${result} = ${use(inner, 'add')}(${result}, e); if (${result} === undefined) return undefined;`,
+      js`${result} = ${use(inner, 'add')}(${result}, e); if (${result} === undefined) break walk;`,
   });
 }
 
@@ -89,15 +91,36 @@ function loopStatements(inner: Writer, quantifier: Quantifier, loop: Loop & { bo
   const lists = sources.map((_, at) => identifier('a', at));
   const loads = sources.map((source, at) => {
     const load = js`const ${lists[at]} = ${sourceCode(inner, source)};`;
-    return mayBeUnknown(source) ? js`${load} if (${lists[at]} == null) return ${loop.unknown};` : load;
+    const checked = mayBeUnknown(source)
+      ? js`${load} if (${lists[at]} == null) return ${loop.unknown};`
+      : load;
+    if (inner.variables.size === 0 || isWrittenOut(source)) return checked;
+    return js`${checked} if (s.rounds * ${lists[at]}.length > ${elementRoundsMax}) return ${loop.unknown};`;
   });
+  const count = joinJs([js`0`, ...lists.map((list) => js`${list}.length`)], js` + `);
   const loops = sources.map((source, at) => {
     const converted = elementCode(inner, source.element, js`${lists[at]}[i]`);
     const args = joinJs([...commonParameters(inner.unit), ...outer, converted], commaJs);
     const step = loop.step(js`r`, inner);
     return js`for (let i = 0; i < ${lists[at]}.length; i++) { const e = ${loop.bodyName}(${args}); ${step} }`;
   });
-  return joinJs([...loads, js`let r = ${loop.start(inner)};`, ...loops, js`return r;`], js`\n`);
+  return joinJs(
+    [
+      ...loads,
+      js`const before = s.rounds; s.rounds = before * (${count});`,
+      js`let r = ${loop.start(inner)};`,
+      js`walk: {`,
+      ...loops,
+      js`}`,
+      js`s.rounds = before; return r;`,
+    ],
+    js`\n`,
+  );
+}
+
+/** Whether all elements are constants of the policy, which no request can make more. */
+export function isWrittenOut(source: Term): boolean {
+  return source.kind === 'list' && source.elements.every((element) => element.kind === 'literal');
 }
 
 /** The source's list; undefined or null where it is unknown, empty where it is absent or null. */

@@ -111,3 +111,101 @@ function hasNumber(set: NumericSet, value: number | Decimal): boolean {
   if (number !== null) return set.numbers.has(number);
   return set.texts.has(formatDecimal(value as Decimal));
 }
+
+/** Whether a text is one of a set's. */
+export interface TextSet {
+  has(text: string): boolean;
+}
+
+/** Sets of texts that are written out in rules: texts as numbers, sets as ascending numbers, equal sets once. */
+export interface TextSets {
+  of(texts: readonly string[]): TextSet;
+}
+
+/** Sets that a whole program shares: all of their numbers stand in one array. */
+export function createTextSets(): TextSets {
+  const numbers = new Map<string, number>();
+  const pool = new NumberPool();
+  const known = new Map<number, PooledSet[]>();
+  const numberOf = (text: string): number => {
+    const before = numbers.get(text);
+    if (before !== undefined) return before;
+    numbers.set(text, numbers.size);
+    return numbers.size - 1;
+  };
+  return {
+    of: (texts) => {
+      const own = Int32Array.from(new Set(texts.map(numberOf))).sort();
+      const hash = hashOf(own);
+      const alike = known.get(hash) ?? [];
+      const before = alike.find((set) => set.equals(own));
+      if (before !== undefined) return before;
+      const set = new PooledSet(numbers, pool, own);
+      alike.push(set);
+      known.set(hash, alike);
+      return set;
+    },
+  };
+}
+
+/** FNV-1a over the numbers. */
+function hashOf(numbers: Int32Array): number {
+  let hash = 0x811c9dc5;
+  for (const number of numbers) hash = Math.imul(hash ^ number, 0x01000193);
+  return hash;
+}
+
+/** A class, as it grows. */
+class NumberPool {
+  numbers = new Int32Array(64);
+  count = 0;
+
+  /** Appends them; returns where they begin. */
+  add(numbers: Int32Array): number {
+    const from = this.count;
+    this.count += numbers.length;
+    if (this.count > this.numbers.length) {
+      const larger = new Int32Array(Math.max(this.count, Math.ceil(1.5 * this.numbers.length)));
+      larger.set(this.numbers.subarray(0, from));
+      this.numbers = larger;
+    }
+    this.numbers.set(numbers, from);
+    return from;
+  }
+}
+
+/** A class, as there are many of them and methods take no room in each. */
+class PooledSet implements TextSet {
+  readonly #numbers: ReadonlyMap<string, number>;
+  readonly #pool: NumberPool;
+  readonly #from: number;
+  readonly #to: number;
+
+  constructor(numbers: ReadonlyMap<string, number>, pool: NumberPool, own: Int32Array) {
+    this.#numbers = numbers;
+    this.#pool = pool;
+    this.#from = pool.add(own);
+    this.#to = this.#from + own.length;
+  }
+
+  equals(own: Int32Array): boolean {
+    const { numbers } = this.#pool;
+    return (
+      own.length === this.#to - this.#from && own.every((number, at) => number === numbers[this.#from + at])
+    );
+  }
+
+  has(text: string): boolean {
+    const number = this.#numbers.get(text);
+    if (number === undefined) return false;
+    const { numbers } = this.#pool;
+    let low = this.#from;
+    let high = this.#to;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (numbers[middle]! < number) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#to && numbers[low] === number;
+  }
+}

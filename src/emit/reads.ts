@@ -10,7 +10,13 @@ import { use, type Writer } from './writer.ts';
 export function readCode(writer: Writer, term: ReadTerm): Js {
   const raw = rawCode(writer, term.read);
   // A loop has made its elements values.
-  return isElementItself(term.read) ? raw : fieldValue(writer, term, raw);
+  return bounded(writer, term, isElementItself(term.read) ? raw : fieldValue(writer, term, raw));
+}
+
+/** A text, which inside quantifiers is unknown where it is too long to go through round after round. */
+export function bounded(writer: Writer, { sort }: Term, code: Js): Js {
+  if (sort !== 'text' || writer.variables.size === 0) return code;
+  return js`${use(writer, 'boundedText')}(${code}, s.rounds)`;
 }
 
 /** The value that is read, or where it is absent or null the fallback; unsigned it stays unknown. */
@@ -19,7 +25,8 @@ export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
   const chain = chainCode(writer, read);
   const missing = isElementItself(read) ? js`${chain} === null` : js`${chain} == null`;
   const value = isElementItself(read) ? chain : valuesOf(writer, subject, fieldValue(writer, subject, chain));
-  const chosen = js`(${missing} ? ${fallback} : ${value})`;
+  const known = bounded(writer, subject, value);
+  const chosen = js`(${missing} ? ${fallback} : ${known})`;
   return read.isSigned ? signedCode(chosen) : chosen;
 }
 

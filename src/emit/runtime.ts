@@ -1,13 +1,13 @@
 // The functions that generated code calls, by the names under which it binds them.
 
+import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
 import type { Facts } from '../model/request.ts';
 import { isCurrency } from '../value/currency.ts';
 import { domain, isEmail } from '../value/email.ts';
+import { includes } from '../value/includes.ts';
 import { isInCidr, parseIp } from '../value/ip.ts';
-import { links } from '../value/links.ts';
-import { mentions } from '../value/mentions.ts';
 import { isInside, isPathText } from '../value/path.ts';
-import { fold as foldText, length, lower, trim } from '../value/text.ts';
+import { length, lower, trim } from '../value/text.ts';
 import { dateInZone, parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 import { parseUrl, parseWebAddress } from '../value/url.ts';
 import type { RuleCode, State } from './decide.ts';
@@ -43,6 +43,7 @@ import {
   readNow,
   readTimestamp,
 } from './reading.ts';
+import { fold, links, mentions } from './remembered.ts';
 import { show } from './show.ts';
 
 export type RuntimeName = keyof typeof runtime;
@@ -51,12 +52,15 @@ export const runtime = {
   absolute,
   add,
   among,
+  boundedList,
+  boundedText,
   dateOf,
   divide,
   domain,
   equal,
   fold,
   hostOf,
+  includes,
   isCurrency,
   isDate: (text: string): boolean => parseDate(text) !== null,
   isDatetime: (text: string): boolean => parseDatetime(text) !== null,
@@ -100,11 +104,14 @@ export const runtime = {
   truthValue,
 } as const;
 
-/** Plain words with one space between each two fold to their lower case. */
-const plainWords = /^[!-~]+(?: [!-~]+)*$/;
+/** The text; undefined where so many rounds through it would take too long. */
+function boundedText(text: Maybe<string>, rounds: number): Maybe<string> {
+  return text != null && rounds * text.length > textRoundsMax ? undefined : text;
+}
 
-function fold(text: string): string {
-  return plainWords.test(text) ? text.toLowerCase() : foldText(text);
+/** The list; undefined where so many rounds through it would take too long. */
+function boundedList<T>(list: Maybe<readonly T[]>, rounds: number): Maybe<readonly T[]> {
+  return list != null && rounds * list.length > elementRoundsMax ? undefined : list;
 }
 
 /** Equality of two truth values. */
@@ -148,7 +155,11 @@ function readLet({ index, layout, base }: SharedLet, facts: Facts, state: State)
   const known = state.lets[index];
   if (known !== null) return known;
   const code = layout[base - 2] as RuleCode<unknown>;
+  // A let stands outside of every quantifier.
+  const { rounds } = state;
+  state.rounds = 1;
   const value = code(facts, state, layout, base) ?? undefined;
+  state.rounds = rounds;
   state.lets[index] = value;
   return value;
 }

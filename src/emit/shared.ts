@@ -2,7 +2,7 @@
 // rule begins, and the constants. Rules that differ in constants alone run the same code, so that a hundred thousand of
 // them need no more code than ten, and what one decision reads stands together.
 
-import type { ActionProgram, PlannedRule, Program } from '../program/program.ts';
+import type { ActionProgram, Condition, RuleHead, Term } from '../program/program.ts';
 import {
   type Constant,
   conditionTemplate,
@@ -10,9 +10,11 @@ import {
   type Template,
   termTemplate,
 } from '../program/template.ts';
+import type { OpenProgram } from '../program/unpack.ts';
 import type { CacheSession } from './cache.ts';
 import type { ReasonCode, RuleCode } from './decide.ts';
-import { type EmittedTemplate, emitCondition, emitReason, emitTerm } from './emit.ts';
+import { type EmittedTemplate, emitCondition, emitReason, emitTerm, type TemplateSource } from './emit.ts';
+import type { TextSets } from './membership.ts';
 import type { SharedLet } from './runtime.ts';
 import type { ConstantContext, Slot } from './writer.ts';
 
@@ -23,86 +25,100 @@ export interface ReadyTemplate {
   readonly slots: readonly Slot[];
 }
 
-/** The rules of an action as shared functions. */
-export interface SharedRules {
-  /** See `layout`; rules that do not read risk come first, by place, then those that do. */
-  readonly layout: readonly unknown[];
-  /** Where the constants of each rule begin, by its place. */
-  readonly bases: Int32Array;
-  /** The rule's reason where it shows values. */
-  readonly reason: (rule: PlannedRule) => ReasonCode;
-  /** The templates in use. */
-  readonly templates: ReadonlySet<ReadyTemplate>;
-}
-
-/** Where shared code comes from and what it is made for. */
+/** Where shared code comes from, for all actions of a program. */
 export interface SharedSource {
-  readonly program: Program;
+  readonly program: OpenProgram;
   readonly session: CacheSession;
+  readonly textSets: TextSets;
   /** Turns text into a function. */
   readonly run: (emitted: EmittedTemplate) => RuleCode<unknown>;
 }
 
-export function createSharedRules(action: ActionProgram, source: SharedSource): SharedRules {
-  const { program, session } = source;
-  const { lists } = session;
-  const templates = new Set<ReadyTemplate>();
-  const layout: unknown[] = [];
-  const lets: SharedLet[] = [];
-  const ctx: ConstantContext = { program, lists, letAt: (index) => lets[index] };
+/**
+ * The rules of an action as shared functions, each laid out when it is wanted. A class, as there is one for each of
+ * perhaps many thousand actions, and methods take no room in them.
+ */
+export class SharedRules {
+  readonly #source: SharedSource;
+  readonly #lets: SharedLet[] = [];
+  #reasons: Map<string, ReasonCode> | null = null;
+  /** See `digits`. Rules stand here in the order in which they have been laid out, behind the lets. */
+  readonly layout: unknown[] = [];
 
-  /** Lays out one function with its constants; returns where these begin. */
-  const lay = (kind: string, template: Template, emit: () => EmittedTemplate): number => {
-    const ready = session.template(`${kind} ${template.key}`, () => {
-      const emitted = emit();
-      return { text: emitted.text, code: source.run(emitted), slots: emitted.slots };
-    });
-    templates.add(ready);
-    const base = layout.length + 2;
-    layout.push(ready.code, base + ready.slots.length + 2);
-    for (const { place, make } of ready.slots) {
-      layout.push(session.same(make(template.constants[place] as Constant, ctx)));
+  constructor(lets: ActionProgram['lets'], source: SharedSource) {
+    this.#source = source;
+    for (const [index, { value }] of lets.entries()) {
+      this.#lets.push({ index, layout: this.layout, base: this.#lay(letTemplate(value, source)) });
     }
-    return base;
-  };
-
-  const bases = new Int32Array(action.rules.length);
-  const layRules = (readsRisk: boolean): void => {
-    for (const [place, rule] of action.rules.entries()) {
-      if (rule.readsRisk !== readsRisk) continue;
-      const template = conditionTemplate(rule.condition, program.lists);
-      const from = { program, lists, template };
-      bases[place] = lay('rule', template, () => emitCondition(rule.condition, from));
-    }
-  };
-
-  // Rules find lets by their place, which is laid out behind them but known before.
-  for (const index of action.lets.keys()) lets.push({ index, layout, base: 0 });
-  layRules(false);
-  layRules(true);
-  for (const [index, { value }] of action.lets.entries()) {
-    const template = termTemplate(value, program.lists);
-    const from = { program, lists, template };
-    lets[index]!.base = lay('let', template, () => emitTerm(value, from));
   }
 
-  const reasons = new Map<PlannedRule, ReasonCode>();
-  const createReason = ({ reason }: PlannedRule): ReasonCode => {
-    const template = reasonTemplate(reason, program.lists);
-    const from = { program, lists, template };
-    const base = lay('reason', template, () => emitReason(reason, from));
+  /** Returns where the constants of the rule with this condition begin. */
+  lay(condition: Condition): number {
+    return this.#lay(ruleTemplate(condition, this.#source));
+  }
+
+  /** The rule's reason where it shows values. */
+  reason(rule: RuleHead): ReasonCode {
+    this.#reasons ??= new Map();
+    const known = this.#reasons.get(rule.id) ?? this.#createReason(rule);
+    this.#reasons.set(rule.id, known);
+    return known;
+  }
+
+  #createReason({ reason }: RuleHead): ReasonCode {
+    const { layout } = this;
+    const base = this.#lay(reasonCode(reason, this.#source));
     const code = layout[base - 2] as RuleCode<string>;
     return (facts, state) => code(facts, state, layout, base);
-  };
+  }
 
-  return {
-    templates,
-    layout,
-    bases,
-    reason: (rule) => {
-      const known = reasons.get(rule) ?? createReason(rule);
-      reasons.set(rule, known);
-      return known;
-    },
-  };
+  #lay({ template, ready }: Laid): number {
+    const { layout } = this;
+    const { program, session, textSets } = this.#source;
+    const letAt = (index: number): SharedLet | undefined => this.#lets[index];
+    const ctx: ConstantContext = { program, lists: session.lists, textSets, letAt };
+    const base = layout.length + 2;
+    layout.push(ready.code, base + ready.slots.length + 2);
+    for (const { place, make } of ready.slots) layout.push(make(template.constants[place] as Constant, ctx));
+    return base;
+  }
+}
+
+/** The text that rules with this condition share. */
+export function ruleText(condition: Condition, source: SharedSource): string {
+  return ruleTemplate(condition, source).ready.text;
+}
+
+/** A template with the constants of one rule, and the function of all that have it. */
+interface Laid {
+  readonly template: Template;
+  readonly ready: ReadyTemplate;
+}
+
+function ruleTemplate(condition: Condition, source: SharedSource): Laid {
+  const template = conditionTemplate(condition, source.program.lists);
+  return readyTemplate('rule', template, source, (from) => emitCondition(condition, from));
+}
+
+function letTemplate(value: Term, source: SharedSource): Laid {
+  const template = termTemplate(value, source.program.lists);
+  return readyTemplate('let', template, source, (from) => emitTerm(value, from));
+}
+
+function reasonCode(reason: RuleHead['reason'], source: SharedSource): Laid {
+  const template = reasonTemplate(reason, source.program.lists);
+  return readyTemplate('reason', template, source, (from) => emitReason(reason, from));
+}
+
+function readyTemplate(
+  kind: string,
+  template: Template,
+  { program, session, run }: SharedSource,
+  emit: (from: TemplateSource) => EmittedTemplate,
+): Laid {
+  const ready = session.shared(`${kind} ${template.key}`, (): ReadyTemplate => {
+    const emitted = emit({ program, lists: session.lists, template });
+    return { text: emitted.text, code: run(emitted), slots: emitted.slots };
+  });
+  return { template, ready };
 }

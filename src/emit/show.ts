@@ -20,10 +20,27 @@ export function show(value: unknown, sort: Sort, elementSort: Sort | null): stri
 
 const printableAscii = /^[ -~]*$/;
 
+/** For shorter texts a loop costs less than starting a pattern. */
+const shortLengthMax = 16;
+
+function isPrintableAscii(text: string): boolean {
+  if (text.length > shortLengthMax) return printableAscii.test(text);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
+
 /** The text with control characters escaped, then cut to so many code points; short plain text as it is. */
 export function safeText(text: string, lengthMax = shownLengthMax): string {
-  if (text.length <= lengthMax && printableAscii.test(text)) return text;
-  return cut(escapeControls(text), lengthMax);
+  if (text.length <= lengthMax && isPrintableAscii(text)) return text;
+  return cut(escapeControls(text.slice(0, lengthInUnitsMax(lengthMax))), lengthMax);
+}
+
+/** What is cut off need not be escaped: a code point is two code units at most. */
+function lengthInUnitsMax(codePoints: number): number {
+  return 2 * codePoints;
 }
 
 function plainText(value: unknown, sort: Sort): string {

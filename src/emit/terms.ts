@@ -3,14 +3,14 @@
 // shape.
 
 import type { Builtin } from '../model/builtins.ts';
+import { canonical } from '../model/canonical.ts';
 import type { Value } from '../model/value.ts';
-import { canonical } from '../program/canonical.ts';
 import { isDecimal, isMoney } from '../program/condition.ts';
 import { plainNumber } from '../program/plain.ts';
 import type { LiteralTerm, RequestFact, Term } from '../program/program.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
-import { elseCode, readCode, valuesOf } from './reads.ts';
+import { bounded, elseCode, readCode, valuesOf } from './reads.ts';
 import type { RuntimeName } from './runtime.ts';
 import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
@@ -85,12 +85,14 @@ type LetTerm = Extract<Term, { kind: 'let' }>;
 
 /** The let's own function where code is of one action; the let itself, to be read, where code is shared. */
 function letCode(writer: Writer, term: LetTerm): Js {
-  if (writer.unit.apart === null) return js`${writer.unit.shared[term.index]!}(f, s)`;
+  if (writer.unit.apart === null) {
+    return bounded(writer, term, js`${writer.unit.shared[term.index]!}(f, s)`);
+  }
   const shared = constantCode(writer, term, {
     inline: () => js``,
     make: (constant, { letAt }) => letAt(constant.index),
   });
-  return js`${use(writer, 'readLet')}(${shared}, f, s)`;
+  return bounded(writer, term, js`${use(writer, 'readLet')}(${shared}, f, s)`);
 }
 
 function factCode(writer: Writer, fact: RequestFact): Js {

@@ -10,10 +10,11 @@ import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
 import type { ActionProgram, Condition, Read, RequestFact, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
+import { finish } from '../program/unpack.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './bindings.ts';
 import { isSatisfied } from './combine.ts';
-import type { Decider } from './decide.ts';
+import type { DecidedAll } from './decide.ts';
 import type { Emitted } from './emit.ts';
 import { type Js, joinJs, js, render } from './js.ts';
 import { exact, highEnd, isAmount, type Quantity, type Scalar, truths } from './quantity.ts';
@@ -25,90 +26,125 @@ import { commaJs } from './writer.ts';
 const shownElementsMax = 20;
 const secretMark = '(secret)';
 
-/** Turns generated text into its function. */
-type Run = (emitted: Emitted) => ReadsBuilder;
+/** What became of each rule of an action, told by their truths and the risk. */
+export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => TracedRule[];
 
-/** What was read, by path, for each group of rules that read the same; of the values of all readings. */
-type ReadsBuilder = (values: readonly ReadValue[]) => readonly TracedRule['reads'][];
+/** Turns generated text into its function, one for all actions that have it. */
+type Run = <T>(emitted: Emitted) => T;
 
-/** So many groups are written out as code; a function of more would grow too long to be optimised. */
-const groupsInCodeMax = 64;
+/** What was read, by path; of the values of all readings, and the places there of those that are wanted. */
+type ReadsBuilder = (values: readonly ReadValue[], places: readonly number[]) => TracedRule['reads'];
 
-/** A function that evaluates the action's rules and tells what became of each. */
-export function createTracer(
-  program: ActionProgram,
-  decider: Decider,
-  run: Run,
-): (facts: Facts) => TracedRule[] {
+/** Of more paths none is written out: groups of so many are seldom the same in two actions. */
+const pathsInCodeMax = 16;
+
+/**
+ * The tracer of an action. Readings and groups of them are small functions that actions share, so that they are soon
+ * optimised; without `run` nothing is written out, which is the slow twin.
+ */
+export function createTracer(program: ActionProgram, run: Run | null): Tracer {
+  return finish(createTracerInSteps(program, run));
+}
+
+/** Rules that are looked at in one step. */
+const rulesPerStep = 20;
+
+/** The same with pauses, for who has other things to do in between. */
+export function* createTracerInSteps(program: ActionProgram, run: Run | null): Generator<void, Tracer> {
   const readings = new Map<string, Reading>();
-  const pathsOfRules = program.rules.map((rule) => {
-    const found = new Map<string, Reading>();
-    collect(rule.condition, { program, found });
-    for (const [path, reading] of found) readings.set(path, reading);
-    return [...found.keys()].sort();
-  });
-  const paths = [...readings.keys()];
-  const places = new Map(paths.map((path, place) => [path, place] as const));
+  const pathsOfRules: (readonly string[])[] = [];
+  for (const rule of program.rules) {
+    const found = new Set<string>();
+    collect(rule.condition, { program, readings, found });
+    if (pathsOfRules.push([...found].sort()) % rulesPerStep === 0) yield;
+  }
+  const places = new Map([...readings.keys()].map((path, place) => [path, place] as const));
   // Rules that read the same share what was read.
   const groups = new Map<string, number>();
   const groupPlaces: (readonly number[])[] = [];
-  const groupOfRule = pathsOfRules.map((own) => {
+  const builders: ReadsBuilder[] = [];
+  const groupOf = (own: readonly string[]): number => {
     const key = JSON.stringify(own);
-    const group = groups.get(key) ?? groupPlaces.push(own.map((path) => places.get(path)!)) - 1;
-    groups.set(key, group);
-    return group;
-  });
-  const build: ReadsBuilder =
-    groupPlaces.length <= groupsInCodeMax
-      ? run(emitReads(paths, groupPlaces))
-      : (values) => groupPlaces.map((own) => readsOf(own, paths, values));
-  const read = [...readings.values()];
-  return (facts) => {
-    const { truths: results } = decider.evaluate(facts);
-    const risk = decider.risk();
-    const values = read.map((reading) => reading(facts, risk));
-    const reads = build(values);
-    return program.rules.map((rule, at) => ({
-      rule: rule.id,
-      effect: rule.effect,
-      truth: truths[results[at]!]!,
-      points: rule.points,
-      isShadow: rule.isShadow,
-      isSatisfied: isSatisfied(rule, facts.satisfied),
-      reads: reads[groupOfRule[at]!]!,
-    }));
+    const known = groups.get(key);
+    if (known !== undefined) return known;
+    groups.set(key, builders.length);
+    groupPlaces.push(own.map((path) => places.get(path)!));
+    const isWritten = run !== null && own.length <= pathsInCodeMax;
+    return builders.push(isWritten ? run(emitReads(own)) : builderOf(own)) - 1;
+  };
+  const groupOfRule: number[] = [];
+  for (const own of pathsOfRules) if (groupOfRule.push(groupOf(own)) % rulesPerStep === 0) yield;
+  const read = [...readings.values()].map(({ read, code }) =>
+    code === null || run === null ? read : run<ReadOne>(code),
+  );
+  const { rules } = program;
+  // Worked in again for every request that is recorded, and copied where it is handed out.
+  const values: ReadValue[] = read.map(() => nothings.unknown);
+  const reads: TracedRule['reads'][] = builders.map(() => ({}));
+  const untraced: TracedRule[] = rules.map(() => null as unknown as TracedRule);
+  return (facts, { truths: results, risk }) => {
+    for (let at = 0; at < read.length; at += 1) values[at] = read[at]!(facts, risk);
+    for (let at = 0; at < builders.length; at += 1) reads[at] = builders[at]!(values, groupPlaces[at]!);
+    const traced = untraced.slice();
+    for (let at = 0; at < rules.length; at += 1) {
+      const { id, effect, points, isShadow, requirement } = rules[at]!;
+      traced[at] = {
+        rule: id,
+        effect,
+        truth: truths[results[at]!]!,
+        points,
+        isShadow,
+        isSatisfied: requirement !== null && isSatisfied(rules[at]!, facts.satisfied),
+        reads: reads[groupOfRule[at]!]!,
+      };
+    }
+    return traced;
   };
 }
 
-/** The body of a function that returns the builder. */
-function emitReads(paths: readonly string[], groups: readonly (readonly number[])[]): Emitted {
-  const entry = (place: number): Js => js`${paths[place]!}: v[${place}]`;
-  const records = groups.map((own) => js`{ ${joinJs(own.map(entry), commaJs)} }`);
-  const text = render(js`"use strict";\nreturn (v) => [${joinJs(records, commaJs)}];`);
+/** The body of a function that returns the builder of records with these paths. */
+function emitReads(paths: readonly string[]): Emitted {
+  const entries = paths.map((path, at) => js`${path}: v[o[${at}]]`);
+  const text = render(js`"use strict";\nreturn (v, o) => ({ ${joinJs(entries, commaJs)} });`);
   return { text, bindings: createBindings() };
 }
 
 /** Paths begin with words of the language, so none of them can be a name of a prototype. */
-function readsOf(
-  places: readonly number[],
-  paths: readonly string[],
-  values: readonly ReadValue[],
-): TracedRule['reads'] {
-  const reads: Record<string, ReadValue> = {};
-  for (const place of places) reads[paths[place]!] = values[place]!;
-  return reads;
+function builderOf(paths: readonly string[]): ReadsBuilder {
+  return (values, places) => {
+    const reads: Record<string, ReadValue> = {};
+    for (let at = 0; at < paths.length; at += 1) reads[paths[at]!] = values[places[at]!]!;
+    return reads;
+  };
 }
 
 /** What stands at a path in one request. */
-type Reading = (facts: Facts, risk: Quantity) => ReadValue;
+interface Reading {
+  readonly read: ReadOne;
+  /** The body of a function that returns the same; null where it is not worth writing out. */
+  readonly code: Emitted | null;
+}
+
+type ReadOne = (facts: Facts, risk: Quantity) => ReadValue;
+
+function reading(read: ReadOne): Reading {
+  return { read, code: null };
+}
 
 interface Collection {
   readonly program: ActionProgram;
-  readonly found: Map<string, Reading>;
+  /** Of all rules, by path: equal paths of one action are equal readings. */
+  readonly readings: Map<string, Reading>;
+  /** Paths of the rule. */
+  readonly found: Set<string>;
+}
+
+function note({ readings, found }: Collection, path: string, make: () => Reading): void {
+  found.add(path);
+  if (!readings.has(path)) readings.set(path, make());
 }
 
 function collect(node: Condition | Term, into: Collection): void {
-  const { program, found } = into;
   switch (node.kind) {
     case 'read':
       collectRead(node.read, into);
@@ -119,21 +155,23 @@ function collect(node: Condition | Term, into: Collection): void {
       collectRead(node.read, into);
       break;
     case 'fact':
-      found.set(node.fact, factReading(node.fact));
+      note(into, node.fact, () => factReading(node.fact));
       break;
     case 'meter': {
       const { meter, currency } = node;
-      found.set(`meters.${meter}`, ({ meters }) => quantityValue(readMeter(meters, meter, currency)));
+      note(into, `meters.${meter}`, () =>
+        reading(({ meters }) => quantityValue(readMeter(meters, meter, currency))),
+      );
       break;
     }
     case 'now':
-      found.set('now', ({ nowMs }) => ({ value: shownNow(nowMs) }));
+      note(into, 'now', () => reading(({ nowMs }) => ({ value: shownNow(nowMs) })));
       break;
     case 'risk':
-      found.set('risk', (_, risk) => quantityValue(risk));
+      note(into, 'risk', () => reading((_, risk) => quantityValue(risk)));
       break;
     case 'let':
-      collect(program.lets[node.index]!.value, into);
+      collect(into.program.lets[node.index]!.value, into);
       break;
     default:
       for (const child of childrenOf(node)) collect(child, into);
@@ -141,20 +179,76 @@ function collect(node: Condition | Term, into: Collection): void {
 }
 
 /** What a variable reads is shown by its source. */
-function collectRead(read: Read, { program, found }: Collection): void {
+function collectRead(read: Read, into: Collection): void {
   if (read.root !== 'payload') return;
-  const slot = placeOf(program.shape, read.steps)?.slot;
-  if (slot !== undefined) found.set(printRead(read), payloadReading(read, slot));
+  const slot = placeOf(into.program.shape, read.steps)?.slot;
+  if (slot !== undefined) note(into, printRead(read), () => payloadReading(read, slot));
 }
 
 function payloadReading(read: Read, slot: Slot): Reading {
   const [first = '', ...rest] = read.steps;
-  return ({ payload, request }) => {
-    if (read.isSigned && request.signed !== true) return { missing: 'unsigned' };
-    const value = rest.length === 0 ? own(payload, first) : rest.reduce<unknown>(own, own(payload, first));
-    if (value === undefined) return { missing: 'absent' };
-    return read.isSecret || slot.isSecret ? { missing: 'secret' } : { value: shownJson(value as Json, slot) };
+  const isSecret = read.isSecret || slot.isSecret;
+  const isPlain = rest.length === 0 && !read.isSigned && !isSecret && !(first in Object.prototype);
+  return {
+    read: ({ payload, request }) => {
+      if (read.isSigned && request.signed !== true) return { missing: 'unsigned' };
+      const value = rest.length === 0 ? own(payload, first) : rest.reduce<unknown>(own, own(payload, first));
+      if (value === undefined) return nothings.absent;
+      return isSecret ? { missing: 'secret' } : { value: shownJson(value as Json, slot) };
+    },
+    code: isPlain ? fieldCode(first, slot) : null,
   };
+}
+
+const nothings = {
+  absent: Object.freeze({ missing: 'absent' } as const),
+  unknown: Object.freeze({ missing: 'unknown' } as const),
+};
+
+/** A field of the payload that is there for itself; null for what has parts, or may have. */
+function fieldCode(name: string, { type, isNullable }: Slot): Emitted | null {
+  const field = js`f.payload[${name}]`;
+  switch (type.kind) {
+    case 'boolean':
+    case 'number':
+    case 'integer':
+    case 'money':
+      return emitReading(field, { missing: 'absent', isText: false, isNullable });
+    case 'text':
+      return emitReading(field, { missing: 'absent', isText: !isSafeEnumeration(type.values), isNullable });
+    case 'date':
+    case 'timestamp':
+    case 'datetime':
+    case 'ip':
+      return emitReading(field, { missing: 'absent', isText: true, isNullable });
+    case 'duration':
+    case 'list':
+    case 'record':
+    case 'any':
+      return null;
+  }
+}
+
+/** Whether the text is one of a few that show as they are. */
+function isSafeEnumeration(values: readonly string[] | null): boolean {
+  return values?.every((value) => safeText(value) === value) ?? false;
+}
+
+interface ReadingForm {
+  readonly missing: 'absent' | 'unknown';
+  /** Shown as text that anybody may have chosen. */
+  readonly isText: boolean;
+  readonly isNullable: boolean;
+}
+
+function emitReading(code: Js, { missing, isText, isNullable }: ReadingForm): Emitted {
+  const bindings = createBindings();
+  const nothing = bindings.bind(missing, () => nothings[missing]);
+  const shown = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
+  const value = isText && isNullable ? js`v === null ? null : ${shown}` : shown;
+  const text = js`"use strict";
+return (f) => { const v = ${code}; return v === undefined ? ${nothing} : { value: ${value} }; };`;
+  return { text: render(text), bindings };
 }
 
 /** JSON for people: texts and lists bounded, secrets marked, only what the shape declares. */
@@ -192,17 +286,26 @@ function shownNow(nowMs: number): string {
 
 function factReading(fact: RequestFact): Reading {
   const [part, name] = fact.split('.') as ['agent' | 'request', string];
-  return (facts) => {
-    const value = own(facts[part], name) as Json | undefined;
-    if (value === undefined) return { missing: 'unknown' };
-    if (typeof value === 'string') return { value: safeText(value) };
-    return { value: Array.isArray(value) ? value.slice(0, shownElementsMax) : value };
+  return {
+    read: (facts) => {
+      const value = own(facts[part], name) as Json | undefined;
+      if (value === undefined) return nothings.unknown;
+      if (typeof value === 'string') return { value: safeText(value) };
+      return { value: Array.isArray(value) ? value.slice(0, shownElementsMax) : value };
+    },
+    code: fact === 'agent.tags' || fact === 'request.signed' ? null : factCode(part, name),
   };
+}
+
+/** A fact that is a text. */
+function factCode(part: 'agent' | 'request', name: string): Emitted {
+  const fact = part === 'agent' ? js`f.agent[${name}]` : js`f.request[${name}]`;
+  return emitReading(fact, { missing: 'unknown', isText: true, isNullable: false });
 }
 
 /** A number where one JavaScript number is exact, else text; an interval as its two ends. */
 function quantityValue(value: Quantity | undefined): ReadValue {
-  if (value === undefined) return { missing: 'unknown' };
+  if (value === undefined) return nothings.unknown;
   if (typeof value === 'object' && 'low' in value) {
     return { value: [scalarValue(value.low), scalarValue(value.high)] };
   }

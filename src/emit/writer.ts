@@ -7,7 +7,7 @@ import type { Condition, Program, Term } from '../program/program.ts';
 import type { Constant } from '../program/template.ts';
 import type { Bindings } from './bindings.ts';
 import { identifier, type Js, joinJs, js } from './js.ts';
-import type { PreparedList } from './membership.ts';
+import type { PreparedList, TextSets } from './membership.ts';
 import { type RuntimeName, runtime } from './runtime.ts';
 
 /** A condition's code: a JavaScript boolean where it is two-valued, else 0, 1 or 2. */
@@ -43,6 +43,7 @@ export interface Slot {
 export interface ConstantContext {
   readonly program: Program;
   readonly lists: Lists;
+  readonly textSets: TextSets;
   /** The shared let with this index. */
   readonly letAt: (index: number) => unknown;
 }

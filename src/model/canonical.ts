@@ -1,17 +1,121 @@
-// The model as one text, equal for equal meanings: what a policy set's digest is taken over.
+// Plain data as text that depends on its content alone: keys are sorted, maps are told from records and exact integers
+// from numbers, texts and names stand behind their length. INVARIANT: two parts have the same text only if they are equal.
 
-import type { PolicySet } from './policy.ts';
-
-/** Stable text of a set: keys sorted, places in files left out, so that moving a rule changes nothing. */
-export function canonicalText(set: PolicySet): string {
-  return JSON.stringify(set, (key, value: unknown) =>
-    key === 'span' || key === 'doc' ? undefined : plain(value),
-  );
+/** The text of plain data; throws TypeError for anything else. */
+export function canonical(part: unknown): string {
+  return write(part, nothing);
 }
 
-function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return `${value}n`;
-  if (value instanceof Map) return [...value].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** The text of what declarations say: places in files and notes for readers are left out, so that moving a rule changes nothing. */
+export function canonicalMeaning(declarations: unknown): string {
+  return write(declarations, placesAndNotes);
+}
+
+const nothing: ReadonlySet<string> = new Set();
+const placesAndNotes: ReadonlySet<string> = new Set(['span', 'doc']);
+
+function write(part: unknown, omitted: ReadonlySet<string>): string {
+  const pieces: string[] = [];
+  gather(part, omitted, pieces);
+  return pieces.join('');
+}
+
+/** Pieces are put together once: most parts are small, and there are many. */
+function gather(part: unknown, omitted: ReadonlySet<string>, pieces: string[]): void {
+  switch (typeof part) {
+    case 'string':
+      pieces.push(String(part.length), '"', part);
+      break;
+    case 'boolean':
+    case 'undefined':
+      pieces.push(String(part));
+      break;
+    case 'number':
+      pieces.push(Object.is(part, -0) ? '-0' : String(part));
+      break;
+    case 'bigint':
+      pieces.push(String(part), 'n');
+      break;
+    case 'object':
+      if (part === null) pieces.push('null');
+      else gatherObject(part, omitted, pieces);
+      break;
+    default:
+      throw new TypeError(`a ${typeof part} is no data`);
+  }
+}
+
+function gatherObject(part: object, omitted: ReadonlySet<string>, pieces: string[]): void {
+  if (Array.isArray(part)) {
+    pieces.push('[');
+    for (const element of part) {
+      gather(element, omitted, pieces);
+      pieces.push(',');
+    }
+    pieces.push(']');
+  } else if (part instanceof Map) {
+    const entries = [...part].map(([key, value]) => [write(key, omitted), write(value, omitted)] as const);
+    pieces.push('map(');
+    for (const [key, value] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) pieces.push(key, ':', value, ',');
+    pieces.push(')');
+  } else gatherRecord(part as Readonly<Record<string, unknown>>, omitted, pieces);
+}
+
+function gatherRecord(
+  record: Readonly<Record<string, unknown>>,
+  omitted: ReadonlySet<string>,
+  pieces: string[],
+): void {
+  pieces.push('{');
+  for (const { key, mark } of sortedKeys(record)) {
+    if (omitted.has(key)) continue;
+    pieces.push(mark);
+    if (key === 'type') pieces.push(typeText(record.type, record, omitted));
+    else gather(record[key], omitted, pieces);
+    pieces.push(',');
+  }
+  pieces.push('}');
+}
+
+interface Key {
+  readonly key: string;
+  /** Stands before the value. */
+  readonly mark: string;
+}
+
+/** Records of a type have the same keys in the same order, so these are found by walking; types bound how many there are. */
+interface KeyNode {
+  readonly next: Map<string, KeyNode>;
+  sorted: readonly Key[] | null;
+}
+
+const noKeys: KeyNode = { next: new Map(), sorted: null };
+
+function sortedKeys(record: object): readonly Key[] {
+  const keys = Object.keys(record);
+  let node = noKeys;
+  for (const key of keys) {
+    let next = node.next.get(key);
+    if (next === undefined) {
+      next = { next: new Map(), sorted: null };
+      node.next.set(key, next);
+    }
+    node = next;
+  }
+  node.sorted ??= keys.sort().map((key): Key => ({ key, mark: `${key.length}"${key}:` }));
+  return node.sorted;
+}
+
+/** Many expressions share a type; neither places nor notes are in it. */
+const types = new WeakMap<object, string>();
+
+function typeText(type: unknown, owner: object, omitted: ReadonlySet<string>): string {
+  if (omitted !== placesAndNotes || typeof type !== 'object' || type === null) return write(type, omitted);
+  const { kind } = type as { readonly kind?: unknown };
+  // The type of a constant says no more than its value and what kind of value this is.
+  if ((owner as { readonly kind?: unknown }).kind === 'literal' && kind !== 'list')
+    return write(kind, omitted);
+  const known = types.get(type) ?? write(type, omitted);
+  types.set(type, known);
+  return known;
 }

@@ -1,6 +1,7 @@
 // What a decision leaves behind for people: which rules took part and why.
 
 import type { Span } from '../diagnostic/span.ts';
+import type { Decision } from './decision.ts';
 import type { Json } from './json.ts';
 import type { Effect } from './policy.ts';
 
@@ -22,6 +23,12 @@ export interface TracedRule {
 export type ReadValue =
   | { readonly value: Json }
   | { readonly missing: 'absent' | 'unknown' | 'secret' | 'unsigned' };
+
+/** A decision, and every rule of its action as it turned out; none where the gate refuses the request. */
+export interface TracedDecision {
+  readonly decision: Decision;
+  readonly trace: readonly TracedRule[];
+}
 
 /** A condition with the value of each of its parts, as the definition evaluates it. */
 export interface Explanation {

@@ -25,6 +25,8 @@ export interface Anchor {
   /** Unless the value is there, the condition is false. */
   readonly needsValue: boolean;
   readonly test: AnchorTest;
+  /** How many parts of the condition come out true where the value is one of these, and say no more than that. */
+  readonly exactParts: number;
 }
 
 export type AnchorTest =
@@ -42,23 +44,26 @@ export interface Bounds {
 }
 
 /** Rules with more texts are filed under something else. */
-const textsMax = 64;
+export const textsMax = 64;
 
 type Lists = ReadonlyMap<string, List>;
 
 /** Everything that the condition can be filed under, bounds of one value joined. */
 export function anchorsOf(condition: Condition, lists: Lists): readonly Anchor[] {
-  const operands = condition.kind === 'and' ? condition.operands : [condition];
+  const operands = partsOf(condition);
   const needed = operands.flatMap((operand) => (operand.kind === 'has' ? [operand.read] : []));
   const anchors = new Map<string, Anchor>();
   for (const operand of operands) {
     const found = anchorOf(operand, lists);
     if (found === null) continue;
-    const { subject, test } = found;
+    const { subject, test, isExact } = found;
     const key = `${test.kind} ${subject.key}`;
     const known = anchors.get(key);
     const joined = known === undefined ? test : join(known.test, test);
-    anchors.set(key, { subject, test: joined, needsValue: needsValue(subject, needed) });
+    // Of texts the first are kept, which say nothing of the others.
+    const isSaid = isExact && (known === undefined || test.kind === 'bounds');
+    const exactParts = (known?.exactParts ?? 0) + (isSaid ? 1 : 0);
+    anchors.set(key, { subject, test: joined, exactParts, needsValue: needsValue(subject, needed) });
   }
   return [...anchors.values()];
 }
@@ -66,6 +71,13 @@ export function anchorsOf(condition: Condition, lists: Lists): readonly Anchor[]
 interface Found {
   readonly subject: Subject;
   readonly test: AnchorTest;
+  /** The condition is true of every such value. */
+  readonly isExact: boolean;
+}
+
+/** The parts of a condition that have to hold together. */
+export function partsOf(condition: Condition): readonly Condition[] {
+  return condition.kind === 'and' ? condition.operands : [condition];
 }
 
 function anchorOf(condition: Condition, lists: Lists): Found | null {
@@ -86,7 +98,8 @@ function anchorOf(condition: Condition, lists: Lists): Found | null {
     case 'like': {
       const [first = ''] = globLiteralParts(condition.pattern);
       if (globForm(condition.pattern) === 'whole') return textsAnchor(condition.subject, [first], lists);
-      return prefixAnchor(condition.subject, first, lists);
+      const prefix = prefixAnchor(condition.subject, first, lists);
+      return prefix === null ? null : { ...prefix, isExact: globForm(condition.pattern) === 'prefix' };
     }
     case 'text-test': {
       const { operator, left, right } = condition;
@@ -107,11 +120,12 @@ function alternativesAnchor(operands: readonly Condition[], lists: Lists): Found
   for (const operand of operands) {
     const found = anchorOf(operand, lists);
     if (found?.test.kind !== 'texts' || (subject !== null && subject.key !== found.subject.key)) return null;
+    if (!found.isExact) return null;
     subject = found.subject;
     texts.push(...found.test.texts);
   }
   if (subject === null || texts.length > textsMax) return null;
-  return { subject, test: { kind: 'texts', texts: [...new Set(texts)] } };
+  return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 
 const mirrored = { '==': '==', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
@@ -132,7 +146,9 @@ function againstConstant(
   const subject = numberSubject(term, constant, lists);
   const exact = isMoney(value) ? value.amount : value;
   const number = isDecimal(exact) ? plainNumber(exact) : null;
-  return subject === null || number === null ? null : { subject, test: bounds(operator, number) };
+  return subject === null || number === null
+    ? null
+    : { subject, test: bounds(operator, number), isExact: true };
 }
 
 function bounds(operator: Comparison['operator'], number: number): Bounds {
@@ -165,12 +181,14 @@ function join(known: AnchorTest, test: AnchorTest): AnchorTest {
 function textsAnchor(term: Term, texts: readonly string[] | null, lists: Lists): Found | null {
   const subject = textSubject(term, lists);
   if (texts === null || texts.length > textsMax || subject === null) return null;
-  return { subject, test: { kind: 'texts', texts: [...new Set(texts)] } };
+  return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 
 function prefixAnchor(term: Term, prefix: string, lists: Lists): Found | null {
   const subject = textSubject(term, lists);
-  return subject === null || prefix === '' ? null : { subject, test: { kind: 'prefix', prefix } };
+  return subject === null || prefix === ''
+    ? null
+    : { subject, test: { kind: 'prefix', prefix }, isExact: true };
 }
 
 function textSubject(term: Term, lists: Lists): Subject | null {

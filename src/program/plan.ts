@@ -11,7 +11,7 @@ export function plan(set: PolicySet): Program {
   const rules = rulesByAction(set.policies);
   const keys = [...set.actions.keys()].sort();
   const actions = new Map(
-    keys.map((key) => [key, planAction(set, set.actions.get(key)!, rules.get(key) ?? [])] as const),
+    keys.map((key) => [key, planAction(set, set.actions.get(key)!, rules.get(key) ?? []).program] as const),
   );
   return {
     actions,
@@ -20,18 +20,59 @@ export function plan(set: PolicySet): Program {
   };
 }
 
-function planAction(set: PolicySet, action: Action, rules: readonly Rule[]): ActionProgram {
+/** The part of one action, and the lets that it was made from. */
+export interface PlannedAction {
+  readonly program: ActionProgram;
+  readonly letIds: ReadonlySet<string>;
+}
+
+/** A rule that shares nothing with others, so that its plan can be used again. */
+export interface RuleAlone extends Names {
+  readonly rule: PlannedRule;
+}
+
+/** `rules` are those that speak of the action; `alone` gives the plans of those that are planned already. */
+export function planAction(
+  set: PolicySet,
+  action: Action,
+  rules: readonly Rule[],
+  alone: (rule: Rule) => RuleAlone | null = () => null,
+): PlannedAction {
   const translation = createTranslation(set, action);
-  const planned = rules.map((rule) => planRule(rule, translation)).sort((a, b) => byText(a.id, b.id));
-  return {
+  const read = { lists: new Set<string>(), hours: new Set<string>(), meters: new Set<string>() };
+  const planned = rules.map((rule) => {
+    const one = alone(rule);
+    if (one === null) return planRule(rule, translation);
+    addAll(read, one);
+    return one.rule;
+  });
+  addAll(read, translation);
+  const program: ActionProgram = {
     action: action.key,
     shape: action.shape,
-    rules: planned,
+    rules: planned.sort((a, b) => byText(a.id, b.id)),
     lets: translation.lets,
-    lists: [...translation.lists].sort(),
-    hours: [...translation.hours].sort(),
-    meters: [...translation.meters].sort(),
+    lists: [...read.lists].sort(),
+    hours: [...read.hours].sort(),
+    meters: [...read.meters].sort(),
   };
+  return { program, letIds: translation.letIds };
+}
+
+/** The plan of a rule without the others; null where it reads lets, which rules share. */
+export function planAlone(set: PolicySet, action: Action, rule: Rule): RuleAlone | null {
+  const translation = createTranslation(set, action);
+  const planned = planRule(rule, translation);
+  const { lists, hours, meters, letIds } = translation;
+  return letIds.size > 0 ? null : { rule: planned, lists, hours, meters };
+}
+
+type Names = Pick<Translation, 'lists' | 'hours' | 'meters'>;
+
+function addAll(into: Record<keyof Names, Set<string>>, from: Names): void {
+  for (const name of from.lists) into.lists.add(name);
+  for (const name of from.hours) into.hours.add(name);
+  for (const name of from.meters) into.meters.add(name);
 }
 
 function planRule(rule: Rule, translation: Translation): PlannedRule {
@@ -60,7 +101,8 @@ function inWords(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
 }
 
-function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, readonly Rule[]> {
+/** The rules that speak of each action, in order of their policies. */
+export function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, readonly Rule[]> {
   const rules = new Map<string, Rule[]>();
   for (const policy of policies) {
     for (const key of policy.actions) {
@@ -72,10 +114,11 @@ function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, readonl
   return rules;
 }
 
-function used<T>(
+/** The declarations that some action reads, by name. */
+export function used<T, A>(
   declared: ReadonlyMap<string, T>,
-  actions: readonly ActionProgram[],
-  namesOf: (action: ActionProgram) => readonly string[],
+  actions: readonly A[],
+  namesOf: (action: A) => readonly string[],
 ): ReadonlyMap<string, T> {
   const names = [...new Set(actions.flatMap(namesOf))].sort();
   return new Map(names.map((name) => [name, declared.get(name)!]));

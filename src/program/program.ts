@@ -32,13 +32,13 @@ export interface ActionProgram {
   readonly meters: readonly string[];
 }
 
-export interface PlannedRule {
+/** A rule without its condition: what combining asks of it. */
+export interface RuleHead {
   /** `policy/rule`. */
   readonly id: string;
   readonly policy: string;
   readonly effect: Effect;
   readonly isShadow: boolean;
-  readonly condition: Condition;
   readonly points: number;
   /** Belongs to the second stratum: it is evaluated when the risk is known, and adds nothing to it. */
   readonly readsRisk: boolean;
@@ -46,6 +46,10 @@ export interface PlannedRule {
   readonly reason: readonly (string | Term)[];
   readonly validForSeconds: number | null;
   readonly requirement: Requirement | null;
+}
+
+export interface PlannedRule extends RuleHead {
+  readonly condition: Condition;
 }
 
 export interface PlannedLet {

@@ -32,9 +32,15 @@ export function readTerm(expression: FieldRead, scope: Scope): ReadTerm | null {
     currency,
     sort: type.kind,
     element: type.kind === 'list' ? elementOf(type) : null,
-    mayBeUnknown: place.mayBeAbsent || expression.isSigned || isUncertain(currency),
+    mayBeUnknown:
+      place.mayBeAbsent || expression.isSigned || isUncertain(currency) || mayBeTooLong(type, scope),
     cost: readingCost(type),
   };
+}
+
+/** Inside quantifiers what is too long to go through again and again is unknown. */
+export function mayBeTooLong({ kind }: Pick<Type, 'kind'>, { variables }: Scope): boolean {
+  return variables.size > 0 && (kind === 'text' || kind === 'list');
 }
 
 /** The slots of the elements that a list-typed read holds. */

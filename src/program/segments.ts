@@ -10,12 +10,11 @@ export interface Segments {
   /** Where segments meet, ascending; segment 2i lies before end i, segment 2i + 1 is that end alone. */
   readonly ends: Float64Array;
   readonly grid: Grid;
-  /** The number of leaves, a power of two. */
-  readonly leaves: number;
-  /** By node: 1 is the root, 2n and 2n + 1 are below n, leaves come last. */
+  /** By segment, the lowest node of the tree above it that holds a rule; -1 for none. Other nodes are not kept. */
+  readonly lowest: Int32Array;
+  /** By node, the next one above it that holds a rule; -1 for none. */
+  readonly above: Int32Array;
   readonly nodes: Postings;
-  /** The topmost node that holds a rule: the way up from a leaf ends there. */
-  readonly first: number;
 }
 
 /**
@@ -38,37 +37,57 @@ export function createSegments(rules: readonly BoundRule[]): Segments {
   const ends = Float64Array.from(new Set(finite)).sort();
   const leaves = 2 ** Math.ceil(Math.log2(2 * ends.length + 1));
   const postings: Posting[] = [];
-  let first = 2 * leaves;
   for (const { rule, bounds } of rules) {
     let left = leaves + leftmost(ends, bounds);
     let right = leaves + rightmost(ends, bounds) + 1;
     while (left < right) {
       if (left % 2 === 1) {
-        first = Math.min(first, left);
         postings.push({ place: left, rule });
         left += 1;
       }
       if (right % 2 === 1) {
         right -= 1;
-        first = Math.min(first, right);
         postings.push({ place: right, rule });
       }
       left /= 2;
       right /= 2;
     }
   }
-  return { ends, grid: createGrid(ends), leaves, nodes: fileAll(postings, 2 * leaves), first };
+  return { ends, grid: createGrid(ends), ...keepHolding(postings, leaves, 2 * ends.length + 1) };
+}
+
+/** The nodes that hold a rule, numbered anew, so that a way up meets no others. In the tree 1 is the root, 2n and 2n + 1 are below n. */
+function keepHolding(
+  postings: readonly Posting[],
+  leaves: number,
+  segments: number,
+): Pick<Segments, 'lowest' | 'above' | 'nodes'> {
+  const holds = new Uint8Array(2 * leaves);
+  for (const { place } of postings) holds[place] = 1;
+  const above: number[] = [];
+  // Of every node in the tree, itself or the next one above it that holds a rule.
+  const nearest = new Int32Array(2 * leaves).fill(-1);
+  for (let node = 1; node < 2 * leaves; node += 1) {
+    nearest[node] = nearest[node >> 1]!;
+    if (holds[node] === 1) nearest[node] = above.push(nearest[node]!) - 1;
+  }
+  const renumbered = postings.map(({ place, rule }): Posting => ({ place: nearest[place]!, rule }));
+  return {
+    lowest: nearest.slice(leaves, leaves + segments),
+    above: Int32Array.from(above),
+    nodes: fileAll(renumbered, above.length),
+  };
 }
 
 /** Appends the rules whose bounds hold the number to `found`, from `count` on; returns the new count. */
 export function findInSegments(segments: Segments, number: number, found: Int32Array, count: number): number {
-  const { ends, grid, nodes, first } = segments;
+  const { ends, grid, nodes, above } = segments;
   const { offsets, rules } = nodes;
   const cell = cellOf(grid, number);
   const end = firstNotBelow(ends, number, grid.starts[cell]!, grid.starts[cell + 1]!);
   const segment = ends[end] === number ? 2 * end + 1 : 2 * end;
   let next = count;
-  for (let node = segments.leaves + segment; node >= first; node >>= 1) {
+  for (let node = segments.lowest[segment]!; node >= 0; node = above[node]!) {
     const to = offsets[node + 1]!;
     for (let at = offsets[node]!; at < to; at += 1) {
       found[next] = rules[at]!;

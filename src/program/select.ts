@@ -4,10 +4,11 @@
 // that is true) is found, once, whatever is known of the request.
 
 import type { List } from '../model/policy.ts';
-import { type Anchor, type AnchorTest, anchorsOf, type Subject } from './anchor.ts';
+import { type Anchor, type AnchorTest, anchorsOf, partsOf, type Subject } from './anchor.ts';
 import { fileAll, type Posting, type Postings } from './postings.ts';
 import type { PlannedRule, Program } from './program.ts';
 import { type BoundRule, createSegments, findInSegments, type Segments, shareOfEnds } from './segments.ts';
+import { createSieve, type Sieve } from './sift.ts';
 
 /** Every rule of the action, sorted by id: the slow twin of the index. None for an action that is not declared. */
 export function selectAll(program: Program, action: string): readonly PlannedRule[] {
@@ -19,6 +20,7 @@ export interface RuleIndex {
   /** What has to be read of a request; shared by the indexes within. */
   readonly subjects: readonly Subject[];
   readonly filing: Filing;
+  readonly sieve: Sieve;
 }
 
 interface Filing {
@@ -61,7 +63,13 @@ export function createIndex(rules: readonly PlannedRule[], lists: ReadonlyMap<st
   });
   const weighed = weigh(entries);
   const subjects = subjectsOf(weighed);
-  return { subjects, filing: file(weighed, new Map(subjects.map(({ key }, at) => [key, at] as const))) };
+  const places = new Map(subjects.map(({ key }, at) => [key, at] as const));
+  const filed = rules.map(({ condition }, at) => ({
+    first: firstOf(weighed[at]!, places),
+    anchors: entries[at]!.anchors,
+    parts: partsOf(condition).length,
+  }));
+  return { subjects, filing: file(weighed, places), sieve: createSieve(filed, places) };
 }
 
 /**
@@ -199,8 +207,8 @@ function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, numb
   const always: number[] = [];
   const filed = new Map<string, Filed[]>();
   for (const entry of entries) {
-    const anchor = entry.anchors.find(({ subject }) => places.has(subject.key));
-    if (anchor === undefined) {
+    const anchor = firstOf(entry, places);
+    if (anchor === null) {
       always.push(entry.rule);
       continue;
     }
@@ -210,6 +218,11 @@ function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, numb
   }
   const drawers = [...filed].map(([key, rules]) => createDrawer(key, rules, places));
   return { always: Int32Array.from(always), drawers };
+}
+
+/** What the rule is filed under; null where it is always tried. */
+function firstOf({ anchors }: WeighedEntry, places: ReadonlyMap<string, number>): Anchor | null {
+  return anchors.find(({ subject }) => places.has(subject.key)) ?? null;
 }
 
 interface Filed {

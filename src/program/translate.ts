@@ -16,7 +16,7 @@ import {
 import { callTerm, constantTerm, factTerm } from './leaf.ts';
 import { inElements, inList, mentions } from './membership.ts';
 import type { Condition, PlannedLet, Term } from './program.ts';
-import { elementSlots, readTerm, type Scope, type Variable } from './scope.ts';
+import { elementSlots, mayBeTooLong, readTerm, type Scope, type Variable } from './scope.ts';
 import {
   absent,
   arithmetic,
@@ -36,6 +36,8 @@ export interface Translation {
   readonly lists: ReadonlySet<string>;
   readonly hours: ReadonlySet<string>;
   readonly meters: ReadonlySet<string>;
+  /** Ids of the set's lets that have been read, those of lets in lets too. */
+  readonly letIds: ReadonlySet<string>;
 }
 
 /** A translation of expressions for one action; lets, lists, hours and meters gather over all of them. */
@@ -45,6 +47,7 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
     action: action.key,
     lets: [],
     letTerms: new Map(),
+    letIds: new Set(),
     lists: new Set(),
     hours: new Set(),
     meters: new Set(),
@@ -57,6 +60,7 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
     lists: ctx.lists,
     hours: ctx.hours,
     meters: ctx.meters,
+    letIds: ctx.letIds,
   };
 }
 
@@ -65,6 +69,7 @@ interface Ctx {
   readonly action: string;
   readonly lets: PlannedLet[];
   readonly letTerms: Map<string, Term>;
+  readonly letIds: Set<string>;
   readonly lists: Set<string>;
   readonly hours: Set<string>;
   readonly meters: Set<string>;
@@ -166,13 +171,13 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
       return { kind: 'meter', meter: expression.meter, currency, ...openTerm(expression, 4) };
     }
     case 'let':
-      return letTerm(expression.id, scope, ctx);
+      return inside(scope, letTerm(expression.id, scope, ctx));
     case 'now':
       return { kind: 'now', ...openTerm(expression, 1), mayBeUnknown: false };
     case 'risk':
       return { kind: 'risk', ...openTerm(expression, 0) };
     case 'else':
-      return toElse(expression, scope, ctx);
+      return inside(scope, toElse(expression, scope, ctx));
     case 'arithmetic':
       return arithmetic(expression, { left: term(expression.left), right: term(expression.right) });
     case 'negate':
@@ -212,6 +217,12 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
   }
 }
 
+/** A value that may be too long to be gone through again and again; what the policy writes out is not. */
+function inside(scope: Scope, term: Term): Term {
+  const isConstant = term.kind === 'literal' || term.kind === 'list';
+  return isConstant || !mayBeTooLong({ kind: term.sort }, scope) ? term : { ...term, mayBeUnknown: true };
+}
+
 /** A term of boolean sort where a condition is wanted. */
 function flag(term: Term): Condition {
   if (term.kind === 'truth') return term.condition;
@@ -224,6 +235,7 @@ function flag(term: Term): Condition {
 function letTerm(id: string, scope: Scope, ctx: Ctx): Term {
   const known = ctx.letTerms.get(id);
   if (known !== undefined) return known;
+  ctx.letIds.add(id);
   const { expression } = ctx.set.lets.get(id)!;
   const value = toTerm(expression, { shape: scope.shape, variables: new Map() }, ctx);
   const term = isShort(value) ? value : sharedLet(id, value, ctx);
@@ -295,7 +307,7 @@ function toSources(expression: Quantify, scope: Scope, ctx: Ctx): Sources {
   return {
     sources,
     inner: { ...scope, variables: new Map([...scope.variables, [expression.variable, variable]]) },
-    mayBeUnknown: sources.some(isUnknowableList),
+    mayBeUnknown: sources.some(isUnknowableList) || (scope.variables.size > 0 && sources.length > 0),
     cost: 10 + sources.reduce((sum, source) => sum + source.cost, 0),
   };
 }

@@ -9,13 +9,15 @@ import type { AgentRow, RequestStatus } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { createBodyDigest } from './body-digest.ts';
 import type { InForce } from './engine.ts';
-import { type RequestRecord, requestRecord, requestRow } from './record.ts';
+import { type KeyUsed, type RequestRecord, requestRecord, requestRow } from './record.ts';
 import { type RequestDetail, type RequestView, replyView, requestDetail } from './reply.ts';
 import { createSecretHider } from './secrets.ts';
+import { engineVersions } from './versions.ts';
 
 export interface AuthorizeInput {
   /** Authenticated, active, within its rate. */
   readonly agent: AgentRow;
+  readonly key: KeyUsed;
   readonly actionKey: string;
   /** As the strict reader yields it. */
   readonly payload: JsonObject;
@@ -24,14 +26,24 @@ export interface AuthorizeInput {
   readonly session: string | null;
   readonly clientAddress: string;
   readonly idempotencyKey: string | null;
-  /** SHA-256 of the raw body, in hexadecimal; kept only as a keyed digest, as the body may hold secrets. */
-  readonly bodyDigest: string;
+  /**
+   * SHA-256 of the raw body, in hexadecimal; kept only as a keyed digest, as the body may hold secrets. Null where there
+   * is no idempotency key.
+   */
+  readonly bodyDigest: string | null;
   /** Made by `createRequestId`; never the client's. */
   readonly requestId: string;
 }
 
 export type AuthorizeResult =
-  | { readonly kind: 'decided'; readonly request: RequestView }
+  | {
+      readonly kind: 'decided';
+      readonly request: RequestView;
+      /** `policy/rule`, or a word of the engine. */
+      readonly by: string;
+      /** What the decision took now; null where it was made by an earlier request. */
+      readonly decideMicroseconds: number | null;
+    }
   | { readonly kind: 'idempotency-mismatch' }
   | { readonly kind: 'too-many-open' };
 
@@ -67,13 +79,18 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 
   async function authorize(input: AuthorizeInput): Promise<AuthorizeResult> {
     const nowMs = Math.trunc(clock());
-    const earlier = await findEarlier(input, nowMs);
-    if (earlier !== null) return earlier;
+    if (input.idempotencyKey !== null) {
+      const earlier = await findEarlier(input, nowMs);
+      if (earlier !== null) return earlier;
+    }
 
     const record = decide(input, policies(), nowMs);
     switch (await store.requests.append(requestRow(record), { openMax: openRequestsMax })) {
       case 'stored':
-        return { kind: 'decided', request: replyView(record, nowMs) };
+        return {
+          ...{ kind: 'decided', request: replyView(record, nowMs) },
+          ...{ by: record.decision.by, decideMicroseconds: record.timing.decideMicroseconds },
+        };
       case 'too-many-open':
         return { kind: 'too-many-open' };
       case 'duplicate-key':
@@ -87,9 +104,10 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     if (key === null) return null;
     const row = await store.requests.findByIdempotencyKey({ agentId: agent.id, key, nowMs });
     if (row === null) return null;
-    if (row.idempotency?.bodyDigest !== keyedDigest(input.bodyDigest))
-      return { kind: 'idempotency-mismatch' };
-    return { kind: 'decided', request: replyView(requestRecord(row), nowMs) };
+    if (row.idempotency?.bodyDigest !== storedDigest(input)) return { kind: 'idempotency-mismatch' };
+    const record = requestRecord(row);
+    const request = replyView(record, nowMs);
+    return { kind: 'decided', request, by: record.decision.by, decideMicroseconds: null };
   }
 
   /** The same key came twice at the same time, and the other request was stored first. */
@@ -102,10 +120,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   function decide(input: AuthorizeInput, inForce: InForce, nowMs: number): RequestRecord {
     const facts = factsOf(input, nowMs);
     const startedAt = performance.now();
-    const decision = inForce.decide(facts);
+    const { decision, trace } = inForce.decideTraced(facts);
     const decidedAt = performance.now();
-    const trace = inForce.trace(facts);
-    const tracedAt = performance.now();
     const status = firstStatus[decision.outcome];
     const expiresAtMs = nowMs + heldSeconds(decision) * 1000;
     return {
@@ -113,23 +129,22 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       agentId: input.agent.id,
       actionKey: input.actionKey,
       payload: hideSecrets(input.payload, {
-        shape: inForce.set.actions.get(input.actionKey)?.shape ?? null,
+        shape: inForce.shapeOf(input.actionKey),
         isWellShaped: decision.by !== 'invalid_payload',
       }),
       agent: facts.agent,
       request: facts.request,
-      meters: {},
+      meters: noMeters,
       satisfied: facts.satisfied,
       createdAtMs: nowMs,
       decision,
       trace,
-      policySet: { digest: inForce.digest, commit: inForce.commit },
+      policySet: policySetOf(inForce),
+      engine: engineVersions,
+      key: input.key,
       isSigned: input.isSigned,
       clientAddress: input.clientAddress,
-      timing: {
-        decideMicroseconds: microseconds(startedAt, decidedAt),
-        traceMicroseconds: microseconds(decidedAt, tracedAt),
-      },
+      timing: { decideMicroseconds: microseconds(startedAt, decidedAt) },
       idempotency: idempotencyOf(input, expiresAtMs),
       status,
       decidedAtMs: status === 'pending' ? null : nowMs,
@@ -140,7 +155,12 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   function idempotencyOf(input: AuthorizeInput, expiresAtMs: number): RequestRecord['idempotency'] {
     const key = input.idempotencyKey;
     if (key === null) return null;
-    return { key, bodyDigest: keyedDigest(input.bodyDigest), keptUntilMs: expiresAtMs + idempotencyKeptMs };
+    return { key, bodyDigest: storedDigest(input), keptUntilMs: expiresAtMs + idempotencyKeptMs };
+  }
+
+  function storedDigest({ bodyDigest }: AuthorizeInput): string {
+    if (bodyDigest === null) throw new Error('an idempotency key comes with the digest of its body');
+    return keyedDigest(bodyDigest);
   }
 
   async function find(id: string, agentId: string): Promise<RequestDetail | null> {
@@ -149,6 +169,23 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   }
 
   return { authorize, find };
+}
+
+const noMeters = Object.freeze({});
+/** One object for all requests that share what it says: a record writes such a part once. */
+const policySetOf = remember(({ digest, commit }: InForce) => ({ digest, commit }));
+const agentFactsOf = remember(agentFacts);
+
+/** What `make` yields, made once for as long as somebody holds what it was made of. */
+function remember<From extends object, To>(make: (from: From) => To): (from: From) => To {
+  const made = new WeakMap<From, To>();
+  return (from) => {
+    const known = made.get(from);
+    if (known !== undefined) return known;
+    const fresh = make(from);
+    made.set(from, fresh);
+    return fresh;
+  };
 }
 
 const firstStatus = {
@@ -178,11 +215,11 @@ function factsOf(input: AuthorizeInput, nowMs: number): Facts {
   return {
     action: input.actionKey,
     payload: input.payload,
-    agent: agentFacts(input.agent),
+    agent: agentFactsOf(input.agent),
     request: requestFacts(input),
     nowMs,
     // No reading is taken, so every meter is unknown, and what is unknown never opens the gate.
-    meters: {},
+    meters: noMeters,
     satisfied: nothingSatisfied,
   };
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts, RequestFacts, Satisfied } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { RequestRow } from '../store/records.ts';
+import type { EngineVersions } from './versions.ts';
 
 export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'>, DecisionRecord {}
 
@@ -21,9 +22,19 @@ interface DecisionRecord {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
   readonly policySet: { readonly digest: string; readonly commit: string | null };
+  /** Who decided. */
+  readonly engine: EngineVersions;
+  readonly key: KeyUsed;
   readonly isSigned: boolean;
   readonly clientAddress: string;
   readonly timing: RequestTiming;
+}
+
+/** The API key that came with the request. */
+export interface KeyUsed {
+  readonly id: string;
+  /** A newer one had been made, and this one had an end. */
+  readonly isReplaced: boolean;
 }
 
 /** Both ends of a meter's reading as decimal text. */
@@ -33,14 +44,12 @@ interface RecordedReading {
 }
 
 interface RequestTiming {
+  /** The decision with its trace. */
   readonly decideMicroseconds: number;
-  readonly traceMicroseconds: number;
 }
 
 export function requestRow(record: RequestRecord): RequestRow {
-  const { id, agentId, actionKey, createdAtMs, idempotency, status, decidedAtMs, expiresAtMs, ...rest } =
-    record;
-  const kept: DecisionRecord = rest;
+  const { id, agentId, actionKey, createdAtMs, idempotency, status, decidedAtMs, expiresAtMs } = record;
   return {
     id,
     agentId,
@@ -51,8 +60,31 @@ export function requestRow(record: RequestRecord): RequestRow {
     status,
     decidedAtMs,
     expiresAtMs,
-    recordJson: JSON.stringify(kept),
+    recordJson: recordJson(record),
   };
+}
+
+/** Parts that many records have in common, as the very same object, which nobody changes. */
+const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
+type OwnParts = Omit<DecisionRecord, (typeof sharedParts)[number]>;
+
+/** As `JSON.stringify` would write it, but for the order of the parts; shared ones are written once. */
+function recordJson(record: DecisionRecord): string {
+  const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
+  const own: OwnParts = { payload, request, decision, trace, key, isSigned, clientAddress, timing };
+  let text = JSON.stringify(own).slice(0, -1);
+  for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;
+  return `${text}}`;
+}
+
+const sharedTexts = new WeakMap<object, string>();
+
+function sharedText(part: object): string {
+  const known = sharedTexts.get(part);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(part);
+  sharedTexts.set(part, text);
+  return text;
 }
 
 export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): RequestRecord {

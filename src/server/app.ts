@@ -4,21 +4,29 @@
 //   request id      on every reply                          plugins/request-id
 //   route           unknown address or method               plugins/errors              404 405
 //   identify        key, state of the agent, rate           identify                    401 403 429
+//     (an ordinary request of an agent that is remembered takes the straight way from the connection: direct)
 //   body            size, then what the route makes of it   routes/*                    400 401
-//   decide, record  one step, durable before the reply      ../requests                 200 400 429
+//   decide, record  one step, durable before the reply      ask, ../requests            200 400 429
 //   error           whatever was thrown on the way          plugins/errors              500
 //
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in problem.ts.
 
+import type { RequestListener, Server } from 'node:http';
 import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify';
 import { createSignatureVerifier } from '../agents/signature.ts';
+import { createAttempts } from '../people/attempts.ts';
+import { createChallenges } from '../people/challenges.ts';
+import { createDirectory } from '../people/directory.ts';
 import { createAuthorizer } from '../requests/authorize.ts';
 import { createRequestId } from '../requests/id.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import type { PolicyHost } from '../sources/live.ts';
 import type { Store } from '../store/store.ts';
+import { createAsk } from './ask.ts';
+import { type Clock, createClock } from './clock.ts';
 import type { LogLevel } from './config.ts';
-import { createIdentify } from './identify.ts';
+import { createDirect, type Direct } from './direct.ts';
+import { createIdentifier } from './identify.ts';
 import { createMetrics } from './metrics.ts';
 import { collectOperations } from './openapi.ts';
 import { createConnectionErrors } from './plugins/connection-errors.ts';
@@ -27,10 +35,12 @@ import { addRequestId } from './plugins/request-id.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { authorizeRoute } from './routes/authorize.ts';
 import { healthRoutes } from './routes/health.ts';
+import { type ManagementDeps, managementRoutes } from './routes/management.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { plantRoute } from './routes/plants.ts';
 import { requestRoute } from './routes/requests.ts';
+import type { Tracing } from './tracing.ts';
 
 export interface AppDeps {
   readonly store: Store;
@@ -40,10 +50,18 @@ export interface AppDeps {
   readonly rate: RateLimit;
   readonly bodyBytesMax: number;
   readonly log: LogOptions;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  readonly clock?: () => number;
+  /** Must not go back. */
+  readonly clock?: Clock;
+  /** Whether a signature may be over the body alone; true unless said otherwise. */
+  readonly isCompatibilityAllowed?: boolean;
+  /** Where people reach the service; passkeys and the session's cookie belong to it. */
+  readonly publicUrl?: string;
+  /** Takes what becomes of requests for decisions; none unless said otherwise. */
+  readonly tracing?: Tracing | null;
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
+  /** False sends every request the framework's way, with all of its hooks. */
+  readonly isDirect?: boolean;
 }
 
 interface LogOptions {
@@ -53,24 +71,25 @@ interface LogOptions {
 }
 
 const defaultRequestTimeoutMs = 30_000;
+const defaultPublicUrl = 'http://localhost';
 
 /** The service with all its plugins and routes; `listen` and `close` are the caller's. */
 export function createApp(deps: AppDeps): FastifyInstance {
   const { store, policies, rate, bodyBytesMax } = deps;
-  const clock = deps.clock ?? Date.now;
+  const clock = deps.clock ?? createClock();
   const stopping = new AbortController();
-  const metrics = createMetrics({ store, policies });
+  const metrics = createMetrics({ store, policies, clock });
   const connectionErrors = createConnectionErrors((code) => metrics.refused(code));
   const app = createShell(deps, connectionErrors.handle);
   connectionErrors.follow(app.server);
   // An expectation that we do not know may be ignored (RFC 9110); Node would answer it without a body.
   app.server.on('checkExpectation', (message, response) => app.server.emit('request', message, response));
 
-  const identify = createIdentify({ store, rate, clock });
+  const { identify, recall } = createIdentifier({ store, rate, clock });
   const authorizer = createAuthorizer({ store, policies: () => policies.current(), clock });
   const verifySignature = createSignatureVerifier({
     masterKey: store.masterKey,
-    isCompatibilityAllowed: true,
+    isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,
     nonces: store.nonces,
   });
   const recordRefusal = createRefusalRecorder(store);
@@ -94,16 +113,56 @@ export function createApp(deps: AppDeps): FastifyInstance {
     done(null, payload);
   });
 
+  const tracing = deps.tracing ?? null;
+  const ask = createAsk({
+    verifySignature,
+    authorizer,
+    recordRefusal,
+    bodyBytesMax,
+    clock,
+    metrics,
+    tracing,
+  });
   app.register(authorizeRoute, {
-    ...{ identify, verifySignature, authorizer, recordRefusal, bodyBytesMax, clock, metrics },
+    ...{ identify, ask, bodyBytesMax, clock, metrics },
     ...{ requests: store.requests, stopping: stopping.signal },
   });
+  if (deps.isDirect ?? true) {
+    goDirect(
+      app.server,
+      createDirect({ recall, ask, bodyBytesMax, metrics, log: app.log, stopping: stopping.signal }),
+    );
+  }
   app.register(requestRoute, { identify, authorizer, stopping: stopping.signal });
+  app.register(managementRoutes, managementDeps(deps, clock));
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, policies, stopping: stopping.signal });
   app.register(metricsRoute, { metrics });
   app.register(openApiRoute, { document });
   return app;
+}
+
+/** The management API works on what people set up. */
+function managementDeps({ store, publicUrl = defaultPublicUrl }: AppDeps, clock: Clock): ManagementDeps {
+  const directory = createDirectory(store.documents, clock);
+  return {
+    signInDeps: { directory, attempts: createAttempts(), masterKey: store.masterKey },
+    passkeyDeps: { directory, challenges: createChallenges(), origin: new URL(publicUrl).origin },
+    isSecure: publicUrl.startsWith('https:'),
+    settings: store.settings,
+    applications: createAttempts(),
+  };
+}
+
+/** Ordinary requests for a decision go past the framework; the rest goes on as before. */
+function goDirect(server: Server, direct: Direct): void {
+  const [framework, ...others] = server.listeners('request') as RequestListener[];
+  if (framework === undefined) throw new Error('the framework listens to its server');
+  server.removeAllListeners('request');
+  for (const other of others) server.on('request', other);
+  server.on('request', (message, response) => {
+    if (!direct(message, response)) framework.call(server, message, response);
+  });
 }
 
 /** Fastify as this service sets it up. */
@@ -114,6 +173,10 @@ function createShell(deps: AppDeps, clientErrorHandler: ReturnType<typeof create
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => createRequestId(Date.now()),
     bodyLimit: deps.bodyBytesMax,
+    // What a body holds is never changed to fit.
+    ajv: {
+      customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false, allErrors: true },
+    },
     requestTimeout: requestTimeoutMs,
     // Node also derives the time for headers from the one given here, which must not be the longer of the two.
     http: {

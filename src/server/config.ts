@@ -7,7 +7,7 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../diagnostic/suggest.ts';
 
-const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export interface Config {
@@ -16,6 +16,8 @@ export interface Config {
   readonly port: number;
   /** Absolute path of the policy directory. */
   readonly policies: string;
+  /** For how long the compiler of policies may work without a pause. */
+  readonly compileTimeoutMs: number;
   /** Absolute path of the directory in which the store lies. */
   readonly data: string;
   /** Null: the one that was made at the first start. */
@@ -24,12 +26,18 @@ export interface Config {
   readonly burst: number;
   readonly bodyBytesMax: number;
   readonly logLevel: LogLevel;
+  /** Whether a signature may be over the body alone, which nothing protects from being sent again. */
+  readonly isCompatibilityAllowed: boolean;
+  /** Whether the service starts where the newest record is ahead of the machine's clock. */
+  readonly clockBehind: 'refuse' | 'accept';
+  /** Base address of an OpenTelemetry collector; null sends no traces. */
+  readonly otelEndpoint: string | null;
 }
 
 interface Setting {
   readonly default: string | number | null;
   readonly kind:
-    | { readonly is: 'text' | 'path' | 'secret' }
+    | { readonly is: 'text' | 'path' | 'secret' | 'address' }
     | { readonly is: 'integer'; readonly from: number; readonly to: number }
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
@@ -39,11 +47,15 @@ export const settings = {
   host: { default: '127.0.0.1', kind: { is: 'text' } },
   port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },
   policies: { default: './policies', kind: { is: 'path' } },
+  'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
   data: { default: './var', kind: { is: 'path' } },
   'sandbox.token': { default: null, kind: { is: 'secret' } },
   'limits.rate_per_minute': { default: 60_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'limits.burst': { default: 10_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
+  'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
+  'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
+  'otel.endpoint': { default: null, kind: { is: 'address' } },
   'log.level': { default: 'info', kind: { is: 'choice', of: logLevels } },
 } as const satisfies Readonly<Record<string, Setting>>;
 
@@ -146,11 +158,20 @@ function flatten(value: unknown, prefix = ''): readonly (readonly [string, unkno
 }
 
 const variables = new Map(settingNames.map((name) => [`WRIT_${name.replace('.', '_').toUpperCase()}`, name]));
+/** Variables that many programs read; one with our own name stands above them. */
+const standardVariables: readonly (readonly [string, SettingName])[] = [
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
+];
 /** Set for every pod by Kubernetes where a service is called `writ`. */
 const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d)/;
 
 function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
   const found: Found[] = [];
+  for (const [variable, name] of standardVariables) {
+    const value = environment[variable];
+    // An empty variable counts as unset, by the words of those who made it.
+    if (value) found.push({ name, value, origin: variable, base: directory });
+  }
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;
     const name = variables.get(variable);
@@ -194,6 +215,8 @@ function takeValue({
     case 'text':
     case 'secret':
       return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
+    case 'address':
+      return isAddress(value) ? value : wants('an http or https address without a password');
     case 'path':
       return typeof value === 'string' && value !== '' ? resolve(base, value) : wants('a path');
     case 'choice':
@@ -210,6 +233,12 @@ function takeValue({
   }
 }
 
+function isAddress(value: unknown): value is string {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '';
+}
+
 function configOf(values: ReadonlyMap<SettingName, string | number | null>): Config {
   const text = (name: SettingName) => String(values.get(name));
   const number = (name: SettingName) => Number(values.get(name));
@@ -217,12 +246,16 @@ function configOf(values: ReadonlyMap<SettingName, string | number | null>): Con
     host: text('host'),
     port: number('port'),
     policies: text('policies'),
+    compileTimeoutMs: number('policies.compile_timeout') * 1_000,
     data: text('data'),
     sandboxToken: values.get('sandbox.token') === null ? null : text('sandbox.token'),
     ratePerMinute: number('limits.rate_per_minute'),
     burst: number('limits.burst'),
     bodyBytesMax: number('limits.body_bytes'),
     logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
+    isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',
+    clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
+    otelEndpoint: values.get('otel.endpoint') === null ? null : text('otel.endpoint'),
   };
 }
 

@@ -4,13 +4,15 @@
 import { join } from 'node:path';
 import { randomBase62 } from '../agents/keys.ts';
 import { addAgent } from '../agents/registry.ts';
+import { startExpiry } from '../requests/expiry.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../sources/live.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { createApp } from './app.ts';
+import { type Clock, clockFault, createClock } from './clock.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
+import { openTracing } from './tracing.ts';
 import { firstAgentName, welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
@@ -61,20 +63,44 @@ async function closeAll(opened: readonly Closing[]): Promise<void> {
 
 async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
   const dataFile = join(config.data, 'writ.db');
+  const log = createLateLog();
+  // The policies are compiled while the rest of the program is loaded and the store opens.
+  const ending = new AbortController();
+  const opening = openPolicies({
+    ...{ directory: config.policies, timeoutMs: config.compileTimeoutMs, log, signal: ending.signal },
+  });
+  const ended = opening.then(
+    (host) => () => host.close(),
+    () => async () => undefined,
+  );
+  opened.push(async () => {
+    ending.abort();
+    await (await ended)();
+  });
+  const loading = import('./app.ts');
   const store = await openStore({ path: dataFile });
   opened.push(() => store.close());
-  const log = createLateLog();
-  const policies = await openPolicies({ directory: config.policies, log });
-  opened.push(() => policies.close());
+  const clock = await startClock(config, store, log);
+  const policies = await opening;
 
+  const endpoint = config.otelEndpoint;
+  const tracing = endpoint === null ? null : await openTracing({ endpoint, log });
+  if (tracing !== null) opened.push(() => tracing.close());
   const sandbox = await sandboxToken(config, store);
+  const { createApp } = await loading;
   const app = createApp({
     ...{ store, policies, sandboxTokenDigest: sandbox.digest, bodyBytesMax: config.bodyBytesMax },
     rate: { perMinute: config.ratePerMinute, burst: config.burst },
+    ...{ clock, tracing, isCompatibilityAllowed: config.isCompatibilityAllowed },
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
   opened.push(() => app.close());
   log.use(app.log);
+  const expiry = startExpiry({
+    ...{ requests: store.requests, clock },
+    onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
+  });
+  opened.push(() => expiry.close());
   await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
 
   const address = app.server.address();
@@ -88,11 +114,23 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   print(
     welcome({
       ...{ url, dataFile, policies: policies.state(), newSandboxToken: sandbox.made },
-      actionKeys: [...policies.current().set.actions.keys()].sort(),
+      actionKeys: policies.current().about().actions,
       firstKey: await firstKey(store),
     }),
   );
   return { url, config, stop };
+}
+
+/** Grants of before must not live again: the service goes on from its newest record, or does not start. */
+async function startClock({ clockBehind }: Config, store: Store, log: PolicyLog): Promise<Clock> {
+  const newestMs = await store.chain.latestAtMs();
+  const fault = clockFault(Date.now(), newestMs);
+  if (fault !== null && clockBehind === 'refuse') throw new StartError(`writ: ${fault}`);
+  return createClock({
+    floorMs: fault === null ? newestMs : null,
+    onSetBack: (aheadMs) =>
+      log.warn({ ahead_ms: Math.round(aheadMs) }, "the machine's clock was set back; the service's goes on"),
+  });
 }
 
 /** The policies speak before there is a server to log through; until then their words have no listener. */

@@ -5,24 +5,24 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { PolicyHost, PolicyState } from '../sources/live.ts';
 import type { Store } from '../store/store.ts';
+import type { Clock } from './clock.ts';
 import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';
 
 export interface Metrics {
-  /** A reply of POST /v1/authorize with a decision. */
-  decided(decision: string, matchedPolicy: string): void;
+  /** A reply of POST /v1/authorize with a decision, and what that took; null where it was made before. */
+  decided(decision: string, matchedPolicy: string, decideMicroseconds: number | null): void;
   /** An error reply, by the code of its problem. */
   refused(code: string): void;
   /** How long a request for a decision took, in milliseconds, refused ones included. */
   took(durationMs: number): void;
-  /** Runs `work`, which waits for the store; while it runs it is counted as waiting. */
-  whileRecording<T>(work: () => Promise<T>): Promise<T>;
   /** In the Prometheus text format. */
   text(): string;
   close(): void;
 }
 
 export interface MetricsOptions {
-  readonly store: Pick<Store, 'isWritable'>;
+  readonly store: Pick<Store, 'isWritable' | 'queueDepth'>;
+  readonly clock: Clock;
   readonly policies: Pick<PolicyHost, 'state' | 'onChange'>;
 }
 
@@ -30,7 +30,9 @@ const authorizeSecondsBounds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
 
-export function createMetrics({ store, policies }: MetricsOptions): Metrics {
+const decideSecondsBounds = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 1e-2, 1e-1] as const;
+
+export function createMetrics({ store, policies, clock }: MetricsOptions): Metrics {
   const registry = createMetricRegistry();
   const decisions = registry.counter({
     ...{ name: 'writ_decisions_total', labels: ['decision', 'matched_policy'] },
@@ -47,37 +49,50 @@ export function createMetrics({ store, policies }: MetricsOptions): Metrics {
     },
     authorizeSecondsBounds,
   );
-  let waiting = 0;
-  addStoreMetrics(registry, store, () => waiting);
+  const decideSeconds = registry.histogram(
+    {
+      name: 'writ_decide_seconds',
+      help: 'Time for a decision with its trace, without reading and recording it.',
+    },
+    decideSecondsBounds,
+  );
+  addStoreMetrics(registry, store);
+  addClockMetrics(registry, clock);
   addPolicyMetrics(registry, policies);
   const closeLag = addEventLoopMetrics(registry);
   addProcessMetrics(registry);
   return {
-    decided: (decision, matchedPolicy) => decisions.add(decision, matchedPolicy),
+    decided(decision, matchedPolicy, decideMicroseconds) {
+      decisions.add(decision, matchedPolicy);
+      if (decideMicroseconds !== null) decideSeconds.observe(decideMicroseconds / 1e6);
+    },
     refused: (code) => refusals.add(code),
     took: (durationMs) => seconds.observe(durationMs / 1000),
-    async whileRecording(work) {
-      waiting += 1;
-      try {
-        return await work();
-      } finally {
-        waiting -= 1;
-      }
-    },
     text: () => registry.text(),
     close: closeLag,
   };
 }
 
-function addStoreMetrics(
-  registry: MetricRegistry,
-  store: Pick<Store, 'isWritable'>,
-  waiting: () => number,
-): void {
+/** By more than the grain of the two clocks. */
+const clockAheadFromMs = 100;
+
+function addClockMetrics(registry: MetricRegistry, clock: Clock): void {
   registry.gauge(
-    { name: 'writ_store_queue_depth', help: 'Requests that wait for their record to be on disk.' },
-    () => [{ value: waiting() }],
+    {
+      name: 'writ_clock_ahead_seconds',
+      help: "How far the service's clock is ahead of the machine's, which was set back.",
+    },
+    () => {
+      const aheadMs = clock() - Date.now();
+      return [{ value: aheadMs < clockAheadFromMs ? 0 : aheadMs / 1000 }];
+    },
   );
+}
+
+function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store']): void {
+  registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes that wait for the disk.' }, () => [
+    { value: store.queueDepth() },
+  ]);
   registry.gauge({ name: 'writ_store_writable', help: '1 while records can be written.' }, () => [
     { value: Number(store.isWritable()) },
   ]);

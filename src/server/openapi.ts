@@ -75,6 +75,14 @@ const components = {
         "The agent's key, shown once when the agent is registered: `writ_` and 46 letters and digits.",
     },
     sandboxToken: { type: 'http', scheme: 'bearer', description: 'The sandbox token of the service.' },
+    personalToken: {
+      ...{ type: 'http', scheme: 'bearer' },
+      description: "A person's token for their own programs: `writp_` and 46 letters and digits.",
+    },
+    session: {
+      ...{ type: 'apiKey', in: 'cookie', name: 'writ_session' },
+      description: 'Set by signing in. Changes also carry `X-CSRF-Token`.',
+    },
   },
   schemas: { Problem: problemSchema },
   headers: Object.fromEntries(
@@ -100,6 +108,8 @@ const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[
   missing_api_key: ['WWW-Authenticate'],
   invalid_api_key: ['WWW-Authenticate'],
   rate_limited: ['Retry-After'],
+  too_many_attempts: ['Retry-After'],
+  not_signed_in: ['WWW-Authenticate'],
   too_many_failures: ['RateLimit-Policy', 'RateLimit', 'Retry-After'],
 };
 
@@ -109,7 +119,7 @@ function operationObject(operation: Operation): OperationObject {
     operationId: id,
     summary,
     ...(description === undefined ? {} : { description }),
-    security: security === null ? [] : [{ [security]: [] }],
+    security: securityOf(security),
     parameters: parameters.map(parameterObject),
     ...(body === undefined
       ? {}
@@ -122,6 +132,11 @@ function operationObject(operation: Operation): OperationObject {
         }),
     responses: responsesOf(operation),
   };
+}
+
+function securityOf(security: Operation['security']): readonly JsonSchema[] {
+  if (security === null) return [];
+  return security === 'person' ? [{ personalToken: [] }, { session: [] }] : [{ [security]: [] }];
 }
 
 function parameterObject({
@@ -164,7 +179,10 @@ function replyObject({ description, contentType, schema, example, headers }: Ope
   return {
     description,
     headers: headersOf([...everyReply, ...(headers ?? [])]),
-    content: { [contentType ?? 'application/json']: { schema, examples: named({ example }) } },
+    content:
+      contentType === null || schema === undefined
+        ? {}
+        : { [contentType ?? 'application/json']: { schema, examples: named({ example }) } },
   };
 }
 

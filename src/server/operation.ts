@@ -20,7 +20,7 @@ export interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  readonly security: 'agentKey' | 'sandboxToken' | null;
+  readonly security: 'agentKey' | 'sandboxToken' | 'person' | null;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
   /** By HTTP status; problems stand apart. */
@@ -31,7 +31,7 @@ export interface Operation {
 
 export interface Parameter {
   readonly name: string;
-  readonly in: 'header' | 'path';
+  readonly in: 'header' | 'path' | 'query';
   readonly isRequired: boolean;
   readonly description: string;
   readonly schema: JsonSchema;
@@ -47,9 +47,10 @@ interface RequestBody {
 
 export interface OperationReply {
   readonly description: string;
-  readonly contentType?: 'application/json' | 'text/plain';
-  readonly schema: JsonSchema;
-  readonly example: unknown;
+  /** Null for a reply without a body, which then has no schema and no example. */
+  readonly contentType?: 'application/json' | 'text/plain' | null;
+  readonly schema?: JsonSchema;
+  readonly example?: unknown;
   /** Besides those of every reply. */
   readonly headers?: readonly ReplyHeader[];
 }
@@ -65,6 +66,7 @@ export const replyHeaders = {
   'WWW-Authenticate': 'how to authenticate',
   'X-Agent-API-Key-Expires': 'when the key that was used ends, where it has been replaced',
   Allow: 'the methods that the address takes',
+  'Set-Cookie': 'the session',
 } as const;
 
 export type ReplyHeader = keyof typeof replyHeaders;

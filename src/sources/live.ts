@@ -1,28 +1,29 @@
-// From a policy directory to the set in force, kept up to date while the service runs. A change is read whole,
-// compiled, and takes over by one assignment between two requests.
-// INVARIANT: a set with an error never takes over; the last good one stays in force and the state says what is wrong.
+// From a policy directory to the set in force, kept up to date while the service runs. A thread of its own reads and
+// compiles; here a finished set takes over by one assignment between two requests.
+// INVARIANT: a set that has an error, or is not whole, never takes over; the last good one stays in force and the state
+// says what is wrong.
 
-import { realpath, stat } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
-import { diagnosticToJson, type JsonDiagnostic, renderDiagnostics } from '../diagnostic/render.ts';
+import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../emit/cache.ts';
-import type { Linked } from '../emit/link.ts';
+import { type Linked, link } from '../emit/link.ts';
 import type { Decision } from '../model/decision.ts';
-import type { PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
-import { compile } from '../pipeline.ts';
-import { commitOf } from './commit.ts';
-import { digest } from './digest.ts';
-import { fingerprint, type ReadSources, readPolicies } from './read.ts';
-import { type Watch, watch } from './watch.ts';
+import type { TracedDecision, TracedRule } from '../model/trace.ts';
+import type { Shape } from '../model/type.ts';
+import type { AboutPolicies } from './about.ts';
+import { Compiler, type CompilerDeath, type CompilerLimits, type CompilerNews } from './compiler.ts';
+import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';
 
 /** A policy set ready to decide. Take it once per request: all of it belongs to one state of the directory. */
 export interface InForce {
   readonly decide: (facts: Facts) => Decision;
+  readonly decideTraced: (facts: Facts) => TracedDecision;
   readonly trace: (facts: Facts) => readonly TracedRule[];
-  readonly set: PolicySet;
+  /** What an action's payload may hold; null where the action is not declared. */
+  readonly shapeOf: (action: string) => Shape | null;
+  readonly about: () => AboutPolicies;
   /** SHA-256 in hexadecimal. */
   readonly digest: string;
   /** The git commit of the directory; null outside a repository. */
@@ -43,12 +44,9 @@ export interface PolicyState {
   readonly failure: PolicyFailure | null;
 }
 
-export interface PolicyFailure {
+export interface PolicyFailure extends FoundFailure {
   /** When it was found; RFC 3339, UTC. */
   readonly at: string;
-  /** As `writ check` would print it, without colours. */
-  readonly text: string;
-  readonly diagnostics: readonly JsonDiagnostic[];
 }
 
 export interface PolicyHost {
@@ -68,76 +66,105 @@ export interface PolicyLog {
   error(fields: object, message: string): void;
 }
 
-export interface PolicyOptions {
+export interface PolicyOptions extends Partial<CompilerLimits> {
   readonly directory: string;
   readonly log?: PolicyLog;
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal;
+  /** Another file for the compiler's thread to start with: tests make it fail. */
+  readonly compilerScript?: URL;
 }
 
-/** The policies at start are broken: there is nothing that could decide. A class because it is thrown. */
+/** There is nothing that could decide. A class because it is thrown. */
 export class BrokenPolicies extends Error {
-  readonly text: string;
-  readonly diagnostics: readonly JsonDiagnostic[];
+  readonly failure: PolicyFailure;
 
   constructor(directory: string, failure: PolicyFailure) {
-    super(`the policies in ${directory} cannot be used`);
+    const why = failure.cause === 'policies' ? '' : `: ${failure.summary}`;
+    super(`the policies in ${directory} cannot be used${why}`);
     this.name = 'BrokenPolicies';
-    this.text = failure.text;
-    this.diagnostics = failure.diagnostics;
+    this.failure = failure;
+  }
+
+  /** As `writ check` would print it; empty where no policy is at fault. */
+  get text(): string {
+    return this.failure.cause === 'policies' ? this.failure.text : '';
+  }
+
+  get diagnostics(): PolicyFailure['diagnostics'] {
+    return this.failure.diagnostics;
   }
 }
 
-/** Reads, compiles and watches a directory. Rejects with BrokenPolicies when the set there has an error. */
+/** Reads, compiles and watches a directory. Rejects with BrokenPolicies when the set there cannot be used. */
 export async function openPolicies(options: PolicyOptions): Promise<PolicyHost> {
   const live = new LivePolicies(options);
+  const stop = (): void => void live.close();
+  options.signal?.addEventListener('abort', stop, { once: true });
   try {
     await live.start();
+    options.signal?.throwIfAborted();
   } catch (error) {
     await live.close();
     throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
   }
   return live;
 }
 
-/** Events are gathered until none has come for this long, */
-const quietMs = 50;
-/** but not longer than this. */
-const gatherMaxMs = 500;
-/** A look at the marks of all files, for events that no watcher reports (network file systems, chains of links). */
-const pollMs = 1_000;
-/** The look takes at most this part of the time. */
-const pollShare = 0.05;
+export const compileTimeoutMsDefault = 60_000;
+/** Half of what there is, and never more than this: a hundred thousand policies take about 4 GB. */
+const memoryMegabytesMax = 8_192;
+
+function memoryMegabytesDefault(): number {
+  // Of the container, where there is one.
+  const constrained = process.constrainedMemory();
+  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(memoryMegabytesMax, Math.floor(bytes / 2 / 1024 ** 2));
+}
+
+/** A thread that dies of nothing in particular is started again after so long, */
+const restartMs = 1_000;
+/** each time twice as long, up to this. */
+const restartMaxMs = 60_000;
 
 /** A class because it holds what changes while the service runs: the set in force, and what is wrong with the next. */
 class LivePolicies implements PolicyHost {
   readonly #directory: string;
+  readonly #options: PolicyOptions;
   readonly #log: PolicyLog | null;
   readonly #cache: FunctionCache = createFunctionCache();
   readonly #listeners: ((state: PolicyState) => void)[] = [];
-  #inForce: InForce | null = null;
-  /** Of the content that is in force, and the list files that belong to it. */
-  #loaded: { readonly hash: string; readonly listFiles: readonly string[] } = { hash: '', listFiles: [] };
+  #inForce: (InForce & { readonly counts: Counts }) | null = null;
+  /** What the set in force was made from. */
+  #content: SetContent | null = null;
   #failure: PolicyFailure | null = null;
-  /** Content hash and marks of the last state that was looked at, and the list files that it names. */
-  #seen = { hash: '', mark: '' };
-  #listFiles: readonly string[] = [];
-  #watch: Watch | null = null;
-  #watchedRoot: string | null = null;
-  #gatherTimer: NodeJS.Timeout | null = null;
-  #gatherSince = 0;
-  #pollTimer: NodeJS.Timeout | null = null;
+  #compiler: Compiler | null = null;
+  #avoided: SetContent | null = null;
+  #restartTimer: NodeJS.Timeout | null = null;
+  #restartMs = restartMs;
+  /** Called when the start has come to a set or to a failure. */
+  #onStarted: () => void = () => undefined;
+  /** What the thread has told is taken in its order, one at a time. */
   #work: Promise<void> = Promise.resolve();
+  /** The set that was told last: those before it that have not been begun are left out. */
+  #newest: CompiledSet | null = null;
   #isClosed = false;
 
-  constructor({ directory, log }: PolicyOptions) {
-    this.#directory = resolve(directory);
-    this.#log = log ?? null;
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+    this.#directory = resolve(options.directory);
+    this.#log = options.log ?? null;
   }
 
   async start(): Promise<void> {
-    await this.#rewatch();
-    await this.reload();
-    if (this.#inForce === null) throw new BrokenPolicies(this.#directory, this.#failure!);
-    this.#schedulePoll(pollMs);
+    await new Promise<void>((started) => {
+      this.#onStarted = started;
+      this.#startCompiler();
+    });
+    if (this.#inForce === null && this.#failure !== null)
+      throw new BrokenPolicies(this.#directory, this.#failure);
   }
 
   current(): InForce {
@@ -145,188 +172,159 @@ class LivePolicies implements PolicyHost {
   }
 
   state(): PolicyState {
-    const { set, digest, commit, loadedAt } = this.current();
-    return {
-      status: this.#failure === null ? 'current' : 'stale',
-      directory: this.#directory,
-      digest,
-      commit,
-      loadedAt,
-      actions: set.actions.size,
-      rules: set.policies.reduce((count, policy) => count + policy.rules.length, 0),
-      failure: this.#failure,
-    };
+    const { counts, digest, commit, loadedAt } = this.#inForce!;
+    const failure = this.#failure;
+    const status = failure === null ? 'current' : 'stale';
+    return { status, directory: this.#directory, digest, commit, loadedAt, ...counts, failure };
   }
 
   onChange(listener: (state: PolicyState) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** One look at a time: two that overlap could put the older of two states in force last. */
-  reload(): Promise<void> {
-    this.#work = this.#work.then(() => this.#look());
-    return this.#work;
+  async reload(): Promise<void> {
+    await this.#work;
+    this.#startCompiler();
+    await this.#compiler?.look();
+    await this.#work;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#gatherTimer ?? undefined);
-    clearTimeout(this.#pollTimer ?? undefined);
-    await this.#work.catch(() => undefined);
-    await this.#watch?.close();
-    this.#watch = null;
+    clearTimeout(this.#restartTimer ?? undefined);
+    await this.#compiler?.end();
+    this.#compiler = null;
+    this.#onStarted();
   }
 
-  async #look(): Promise<void> {
-    if (this.#isClosed) return;
+  #startCompiler(): void {
+    clearTimeout(this.#restartTimer ?? undefined);
+    if (this.#isClosed || this.#compiler !== null) return;
+    const { timeoutMs = compileTimeoutMsDefault, memoryMegabytes = memoryMegabytesDefault() } = this.#options;
+    const script = this.#options.compilerScript ?? new URL('./compiler-thread.ts', import.meta.url);
+    const data = { directory: this.#directory, inForce: this.#content, avoided: this.#avoided };
+    this.#compiler = new Compiler(
+      { data, script, timeoutMs, memoryMegabytes },
+      {
+        onNews: (news) => {
+          if (news.kind === 'compiled') this.#newest = news.set;
+          this.#queue(() => this.#hear(news));
+        },
+        onDeath: (death) => {
+          this.#compiler = null;
+          this.#queue(() => this.#mourn(death));
+        },
+      },
+    );
+  }
+
+  #queue(work: () => Promise<void> | void): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#log?.error({ err: error }, 'a change of the policies was not taken as it should');
+    });
+  }
+
+  #hear(news: CompilerNews): Promise<void> | void {
+    switch (news.kind) {
+      case 'compiled':
+        return this.#take(news.set);
+      case 'failed':
+        return this.#fail(news.failure);
+      case 'same':
+        return this.#recover(news.commit);
+      case 'impaired':
+        this.#log?.warn({ detail: news.text }, 'watching policies is impaired, a regular look goes on');
+        return;
+    }
+  }
+
+  /** Requests are decided by the set before until this one is ready. */
+  async #take(set: CompiledSet): Promise<void> {
+    if (this.#newest !== set) return;
+    let next: ReturnType<typeof inForce>;
     try {
-      const { read, mark } = await readSettled(this.#directory, this.#listFiles);
-      const hash = read.contentHash(this.#listFiles);
-      const isNew = hash !== this.#seen.hash;
-      this.#seen = { hash, mark };
-      if (isNew) await this.#take(read);
-      else await this.#refreshCommit();
-      // The list files may now be others.
-      this.#seen = { hash: read.contentHash(this.#listFiles), mark };
-      await this.#rewatch();
+      const engine = link(set.program, this.#cache);
+      for (const steps = engine.prepare(); !takeSteps(steps); await pause()) if (this.#isClosed) return;
+      next = inForce(set, engine);
     } catch (error) {
       // A mistake of ours must neither stop a service that works nor replace what works.
-      if (this.#inForce === null) throw error;
-      this.#fail([], { text: `internal error while loading policies: ${String(error)}\n`, diagnostics: [] });
-      this.#log?.error({ err: error }, 'loading policies failed unexpectedly');
+      void this.#compiler?.end();
+      this.#compiler = null;
+      return this.#mourn({ summary: 'what was compiled could not be linked', compiling: set.content, error });
     }
-  }
-
-  async #take(read: ReadSources): Promise<void> {
-    if (this.#inForce !== null && read.contentHash(this.#loaded.listFiles) === this.#loaded.hash) {
-      return this.#recover();
-    }
-    const compiled = compile(read.sources, this.#cache);
-    this.#listFiles = compiled.listFiles;
-    const diagnostics = sortDiagnostics([...read.diagnostics, ...compiled.diagnostics]);
-    if (read.diagnostics.length > 0 || compiled.engine === null || compiled.set === null) {
-      return this.#fail(diagnostics, describe(diagnostics, read));
-    }
-    const next = await inForce(compiled.engine, compiled.set, this.#directory);
     this.#inForce = next;
-    this.#loaded = { hash: read.contentHash(compiled.listFiles), listFiles: compiled.listFiles };
+    this.#content = set.content;
     this.#failure = null;
+    this.#avoided = null;
+    this.#restartMs = restartMs;
     this.#log?.info({ digest: next.digest, commit: next.commit }, 'policies in force');
     this.#announce();
   }
 
-  /** The directory is again what is in force. */
-  #recover(): void {
-    this.#listFiles = this.#loaded.listFiles;
-    if (this.#failure === null) return;
+  /** The directory is what is in force, again or under another commit. */
+  #recover(commit: string | null): void {
+    if (this.#inForce === null || (this.#failure === null && commit === this.#inForce.commit)) return;
+    if (this.#failure !== null)
+      this.#log?.info({ digest: this.#inForce.digest }, 'policies are as they were: mended');
     this.#failure = null;
-    this.#log?.info({ digest: this.#inForce?.digest }, 'policies are as they were: mended');
+    if (commit !== this.#inForce.commit) this.#inForce = { ...this.#inForce, commit };
     this.#announce();
   }
 
-  /** Committing what is in force already changes no file, but records should name the commit. */
-  async #refreshCommit(): Promise<void> {
-    const commit = await commitOf(this.#directory);
-    if (this.#inForce === null || this.#failure !== null || commit === this.#inForce.commit) return;
-    this.#inForce = { ...this.#inForce, commit };
+  #fail(failure: FoundFailure): void {
+    this.#failure = { at: new Date().toISOString(), ...failure };
+    const { cause, codes, text } = failure;
+    this.#log?.error(
+      { cause, codes, detail: text },
+      'the policies cannot take over: the last good set stays in force',
+    );
     this.#announce();
   }
 
-  async #hasMoved(): Promise<boolean> {
-    if ((await fingerprint(this.#directory, this.#listFiles)) !== this.#seen.mark) return true;
-    return this.#failure === null && (await commitOf(this.#directory)) !== this.#inForce?.commit;
-  }
-
-  #fail(diagnostics: readonly Diagnostic[], what: Omit<PolicyFailure, 'at'>): void {
-    this.#failure = { at: new Date().toISOString(), ...what };
-    const codes = [...new Set(diagnostics.map(({ code }) => code))];
-    this.#log?.error({ codes, detail: what.text }, 'policies are broken: the last good set stays in force');
-    if (this.#inForce !== null) this.#announce();
+  /** Another thread follows the directory from now on. It leaves alone what this one has died of. */
+  #mourn({ summary, compiling, error }: CompilerDeath): void {
+    this.#avoided = compiling ?? this.#avoided;
+    this.#log?.error({ err: error }, summary);
+    this.#fail({ cause: 'compiler', summary, text: `${summary}\n`, diagnostics: [], codes: [] });
+    if (this.#isClosed || this.#inForce === null) return;
+    const waitMs = compiling === null ? this.#restartMs : 0;
+    if (compiling === null) this.#restartMs = Math.min(this.#restartMs * 2, restartMaxMs);
+    this.#restartTimer = setTimeout(() => this.#startCompiler(), waitMs);
   }
 
   #announce(): void {
+    this.#onStarted();
+    if (this.#inForce === null) return;
     const state = this.state();
     for (const listener of this.#listeners) listener(state);
   }
-
-  /** Watches again when the directory is another one than before: the old watch follows the old one. */
-  async #rewatch(): Promise<void> {
-    const root = await rootMark(this.#directory);
-    if (this.#isClosed || (this.#watch !== null && root === this.#watchedRoot)) return;
-    const isChange = this.#watch !== null;
-    await this.#watch?.close();
-    this.#watchedRoot = root;
-    this.#watch = watch(this.#directory, {
-      onEvent: () => this.#gather(),
-      onError: (error) => this.#log?.warn({ err: error }, 'watching policies is impaired, polling goes on'),
-    });
-    await this.#watch.ready;
-    // What happened while nobody watched.
-    if (isChange) this.#gather();
-  }
-
-  #gather(): void {
-    if (this.#isClosed) return;
-    const now = performance.now();
-    if (this.#gatherTimer === null) this.#gatherSince = now;
-    clearTimeout(this.#gatherTimer ?? undefined);
-    const waitMs = Math.min(quietMs, Math.max(0, this.#gatherSince + gatherMaxMs - now));
-    this.#gatherTimer = setTimeout(() => {
-      this.#gatherTimer = null;
-      void this.reload();
-    }, waitMs);
-  }
-
-  #schedulePoll(waitMs: number): void {
-    if (this.#isClosed) return;
-    this.#pollTimer = setTimeout(async () => {
-      const start = performance.now();
-      if (await this.#hasMoved()) this.#gather();
-      this.#schedulePoll(Math.max(pollMs, (performance.now() - start) / pollShare));
-    }, waitMs);
-    this.#pollTimer.unref();
-  }
 }
 
-/** A snapshot during whose reading nothing moved, or after a while the best there is; a later event brings the rest. */
-async function readSettled(
-  directory: string,
-  listFiles: readonly string[],
-): Promise<{ read: ReadSources; mark: string }> {
-  const deadline = performance.now() + gatherMaxMs;
-  for (;;) {
-    const before = await fingerprint(directory, listFiles);
-    const read = await readPolicies(directory);
-    // Read before the second mark is taken, so that it covers them.
-    for (const path of listFiles) read.sources.readListFile(path);
-    const mark = await fingerprint(directory, listFiles);
-    if (mark === before || performance.now() > deadline) return { read, mark };
-  }
+type Counts = Pick<PolicyState, 'actions' | 'rules'>;
+
+/** Requests wait for no longer than this, and a step. */
+const sliceMs = 2;
+
+/** Whether all is done. */
+function takeSteps(steps: Iterator<void>): boolean {
+  const end = performance.now() + sliceMs;
+  while (performance.now() < end) if (steps.next().done === true) return true;
+  return false;
 }
 
-async function inForce(engine: Linked, set: PolicySet, directory: string): Promise<InForce> {
+function inForce(set: CompiledSet, engine: Linked): InForce & { readonly counts: Counts } {
+  const { digest, commit, actions, rules } = set;
+  let about: AboutPolicies | null = null;
   return {
     decide: (facts) => engine.decide(facts),
+    decideTraced: (facts) => engine.decideTraced(facts),
     trace: (facts) => engine.trace(facts),
-    set,
-    digest: digest(set),
-    commit: await commitOf(directory),
+    shapeOf: (action) => engine.shapeOf(action),
+    about: () => {
+      about ??= JSON.parse(set.about) as AboutPolicies;
+      return about;
+    },
+    ...{ digest, commit, counts: { actions, rules } },
     loadedAt: new Date().toISOString(),
   };
-}
-
-function describe(diagnostics: readonly Diagnostic[], read: ReadSources): Omit<PolicyFailure, 'at'> {
-  return {
-    text: renderDiagnostics(diagnostics, read.sourceOf, { color: false }),
-    diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
-  };
-}
-
-async function rootMark(directory: string): Promise<string> {
-  try {
-    const stats = await stat(directory);
-    return `${await realpath(directory)} ${stats.dev}:${stats.ino}`;
-  } catch {
-    return '';
-  }
 }

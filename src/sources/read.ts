@@ -4,13 +4,25 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { ListFile } from '../check/list-files.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
 import type { PolicySources } from '../pipeline.ts';
-import { type FoundFile, isWithin, markOf, realPathWithin, sourceDiagnostic, walk, why } from './walk.ts';
+import { createReadMemory, type ReadMemory } from './read-memory.ts';
+import {
+  type FoundFile,
+  isWithin,
+  markOf,
+  realPathWithin,
+  type Stamp,
+  sourceDiagnostic,
+  stampOf,
+  type Walked,
+  walk,
+  why,
+} from './walk.ts';
 
 export const policyBytesMax = 1024 * 1024;
 export const listBytesMax = 64 * 1024 * 1024;
@@ -24,16 +36,21 @@ export interface ReadSources {
   readonly diagnostics: readonly Diagnostic[];
   /** The text of a policy file by its path, for rendering. */
   readonly sourceOf: (path: string) => string | null;
+  /** The policy files as they were found, whether they could be read or not. */
+  readonly found: readonly FoundFile[];
   /** SHA-256 over the policy files and these list files, which are read where they have not been yet. */
   readonly contentHash: (listFiles: readonly string[]) => string;
 }
 
-/** Every `*.policy` file under a directory. A directory without any is an error: nothing would ever be allowed. */
-export async function readPolicies(directory: string): Promise<ReadSources> {
+/**
+ * Every `*.policy` file under a directory. A directory without any is an error: nothing would ever be allowed. With the
+ * memory of an earlier reading, files that have not changed since are the values of then.
+ */
+export async function readPolicies(directory: string, memory?: ReadMemory): Promise<ReadSources> {
   const { root, files, diagnostics } = await walk(directory, policyEnding);
   const isEmpty = files.length === 0 && diagnostics.length === 0;
   const none = sourceDiagnostic('no-policy-files', '', `there is no \`.policy\` file under \`${directory}\``);
-  return snapshot(root, files, isEmpty ? [none] : diagnostics);
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics }, memory);
 }
 
 /**
@@ -65,7 +82,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
     '',
     `there is no \`.policy\` file under ${paths.join(', ')}`,
   );
-  return snapshot(root, files, isEmpty ? [none] : diagnostics);
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics });
 }
 
 /** The text of a file, or why there is none: too large, unreadable or not UTF-8. Strips a byte order mark. */
@@ -74,9 +91,9 @@ export async function readText(
   file: FoundFile | null = null,
 ): Promise<SourceText | Diagnostic> {
   const name = file?.path ?? path;
-  if (file !== null && file.sizeBytes > policyBytesMax) return tooLarge(name);
+  if (file !== null && file.stamp.sizeBytes > policyBytesMax) return tooLarge(name);
   try {
-    const bytes = await readFile(file?.realPath ?? path);
+    const bytes = readFileSync(file?.realPath ?? path);
     // A file may grow between the look at its size and the read.
     if (bytes.length > policyBytesMax) return tooLarge(name);
     const text = decode(bytes);
@@ -87,48 +104,60 @@ export async function readText(
   }
 }
 
-/** What is cheap to compare: the marks of all policy files and of the list files that are named. */
-export async function fingerprint(directory: string, listFiles: readonly string[]): Promise<string> {
-  const { root, files, diagnostics } = await walk(directory, policyEnding);
-  const lists = await Promise.all(listFiles.map((path) => (root === null ? '' : listMark(join(root, path)))));
-  return JSON.stringify([
-    root,
-    files.map(({ path, mark }) => [path, mark]),
-    lists,
-    diagnostics.map(({ code, span }) => [code, span.file]),
-  ]);
+/** What stands at a path: its mark, and its stamp unless it is missing or closed. */
+export interface Place {
+  readonly path: string;
+  readonly mark: string;
+  readonly stamp: Stamp | null;
 }
 
-async function listMark(path: string): Promise<string> {
+/** The files of a directory without their content: cheap to take and to compare. */
+export interface Look {
+  /** Changes whenever anything does. */
+  readonly mark: string;
+  /** The policy files, and the list files that are named. */
+  readonly places: readonly Place[];
+}
+
+export async function look(directory: string, listFiles: readonly string[]): Promise<Look> {
+  const { root, files, diagnostics } = await walk(directory, policyEnding);
+  const lists = listFiles.map((path) => placeOf(root, path));
+  const faults = diagnostics.map(({ code, span }) => [code, span.file]);
+  const mark = JSON.stringify([
+    root,
+    files.map(({ path, mark }) => [path, mark]),
+    lists.map(({ mark }) => mark),
+    faults,
+  ]);
+  return { mark, places: [...files, ...lists] };
+}
+
+function placeOf(root: string | null, path: string): Place {
   try {
-    return `${await realpath(path)} ${markOf(await stat(path, { bigint: true }))}`;
+    const real = realpathSync.native(join(root ?? '', path));
+    const stats = statSync(real, { bigint: true });
+    return { path, mark: `${real} ${markOf(stats)}`, stamp: stampOf(stats) };
   } catch (error) {
-    return why(error);
+    return { path, mark: why(error), stamp: null };
   }
 }
 
 async function snapshot(
-  root: string | null,
-  found: readonly FoundFile[],
-  diagnostics: readonly Diagnostic[],
+  { root, files: found, diagnostics }: Walked,
+  memory = createReadMemory(),
 ): Promise<ReadSources> {
-  const read = await Promise.all(found.map((file) => readText(file.realPath, file)));
+  const read = await memory.files(found, (file) => readText(file.realPath, file));
   const files = read.filter((one): one is SourceText => 'text' in one);
   const faults = sortDiagnostics([...diagnostics, ...read.filter((one): one is Diagnostic => 'code' in one)]);
-  const lists = new Map<string, ListFile>();
-  const readListFile = (path: string): ListFile => {
-    const known = lists.get(path) ?? readList(root, path);
-    lists.set(path, known);
-    return known;
-  };
+  const lists = memory.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   return {
     root,
-    sources: { files, readListFile },
+    sources: { files, readListFile: lists },
     diagnostics: faults,
     sourceOf: (path) => texts.get(path) ?? null,
-    contentHash: (listFiles) =>
-      hashOf(files, faults, new Map(listFiles.map((path) => [path, readListFile(path)]))),
+    found,
+    contentHash: (listFiles) => hashOf(files, faults, new Map(listFiles.map((path) => [path, lists(path)]))),
   };
 }
 
@@ -203,7 +232,7 @@ async function findOne(
     const failure = sourceDiagnostic('file-unreadable', path, `\`${path}\` is not a regular file`);
     return { files: [], diagnostics: [failure] };
   }
-  const file = { path: basename(path), realPath: path, sizeBytes: Number(stats.size), mark: markOf(stats) };
+  const file = { path: basename(path), realPath: path, mark: markOf(stats), stamp: stampOf(stats) };
   return { files: [file], diagnostics: [] };
 }
 
@@ -221,15 +250,23 @@ function hashOf(
   lists: ReadonlyMap<string, ListFile>,
 ): string {
   const hash = createHash('sha256');
-  const add = (kind: string, path: string, text: string): void => {
-    // Lengths keep the end of one part from being taken for the start of the next.
-    hash.update(`${kind} ${path.length} ${path} ${text.length}\n`).update(text);
-  };
-  for (const { path, text } of files) add('policy', path, text);
+  const add = (...parts: readonly string[]): void => void hash.update(`${JSON.stringify(parts)}\n`);
+  for (const file of files) add('policy', file.path, textHash(file));
   for (const { code, span } of diagnostics) add('fault', span.file, code);
   for (const [path, list] of [...lists].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    if ('text' in list) add('list', path, list.text);
+    if ('text' in list) add('list', path, textHash(list));
     else add('no-list', path, list.code);
   }
   return hash.digest('hex');
+}
+
+const textHashes = new WeakMap<object, string>();
+
+/** What was read is never changed, so its hash is taken once. */
+function textHash(source: { readonly text: string }): string {
+  const known = textHashes.get(source);
+  if (known !== undefined) return known;
+  const made = createHash('sha256').update(source.text).digest('hex');
+  textHashes.set(source, made);
+  return made;
 }

@@ -2,6 +2,7 @@
 // whole unknown, but for `and`, `or` and what is defined by them: membership and the quantifiers.
 
 import type { Compare, Expression, FactRead, MeterRead, Quantify, TextTest } from '../model/expression.ts';
+import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
 import type { PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
@@ -25,6 +26,8 @@ export interface Scope {
   /** While risk itself is being added up it is 0..100: nothing that contributes reads it. */
   readonly risk: { readonly low: number; readonly high: number };
   readonly variables: Variables;
+  /** How often the quantifiers around this place go round together; once where it is left out. */
+  readonly rounds?: number;
 }
 
 export function evaluate(expression: Expression, scope: Scope): Value | Unknown {
@@ -34,7 +37,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
     case 'literal':
       return expression.value;
     case 'field':
-      return readField(expression, scope) ?? unknown;
+      return boundedText(readField(expression, scope) ?? unknown, scope);
     case 'fact':
       return readFact(expression, scope.facts);
     case 'meter':
@@ -43,7 +46,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
       const declared = scope.set.lets.get(expression.id);
       return declared === undefined
         ? unknown
-        : evaluate(declared.expression, { ...scope, variables: new Map() });
+        : boundedText(evaluate(declared.expression, { ...scope, variables: new Map(), rounds: 1 }), scope);
     }
     case 'now':
       return multiply(fromNumber(scope.facts.nowMs), millisecond) ?? unknown;
@@ -66,7 +69,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
       return subject === unknown ? unknown : subject !== undefined && subject !== null;
     }
     case 'else':
-      return readField(expression.subject, scope) ?? value(expression.fallback);
+      return boundedText(readField(expression.subject, scope), scope) ?? value(expression.fallback);
     case 'in-list': {
       const list = scope.set.lists.get(expression.list);
       if (list === undefined) return unknown;
@@ -75,7 +78,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
       return isAmong(subject === unknown ? unknown : key(subject), list.entries.map(key));
     }
     case 'in-elements': {
-      const elements = value(expression.elements);
+      const elements = boundedList(expression.elements, value(expression.elements), scope);
       return elements === unknown
         ? unknown
         : isAmong(value(expression.subject), elements as readonly (Value | Unknown)[]);
@@ -228,19 +231,52 @@ function readMeter({ meter }: MeterRead, { set, facts }: Scope): Value | Unknown
   return interval(scalar(reading.low), scalar(reading.high));
 }
 
+/** A text that inside quantifiers would take too long to go through, round after round, is unknown there. */
+function boundedText<T extends Value | Unknown | undefined>(value: T, scope: Scope): T | Unknown {
+  const { variables, rounds = 1 } = scope;
+  const isTooLong = variables.size > 0 && typeof value === 'string' && rounds * value.length > textRoundsMax;
+  return isTooLong ? unknown : value;
+}
+
+/** So is a list, unless the policy itself has written it out. */
+function boundedList(source: Expression, value: Value | Unknown, scope: Scope): Value | Unknown {
+  const { variables, rounds = 1 } = scope;
+  if (variables.size === 0 || !Array.isArray(value) || isWrittenOut(source, scope)) return value;
+  return rounds * value.length > elementRoundsMax ? unknown : value;
+}
+
+function isWrittenOut(expression: Expression, scope: Scope): boolean {
+  switch (expression.kind) {
+    case 'literal':
+      return true;
+    case 'list':
+      return expression.elements.every((element) => isWrittenOut(element, scope));
+    case 'let': {
+      const declared = scope.set.lets.get(expression.id);
+      return declared !== undefined && isWrittenOut(declared.expression, scope);
+    }
+    default:
+      return false;
+  }
+}
+
 function evaluateQuantify(
   { quantifier, variable, sources, body, type }: Quantify,
   scope: Scope,
 ): Value | Unknown {
   const lists = sources.map((source) =>
-    source.kind === 'field' ? (readField(source, scope) ?? []) : evaluate(source, scope),
+    boundedList(
+      source,
+      source.kind === 'field' ? (readField(source, scope) ?? []) : evaluate(source, scope),
+      scope,
+    ),
   );
   return withKnown(lists, (known) => {
-    const results = (known as readonly (readonly Value[])[])
-      .flat(1)
-      .map((element) =>
-        evaluate(body, { ...scope, variables: new Map(scope.variables).set(variable, element) }),
-      );
+    const elements = (known as readonly (readonly Value[])[]).flat(1);
+    const rounds = (scope.rounds ?? 1) * elements.length;
+    const results = elements.map((element) =>
+      evaluate(body, { ...scope, rounds, variables: new Map(scope.variables).set(variable, element) }),
+    );
     switch (quantifier) {
       case 'some':
         return some(results as readonly Truth[]);

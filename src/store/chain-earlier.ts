@@ -1,26 +1,45 @@
 // Gives the records of a database from before the chain their hashes, in the order of their numbers: a step of the
-// migration, inside its transaction.
+// migration, inside its transaction, on the tables as they were then.
 
 import type { Database } from 'better-sqlite3';
-import { chainStart, linkHash, type RecordKind } from './chain.ts';
-import { prepareChainReads } from './sqlite-chain-reads.ts';
+import { type ChainEntry, chainStart, linkHash } from './chain.ts';
 
 const recordsAtOnce = 100;
 
+/** What there was then: no changes of management, and nothing that became of requests. */
+const kinds = [
+  ['request', 'requests'],
+  ['refusal', 'refusals'],
+] as const;
+
+interface EarlierRow {
+  readonly sequence: number;
+  readonly hash: string;
+}
+
 export function chainEarlierRecords(database: Database): void {
-  const { stretch } = prepareChainReads(database);
-  const update = {
-    request: database.prepare<[string, number]>('UPDATE requests SET hash = ? WHERE sequence = ?'),
-    refusal: database.prepare<[string, number]>('UPDATE refusals SET hash = ? WHERE sequence = ?'),
-    change: database.prepare<[string, number]>('UPDATE changes SET hash = ? WHERE sequence = ?'),
-  } as const satisfies Record<RecordKind, unknown>;
+  const tables = kinds.map(([kind, table]) => {
+    const select = database.prepare<[number, number], EarlierRow>(
+      `SELECT * FROM ${table} WHERE sequence > ? AND sequence <= ?`,
+    );
+    const update = database.prepare<[string, number]>(`UPDATE ${table} SET hash = ? WHERE sequence = ?`);
+    return { kind, select, update };
+  });
   let end = chainStart;
   for (;;) {
-    const { records } = stretch(end.sequence, recordsAtOnce);
-    if (records.length === 0) return;
-    for (const { entry } of records) {
+    const rows = tables
+      .flatMap(({ kind, select, update }) =>
+        select.all(end.sequence, end.sequence + recordsAtOnce).map(({ hash: _, ...columns }) => ({
+          // Columns hold texts, numbers and nulls.
+          entry: { ...columns, kind } as ChainEntry,
+          update,
+        })),
+      )
+      .sort((a, b) => a.entry.sequence - b.entry.sequence);
+    if (rows.length === 0) return;
+    for (const { entry, update } of rows) {
       end = { sequence: entry.sequence, hash: linkHash(end.hash, entry) };
-      update[entry.kind].run(end.hash, end.sequence);
+      update.run(end.hash, end.sequence);
     }
   }
 }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 /** Every record is of one of these kinds; they share one chain. */
-export type RecordKind = 'request' | 'refusal' | 'change';
+export type RecordKind = 'request' | 'refusal' | 'change' | 'event';
 
 /** A place in the chain: the number of a record and its hash, 64 hexadecimal digits. */
 export interface Link {
@@ -28,6 +28,23 @@ export interface ChainEntry {
 export interface ChainRecord {
   readonly entry: ChainEntry;
   readonly hash: string;
+  /** Of a request, which events may have changed since; null for all other records. */
+  readonly later: LaterStates | null;
+}
+
+/** How a request stands after its events. Both say the same unless someone tampered. */
+export interface LaterStates {
+  /** As the row of the request has it, by which queries find it. */
+  readonly stored: LaterState;
+  /** As its last event says. */
+  readonly byEvents: LaterState;
+}
+
+/** As it is stored; all null where nothing has become of the request. */
+export interface LaterState {
+  readonly status: string | null;
+  readonly decidedAtMs: number | null;
+  readonly expiresAtMs: number | null;
 }
 
 /** SHA-256 over the previous hash as text and the canonical JSON of the entry, in hexadecimal. */

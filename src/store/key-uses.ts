@@ -12,9 +12,13 @@ export interface KeyUses {
 
 const minuteMs = 60_000;
 const gatherMs = 1_000;
+/** Beyond this many the rows decide again, at the cost of a write. */
+const keysMax = 10_000;
 
 export function createKeyUses(queue: WriteQueue): KeyUses {
   const noted = new Map<string, number>();
+  /** The latest minute of each key that was handed on: the row that a caller holds may be older. */
+  const handedOn = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
 
   async function flush(): Promise<void> {
@@ -22,6 +26,8 @@ export function createKeyUses(queue: WriteQueue): KeyUses {
     timer = null;
     if (noted.size === 0) return;
     const uses = [...noted].map(([keyId, atMs]) => ({ keyId, atMs }));
+    if (handedOn.size >= keysMax) handedOn.clear();
+    for (const [keyId, atMs] of noted) handedOn.set(keyId, atMs);
     noted.clear();
     // A store that cannot write says so where it matters; the next use is noted again.
     await queue.write({ kind: 'note-uses', uses }).catch(() => {});
@@ -30,7 +36,8 @@ export function createKeyUses(queue: WriteQueue): KeyUses {
   return {
     note(key, nowMs) {
       const atMs = nowMs - (nowMs % minuteMs);
-      if ((noted.get(key.id) ?? key.lastUsedAtMs ?? -1) >= atMs) return;
+      const known = noted.get(key.id) ?? handedOn.get(key.id) ?? -1;
+      if (Math.max(known, key.lastUsedAtMs ?? -1) >= atMs) return;
       noted.set(key.id, atMs);
       timer ??= setTimeout(flush, gatherMs).unref();
     },

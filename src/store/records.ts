@@ -1,6 +1,8 @@
 // The rows that a store keeps, as plain data: agents and their keys, requests and refusals, used nonces, plants. Times are
 // milliseconds since 1970-01-01T00:00Z. INVARIANT: no row holds a secret in clear, a key or a signing secret included.
 
+import type { CanonicalValue } from './canonical-json.ts';
+
 export const agentStatuses = ['active', 'disabled', 'revoked'] as const;
 /** `revoked` is final. */
 export type AgentStatus = (typeof agentStatuses)[number];
@@ -54,8 +56,30 @@ export const requestStatuses = [
 ] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
-/** A decided request. What its life may change stands in fields of their own; the rest never changes. */
-export interface RequestRow {
+/** How a request stands. */
+export interface RequestState {
+  readonly status: RequestStatus;
+  /** Null while pending. */
+  readonly decidedAtMs: number | null;
+  readonly expiresAtMs: number;
+}
+
+/** Something that became of a request after it was recorded; the last one says how the request stands. */
+export interface RequestEvent {
+  readonly requestId: string;
+  readonly atMs: number;
+  /** The person; `system` where nobody did it. */
+  readonly who: string;
+  /** `approved` and `rejected` are one person's word; `decided` is what the policies made of it. */
+  readonly what: 'expired' | 'approved' | 'rejected' | 'stepped-up' | 'decided' | 'consumed';
+  /** How the request stands afterwards. */
+  readonly state: RequestState;
+  /** What belongs to it, such as a comment or a second decision; null where nothing does. */
+  readonly detail: CanonicalValue;
+}
+
+/** A decided request: how it stands now, and what never changes. */
+export interface RequestRow extends RequestState {
   /** UUID version 7. */
   readonly id: string;
   readonly agentId: string;
@@ -64,11 +88,6 @@ export interface RequestRow {
   /** The moment on which the decision was made. */
   readonly createdAtMs: number;
   readonly idempotency: Idempotency | null;
-  /** As stored; whether a deadline has passed since is for the reader to see. */
-  readonly status: RequestStatus;
-  /** Null while pending. */
-  readonly decidedAtMs: number | null;
-  readonly expiresAtMs: number;
   /** All that a replay of the decision needs, as JSON; a store does not look into it. */
   readonly recordJson: string;
 }

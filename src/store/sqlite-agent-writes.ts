@@ -36,12 +36,22 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       record({ atMs, what: statusNames[status], subject, before: { status: present }, after: { status } });
       return 'changed';
     },
-    setSigning(change: SigningChange): WriteResults['set-signing'] {
-      const { agentId: subject, atMs } = change;
+    setSigning({
+      agentId: subject,
+      signing,
+      newSealedSecret,
+      atMs,
+    }: SigningChange): WriteResults['set-signing'] {
       const present = agents.find(subject);
       if (present === null) return 'unknown-agent';
-      agents.updateSigning.run(change);
-      const [before, after] = [shownSigning(present), shownSigning(change)];
+      const sealedSigningSecret = signing === 'off' ? null : (newSealedSecret ?? present.sealedSigningSecret);
+      if (signing !== 'off' && sealedSigningSecret === null) return 'no-secret';
+      agents.updateSigning.run({ agentId: subject, signing, sealedSigningSecret, atMs });
+      const before = shownSigning(present);
+      const after = {
+        ...shownSigning({ signing, sealedSigningSecret }),
+        isSecretNew: signing !== 'off' && newSealedSecret !== null,
+      };
       record({ atMs, what: 'signing-changed', subject, before, after });
       return 'changed';
     },
@@ -93,7 +103,9 @@ function prepareAgentStatements(database: Database) {
     updateStatus: database.prepare<[StatusChange]>(
       'UPDATE agents SET status = @status, changed_ms = @atMs WHERE id = @agentId',
     ),
-    updateSigning: database.prepare<[SigningChange]>(
+    updateSigning: database.prepare<
+      [Pick<AgentRow, 'signing' | 'sealedSigningSecret'> & { agentId: string; atMs: number }]
+    >(
       `UPDATE agents SET signing = @signing, sealed_signing_secret = @sealedSigningSecret, changed_ms = @atMs
        WHERE id = @agentId`,
     ),

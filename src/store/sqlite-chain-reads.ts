@@ -18,17 +18,19 @@ interface CheckpointColumns extends Link {
 
 export function prepareChainReads(database: Database) {
   const tables = [
-    prepareStretch(database, 'request', 'requests'),
+    prepareRequestStretch(database),
     prepareStretch(database, 'refusal', 'refusals'),
     prepareStretch(database, 'change', 'changes'),
+    prepareStretch(database, 'event', 'request_events'),
   ];
-  const lastSequence = database.prepare<[], { sequence: number | null }>(
-    `SELECT max(sequence) AS sequence FROM (SELECT max(sequence) AS sequence FROM requests
-     UNION ALL SELECT max(sequence) FROM refusals UNION ALL SELECT max(sequence) FROM changes)`,
-  );
-  const firstSequence = database.prepare<[], { sequence: number | null }>(
-    `SELECT min(sequence) AS sequence FROM (SELECT min(sequence) AS sequence FROM requests
-     UNION ALL SELECT min(sequence) FROM refusals UNION ALL SELECT min(sequence) FROM changes)`,
+  const lastSequence = prepareEnd(database, 'max');
+  const firstSequence = prepareEnd(database, 'min');
+  const latest = database.prepare<[], { atMs: number | null }>(
+    `SELECT max(at_ms) AS atMs FROM (
+       SELECT * FROM (SELECT created_ms AS at_ms FROM requests ORDER BY sequence DESC LIMIT 1)
+       UNION ALL SELECT * FROM (SELECT at_ms FROM refusals ORDER BY sequence DESC LIMIT 1)
+       UNION ALL SELECT * FROM (SELECT at_ms FROM changes ORDER BY sequence DESC LIMIT 1)
+       UNION ALL SELECT * FROM (SELECT at_ms FROM request_events ORDER BY sequence DESC LIMIT 1))`,
   );
   const allCheckpoints = database.prepare<[], CheckpointColumns>(
     'SELECT * FROM checkpoints ORDER BY sequence, at_ms',
@@ -54,10 +56,54 @@ export function prepareChainReads(database: Database) {
   return {
     stretch: database.transaction(stretch),
     checkpoints: (): readonly SignedCheckpoint[] => allCheckpoints.all().map(checkpointOf),
+    latestAtMs: (): number | null => latest.get()?.atMs ?? null,
   };
 }
 
-function prepareStretch(database: Database, kind: RecordKind, table: string) {
+function prepareEnd(database: Database, end: 'min' | 'max') {
+  const each = ['requests', 'refusals', 'changes', 'request_events'].map(
+    (table) => `SELECT ${end}(sequence) AS sequence FROM ${table}`,
+  );
+  return database.prepare<[], { sequence: number | null }>(
+    `SELECT ${end}(sequence) AS sequence FROM (${each.join(' UNION ALL ')})`,
+  );
+}
+
+interface StoredRequest extends StoredRow {
+  readonly now_status: string | null;
+  readonly now_decided_ms: number | null;
+  readonly now_expires_ms: number | null;
+  readonly event_status: string | null;
+  readonly event_decided_ms: number | null;
+  readonly event_expires_ms: number | null;
+}
+
+/** What a request stands at now is no part of its record: it is told beside it, with what its events say. */
+function prepareRequestStretch(database: Database) {
+  const select = database.prepare<[number, number], StoredRequest>(
+    `SELECT requests.*, event.status AS event_status, event.decided_ms AS event_decided_ms,
+       event.expires_ms AS event_expires_ms
+     FROM requests LEFT JOIN request_events AS event
+       ON event.sequence = (SELECT max(sequence) FROM request_events WHERE request_id = requests.id)
+     WHERE requests.sequence > ? AND requests.sequence <= ?`,
+  );
+  return (after: number, upTo: number): readonly ChainRecord[] => select.all(after, upTo).map(requestEntry);
+}
+
+function requestEntry(row: StoredRequest): ChainRecord {
+  const { hash, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
+  const { event_status, event_decided_ms, event_expires_ms, ...columns } = rest;
+  return {
+    entry: { ...columns, kind: 'request' },
+    hash,
+    later: {
+      stored: { status: now_status, decidedAtMs: now_decided_ms, expiresAtMs: now_expires_ms },
+      byEvents: { status: event_status, decidedAtMs: event_decided_ms, expiresAtMs: event_expires_ms },
+    },
+  };
+}
+
+function prepareStretch(database: Database, kind: Exclude<RecordKind, 'request'>, table: string) {
   const select = database.prepare<[number, number], StoredRow>(
     `SELECT * FROM ${table} WHERE sequence > ? AND sequence <= ?`,
   );
@@ -66,6 +112,7 @@ function prepareStretch(database: Database, kind: RecordKind, table: string) {
       // Columns hold texts, numbers and nulls.
       entry: { ...columns, kind } as ChainEntry,
       hash,
+      later: null,
     }));
 }
 

@@ -7,7 +7,7 @@ import { prepareChanges } from './sqlite-changes.ts';
 import type { WriteOptions, WriteResults } from './sqlite-writes.ts';
 import type { SignedCheckpoint } from './store.ts';
 
-const tables = ['requests', 'refusals', 'changes'] as const;
+const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
 
 export function prepareChainWrites(database: Database, options: WriteOptions) {
   const record = prepareChanges(database, options);

@@ -24,6 +24,7 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
     `SELECT * FROM (SELECT sequence, hash FROM requests ORDER BY sequence DESC LIMIT 1)
      UNION ALL SELECT * FROM (SELECT sequence, hash FROM refusals ORDER BY sequence DESC LIMIT 1)
      UNION ALL SELECT * FROM (SELECT sequence, hash FROM changes ORDER BY sequence DESC LIMIT 1)
+     UNION ALL SELECT * FROM (SELECT sequence, hash FROM request_events ORDER BY sequence DESC LIMIT 1)
      UNION ALL SELECT * FROM (SELECT sequence, hash FROM checkpoints WHERE purpose = 'pruned'
        ORDER BY sequence DESC LIMIT 1)
      ORDER BY sequence DESC LIMIT 1`,

@@ -9,15 +9,11 @@ import type { WriteOptions } from './sqlite-writes.ts';
 
 export interface Change {
   readonly atMs: number;
-  readonly what:
-    | 'agent-added'
-    | 'agent-enabled'
-    | 'agent-disabled'
-    | 'agent-revoked'
-    | 'signing-changed'
-    | 'key-rotated'
-    | 'records-pruned';
-  /** The agent's id; empty where no agent is concerned. */
+  /** Such as `agent-added`. */
+  readonly what: string;
+  /** The store's own actor where nobody is named. */
+  readonly who?: string;
+  /** The id of the agent or document; empty where neither is concerned. */
   readonly subject: string;
   /** Null where there was nothing. */
   readonly before: CanonicalValue;
@@ -39,10 +35,10 @@ export function prepareChanges(database: Database, { chain, actor }: WriteOption
     `INSERT INTO changes (sequence, at_ms, who, what, subject, before_json, after_json, hash)
      VALUES (@sequence, @at_ms, @who, @what, @subject, @before_json, @after_json, @hash)`,
   );
-  return ({ atMs, what, subject, before, after }) => {
+  return ({ atMs, what, who = actor, subject, before, after }) => {
     const columns: ChangeColumns = {
       at_ms: atMs,
-      who: actor,
+      who,
       what,
       subject,
       before_json: before === null ? null : canonicalJson(before),

@@ -4,6 +4,7 @@
 import type { Database } from 'better-sqlite3';
 import type { AgentRow, AgentWithKey, KeyRow, PlantRow, RefusalRecord, RequestRow } from './records.ts';
 import { prepareChainReads } from './sqlite-chain-reads.ts';
+import { prepareDocumentReads } from './sqlite-documents.ts';
 import { prepareNonceReads } from './sqlite-nonces.ts';
 import {
   type AgentColumns,
@@ -11,9 +12,9 @@ import {
   type KeyColumns,
   keyRow,
   type RefusalColumns,
-  type RequestColumns,
   refusalRecord,
   requestRow,
+  type StoredRequestColumns,
 } from './sqlite-rows.ts';
 import type { IdempotencyQuery } from './store.ts';
 
@@ -24,6 +25,7 @@ export function prepareReads(database: Database) {
     ...prepareAgentReads(database),
     ...prepareRequestReads(database),
     ...prepareChainReads(database),
+    ...prepareDocumentReads(database),
     keptNonces: prepareNonceReads(database),
     ...prepareOtherReads(database),
   };
@@ -60,18 +62,20 @@ function prepareAgentReads(database: Database) {
 }
 
 function prepareRequestReads(database: Database) {
-  const byId = database.prepare<[string], RequestColumns>('SELECT * FROM requests WHERE id = ?');
-  const byKey = database.prepare<[IdempotencyQuery], RequestColumns>(
+  const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
+  const byKey = database.prepare<[IdempotencyQuery], StoredRequestColumns>(
     `SELECT * FROM requests
      WHERE agent_id = @agentId AND idempotency_key = @key AND idempotency_until_ms > @nowMs`,
   );
   const openOf = database.prepare<[string, number], { count: number }>(
-    "SELECT count(*) AS count FROM requests WHERE status = 'pending' AND agent_id = ? AND expires_ms > ?",
+    `SELECT count(*) AS count FROM requests
+     WHERE coalesce(now_status, status) = 'pending' AND agent_id = ? AND coalesce(now_expires_ms, expires_ms) > ?`,
   );
   const refusalsOf = database.prepare<[string, number], RefusalColumns>(
     'SELECT * FROM refusals WHERE agent_id = ? ORDER BY sequence DESC LIMIT ?',
   );
-  const rowOf = (columns: RequestColumns | undefined) => (columns === undefined ? null : requestRow(columns));
+  const rowOf = (columns: StoredRequestColumns | undefined) =>
+    columns === undefined ? null : requestRow(columns);
   return {
     request: (id: string): RequestRow | null => rowOf(byId.get(id)),
     requestByKey: (query: IdempotencyQuery): RequestRow | null => rowOf(byKey.get(query)),

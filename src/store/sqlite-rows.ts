@@ -7,6 +7,7 @@ import {
   type KeyRow,
   type RefusalRecord,
   type RequestRow,
+  type RequestState,
   requestStatuses,
   riskTierTexts,
   signingModes,
@@ -47,6 +48,13 @@ export interface RequestColumns {
   readonly idempotency_digest: string | null;
   readonly idempotency_until_ms: number | null;
   readonly record_json: string;
+}
+
+/** A request as it is stored: how it stands now is null until something has become of it. */
+export interface StoredRequestColumns extends RequestColumns {
+  readonly now_status: string | null;
+  readonly now_decided_ms: number | null;
+  readonly now_expires_ms: number | null;
 }
 
 export interface RefusalColumns {
@@ -131,7 +139,8 @@ export function requestColumns(row: RequestRow): RequestColumns {
   };
 }
 
-export function requestRow(columns: RequestColumns): RequestRow {
+export function requestRow(columns: StoredRequestColumns): RequestRow {
+  const later = laterState(columns);
   const { idempotency_key: key, idempotency_digest: bodyDigest, idempotency_until_ms: keptUntilMs } = columns;
   return {
     id: columns.id,
@@ -141,11 +150,18 @@ export function requestRow(columns: RequestColumns): RequestRow {
     createdAtMs: columns.created_ms,
     idempotency:
       key === null || bodyDigest === null || keptUntilMs === null ? null : { key, bodyDigest, keptUntilMs },
-    status: oneOf(requestStatuses, columns.status),
-    decidedAtMs: columns.decided_ms,
-    expiresAtMs: columns.expires_ms,
+    status: later?.status ?? oneOf(requestStatuses, columns.status),
+    decidedAtMs: later === null ? columns.decided_ms : later.decidedAtMs,
+    expiresAtMs: later?.expiresAtMs ?? columns.expires_ms,
     recordJson: columns.record_json,
   };
+}
+
+/** How a request stands after its last event; null where nothing has become of it. */
+function laterState(columns: StoredRequestColumns): RequestState | null {
+  const { now_status: status, now_decided_ms: decidedAtMs, now_expires_ms: expiresAtMs } = columns;
+  if (status === null || expiresAtMs === null) return null;
+  return { status: oneOf(requestStatuses, status), decidedAtMs, expiresAtMs };
 }
 
 export function refusalColumns(refusal: RefusalRecord): RefusalColumns {

@@ -4,6 +4,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { createLinkHasher } from './link-hasher.ts';
 import { migrate } from './migrate.ts';
 import type { NonceUse } from './records.ts';
 import { prepareChain } from './sqlite-chain.ts';
@@ -39,6 +40,7 @@ export type FromWriter =
   | { readonly kind: 'failed'; readonly failure: StoreFailure };
 
 const cacheKibibytes = 64 * 1024;
+const pageBytes = 8192;
 
 // The thread is started by this project alone, with this data.
 const { path, busyTimeoutMs, actor } = workerData as WriterData;
@@ -72,6 +74,8 @@ function openForWriting(): Database.Database {
   try {
     database.pragma('trusted_schema = OFF');
     database.pragma('foreign_keys = ON');
+    // Of a new file: a record takes about half of a page of the usual size, and of two halves one is often left empty.
+    database.pragma(`page_size = ${pageBytes}`);
     migrate(database);
     useWriteAheadLog(database);
     database.pragma('synchronous = FULL');
@@ -100,15 +104,16 @@ function useWriteAheadLog(database: Database.Database): void {
 }
 
 function prepareBatches(database: Database.Database): (batch: Batch) => FromWriter {
-  const chain = prepareChain(database);
+  const chain = prepareChain(database, createLinkHasher());
+  const apply = prepareWrites(database, { chain, actor });
   // Inside the batch's transaction this is a savepoint.
-  const apply = database.transaction(prepareWrites(database, { chain, actor }));
+  const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);
 
   function applyAlone(write: Write): WriteOutcome {
     const end = chain.end();
     try {
-      return apply(write);
+      return applyUndoably(write);
     } catch (error) {
       const failure = toFailure(error, path);
       // A full disk and the like concern the whole batch, and may already have ended its transaction.
@@ -120,14 +125,26 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
 
   // IMMEDIATE takes the write lock first: what a write finds cannot change before it commits. Of a batch that throws,
   // at COMMIT too, the whole is rolled back.
-  const transaction = database.transaction(({ writes, nonces }: Batch) => {
-    chain.refresh();
-    noteNonces(nonces);
-    return writes.map(applyAlone);
-  });
+  const transaction = database.transaction(
+    ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
+      chain.refresh();
+      noteNonces(nonces);
+      return writes.map(applyOne);
+    },
+  );
+  // A savepoint for each write costs half as much as the write. Hardly ever is one refused by the database itself, so
+  // they are taken only once that has happened, and the batch begins anew.
+  const applyTogether = (batch: Batch): readonly WriteOutcome[] => {
+    try {
+      return transaction.immediate(batch, apply);
+    } catch (error) {
+      if (toFailure(error, path).code !== 'internal' || database.inTransaction) throw error;
+      return transaction.immediate(batch, applyAlone);
+    }
+  };
   return (batch) => {
     try {
-      return { kind: 'done', outcomes: transaction.immediate(batch) };
+      return { kind: 'done', outcomes: applyTogether(batch) };
     } catch (error) {
       // Within a transaction that could not be rolled back no later batch would be durable: the thread must end.
       if (database.inTransaction) throw error;

@@ -2,17 +2,22 @@
 // batch's transaction, so one that is refused for what it finds leaves no trace and harms no other of its batch.
 
 import type { Database } from 'better-sqlite3';
-import type { AgentRow, KeyRow, PlantRow } from './records.ts';
+import type { DocumentResult, DocumentWrite, ManagementChange } from './documents.ts';
+import type { AgentRow, KeyRow, PlantRow, RequestEvent, RequestStatus } from './records.ts';
 import { prepareAgentWrites } from './sqlite-agent-writes.ts';
 import type { Chain } from './sqlite-chain.ts';
 import { prepareChainWrites } from './sqlite-chain-writes.ts';
+import { prepareDocumentWrites } from './sqlite-documents.ts';
+import { prepareEventWrites } from './sqlite-event-writes.ts';
 import { prepareRecordWrites } from './sqlite-record-writes.ts';
 import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
 import type {
   AppendResult,
   KeyRotation,
+  RequestChangeResult,
   SignedCheckpoint,
   SigningChange,
+  SigningChangeResult,
   StatusChange,
   StatusChangeResult,
 } from './store.ts';
@@ -25,8 +30,21 @@ export type Write =
   | { readonly kind: 'note-uses'; readonly uses: readonly KeyUse[] }
   | { readonly kind: 'append-request'; readonly row: RequestColumns; readonly openMax: number }
   | { readonly kind: 'append-refusal'; readonly row: RefusalColumns }
+  | { readonly kind: 'change-request'; readonly event: RequestEvent; readonly from: readonly RequestStatus[] }
+  | { readonly kind: 'expire-due'; readonly atMs: number; readonly countMax: number }
   | { readonly kind: 'add-checkpoint'; readonly checkpoint: SignedCheckpoint }
   | { readonly kind: 'prune'; readonly checkpoint: SignedCheckpoint }
+  | {
+      readonly kind: 'write-documents';
+      readonly writes: readonly DocumentWrite[];
+      readonly change: ManagementChange | null;
+    }
+  | {
+      readonly kind: 'remove-documents';
+      readonly documentKind: string;
+      readonly atMs: number;
+      readonly countMax: number;
+    }
   | { readonly kind: 'add-plant'; readonly plant: PlantRow }
   | { readonly kind: 'put-setting'; readonly name: string; readonly value: string };
 
@@ -39,13 +57,17 @@ export interface KeyUse {
 export interface WriteResults {
   readonly 'add-agent': 'added' | 'name-taken';
   readonly 'set-status': StatusChangeResult;
-  readonly 'set-signing': 'changed' | 'unknown-agent';
+  readonly 'set-signing': SigningChangeResult;
   readonly 'rotate-key': 'added' | 'too-many-keys' | 'unknown-agent';
   readonly 'note-uses': 'noted';
   readonly 'append-request': AppendResult | 'duplicate-id';
   readonly 'append-refusal': 'stored' | 'duplicate-id';
+  readonly 'change-request': RequestChangeResult;
+  readonly 'expire-due': number;
   readonly 'add-checkpoint': 'added';
   readonly prune: 'pruned' | 'not-there';
+  readonly 'write-documents': DocumentResult;
+  readonly 'remove-documents': number;
   readonly 'add-plant': 'added' | 'used';
   readonly 'put-setting': 'put' | 'there';
 }
@@ -64,7 +86,9 @@ export interface WriteOptions {
 export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
   const agents = prepareAgentWrites(database, options);
   const records = prepareRecordWrites(database, options.chain);
+  const events = prepareEventWrites(database, options.chain);
   const chain = prepareChainWrites(database, options);
+  const documents = prepareDocumentWrites(database, options);
   const rest = prepareOtherWrites(database);
   return (write) => {
     switch (write.kind) {
@@ -82,10 +106,18 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
         return records.append(write);
       case 'append-refusal':
         return records.appendRefusal(write.row);
+      case 'change-request':
+        return events.change(write);
+      case 'expire-due':
+        return events.expireDue(write);
       case 'add-checkpoint':
         return chain.addCheckpoint(write.checkpoint);
       case 'prune':
         return chain.prune(write.checkpoint);
+      case 'write-documents':
+        return documents.write(write.writes, write.change);
+      case 'remove-documents':
+        return documents.removeEnded(write.documentKind, write.atMs, write.countMax);
       case 'add-plant':
         return rest.addPlant(write.plant);
       case 'put-setting':

@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import type { DocumentStore } from './documents.ts';
 import { createKeyUses } from './key-uses.ts';
 import { masterKeyCheck, masterKeyMismatch, readMasterKey } from './master-key.ts';
 import type { PlantRow, RefusalRecord, RequestRow } from './records.ts';
@@ -13,6 +14,7 @@ import { withStoreErrors } from './sqlite-errors.ts';
 import { prepareReads, type Reads } from './sqlite-reads.ts';
 import { refusalColumns, requestColumns } from './sqlite-rows.ts';
 import type { WriterData } from './sqlite-writer.ts';
+import type { WriteOf } from './sqlite-writes.ts';
 import type {
   AgentStore,
   AppendLimits,
@@ -88,9 +90,11 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
       settings,
       nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
       chain: chainStore(read, queue),
+      documents: documentStore(read, queue),
       masterKey,
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
+      queueDepth: queue.depth,
       async close() {
         await uses.flush();
         // The last connection to close folds the log into the file, which a read-only one cannot.
@@ -116,18 +120,31 @@ async function agreeOnMasterKey(keyPath: string, settings: SettingStore): Promis
 }
 
 function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse']): AgentStore {
+  let changes = 0;
+  const change = async <W extends AgentWrite>(write: W) => {
+    changes += 1;
+    try {
+      return await queue.write(write);
+    } finally {
+      // Before whoever waits for the change goes on.
+      changes += 1;
+    }
+  };
   return {
-    add: (agent, key) => queue.write({ kind: 'add-agent', agent, key }),
+    add: (agent, key) => change({ kind: 'add-agent', agent, key }),
     list: () => read((reads) => reads.agents()),
     find: (idOrName) => read((reads) => reads.agent(idOrName)),
     findByKeyId: (keyId) => read((reads) => reads.agentByKeyId(keyId)),
     keys: (agentId) => read((reads) => reads.keys(agentId)),
-    setStatus: (change) => queue.write({ kind: 'set-status', change }),
-    setSigning: (change) => queue.write({ kind: 'set-signing', change }),
-    rotateKey: (rotation) => queue.write({ kind: 'rotate-key', rotation }),
+    setStatus: (statusChange) => change({ kind: 'set-status', change: statusChange }),
+    setSigning: (signingChange) => change({ kind: 'set-signing', change: signingChange }),
+    rotateKey: (rotation) => change({ kind: 'rotate-key', rotation }),
     noteUse,
+    changesHere: () => changes,
   };
 }
+
+type AgentWrite = WriteOf<'add-agent' | 'set-status' | 'set-signing' | 'rotate-key'>;
 
 function requestStore(read: Read, queue: WriteQueue): RequestStore {
   return {
@@ -139,6 +156,8 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
     find: (id) => read((reads) => reads.request(id)),
     findByIdempotencyKey: (query) => read((reads) => reads.requestByKey(query)),
     countOpen: (agentId, nowMs) => read((reads) => reads.countOpen(agentId, nowMs)),
+    change: (event, from) => queue.write({ kind: 'change-request', event, from }),
+    expireDue: (atMs, countMax) => queue.write({ kind: 'expire-due', atMs, countMax }),
     async appendRefusal(record: RefusalRecord) {
       const result = await queue.write({ kind: 'append-refusal', row: refusalColumns(record) });
       if (result === 'duplicate-id') throw duplicateId(record.id);
@@ -151,10 +170,22 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
   return {
     stretch: (afterSequence, countMax) => read((reads) => reads.stretch(afterSequence, countMax)),
     checkpoints: () => read((reads) => reads.checkpoints()),
+    latestAtMs: () => read((reads) => reads.latestAtMs()),
     async addCheckpoint(checkpoint) {
       await queue.write({ kind: 'add-checkpoint', checkpoint });
     },
     prune: (checkpoint) => queue.write({ kind: 'prune', checkpoint }),
+  };
+}
+
+function documentStore(read: Read, queue: WriteQueue): DocumentStore {
+  return {
+    find: (kind, id) => read((reads) => reads.document(kind, id)),
+    findByName: (kind, name) => read((reads) => reads.documentByName(kind, name)),
+    list: (page) => read((reads) => reads.documents(page)),
+    write: (writes, change) => queue.write({ kind: 'write-documents', writes, change }),
+    removeEnded: (documentKind, atMs, countMax) =>
+      queue.write({ kind: 'remove-documents', documentKind, atMs, countMax }),
   };
 }
 

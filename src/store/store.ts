@@ -3,6 +3,7 @@
 // it, and sees what other processes have committed to the same store.
 
 import type { ChainRecord, Link } from './chain.ts';
+import type { DocumentStore } from './documents.ts';
 import type {
   AgentRow,
   AgentStatus,
@@ -11,7 +12,9 @@ import type {
   NonceUse,
   PlantRow,
   RefusalRecord,
+  RequestEvent,
   RequestRow,
+  RequestStatus,
   SigningMode,
 } from './records.ts';
 
@@ -22,6 +25,7 @@ export interface Store {
   readonly settings: SettingStore;
   readonly nonces: NonceStore;
   readonly chain: ChainStore;
+  readonly documents: DocumentStore;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   /**
@@ -31,6 +35,8 @@ export interface Store {
   copyTo(path: string): Promise<void>;
   /** False for a few seconds after a write has failed, and for ever once the writer is lost. */
   isWritable(): boolean;
+  /** How many writes wait for the disk now. */
+  queueDepth(): number;
   /** Finishes the writes under way, then lets go of all files. Calling it again changes nothing. */
   close(): Promise<void>;
 }
@@ -47,11 +53,16 @@ export interface AgentStore {
   /** The oldest first. */
   keys(agentId: string): Promise<readonly KeyRow[]>;
   setStatus(change: StatusChange): Promise<StatusChangeResult>;
-  setSigning(change: SigningChange): Promise<'changed' | 'unknown-agent'>;
+  setSigning(change: SigningChange): Promise<SigningChangeResult>;
   /** Adds a key and gives the agent's other live keys an end, at the latest `othersNotAfterMs`. */
   rotateKey(rotation: KeyRotation): Promise<'added' | 'too-many-keys' | 'unknown-agent'>;
   /** Notes that a key was used. Costs no write of its own: the minute reaches the disk with a later batch. */
   noteUse(key: KeyRow, nowMs: number): void;
+  /**
+   * Grows whenever a change of an agent or a key is asked for through this store, and again when it is done: what was
+   * found before may be out of date. Changes of other processes do not show here.
+   */
+  changesHere(): number;
 }
 
 export interface StatusChange {
@@ -65,11 +76,15 @@ export type StatusChangeResult = 'changed' | 'unchanged' | 'unknown-agent' | 'al
 
 export interface SigningChange {
   readonly agentId: string;
+  /** `off` forgets the secret. */
   readonly signing: SigningMode;
-  /** Null keeps none. */
-  readonly sealedSigningSecret: string | null;
+  /** Takes the place of the secret; null leaves it as it is. */
+  readonly newSealedSecret: string | null;
   readonly atMs: number;
 }
+
+/** `no-secret`: the agent has none that could be left as it is; nothing was changed. */
+export type SigningChangeResult = 'changed' | 'no-secret' | 'unknown-agent';
 
 export interface KeyRotation {
   readonly key: KeyRow;
@@ -88,6 +103,13 @@ export interface RequestStore {
   findByIdempotencyKey(query: IdempotencyQuery): Promise<RequestRow | null>;
   /** How many requests of the agent are pending and not past their deadline. */
   countOpen(agentId: string, nowMs: number): Promise<number>;
+  /**
+   * Records what became of a request, and lets it stand so. `state-differs`: it does not stand as one of `from`, judged
+   * in the transaction of the write, so of two changes that exclude each other one is made.
+   */
+  change(event: RequestEvent, from: readonly RequestStatus[]): Promise<RequestChangeResult>;
+  /** Records the end of pending requests whose deadline is at `atMs` or before; yields of how many. */
+  expireDue(atMs: number, countMax: number): Promise<number>;
   appendRefusal(record: RefusalRecord): Promise<void>;
   /** The latest first. */
   refusals(agentId: string, countMax: number): Promise<readonly RefusalRecord[]>;
@@ -96,6 +118,8 @@ export interface RequestStore {
 export interface AppendLimits {
   readonly openMax: number;
 }
+
+export type RequestChangeResult = 'changed' | 'unknown-request' | 'state-differs';
 
 export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open';
 
@@ -127,12 +151,14 @@ export interface NonceStore {
   note(use: NonceUse): void;
 }
 
-/** The records as one chain: requests, refusals and changes of management, numbered together from 1. */
+/** The records as one chain: requests and what became of them, refusals, changes of management, numbered from 1. */
 export interface ChainStore {
   /** The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins. */
   stretch(afterSequence: number, countMax: number): Promise<ChainStretch>;
   /** By number; which of them are genuine is for the reader to see. */
   checkpoints(): Promise<readonly SignedCheckpoint[]>;
+  /** When the last record of each kind was made, whichever is the latest; null where there are none. */
+  latestAtMs(): Promise<number | null>;
   addCheckpoint(checkpoint: SignedCheckpoint): Promise<void>;
   /**
    * Deletes all records up to a checkpoint whose purpose is `pruned`, which becomes the place where the chain begins,

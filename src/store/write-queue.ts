@@ -16,6 +16,8 @@ export interface WriteQueue {
   /** Goes ahead of the next batch, and again ahead of the one after that where it fails. */
   noteNonce(use: NonceUse): void;
   isWritable(): boolean;
+  /** Writes that are waiting or under way. */
+  depth(): number;
   /** Finishes what is waiting, then ends the thread. */
   close(): Promise<void>;
 }
@@ -121,10 +123,11 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     for (const entry of lost) entry.reject(error);
   }
 
+  const depth = () => waiting.length + (underWay?.writes.length ?? 0);
+
   function refusal(): StoreError | null {
     if (ended !== null) return ended;
-    const isFull = waiting.length + (underWay?.writes.length ?? 0) >= writesPendingMax;
-    return isFull
+    return depth() >= writesPendingMax
       ? new StoreError('overloaded', 'too many writes wait for the disk: send fewer requests')
       : null;
   }
@@ -145,6 +148,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
       scheduleSend();
     },
     isWritable: () => ended === null && performance.now() - failedAtMs > failureShownMs,
+    depth,
     close() {
       if (closing !== null) return closing;
       const isIdle = underWay === null && waiting.length === 0 && nonces.length === 0;

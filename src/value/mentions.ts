@@ -22,8 +22,20 @@ const trees = new WeakMap<ReadonlySet<string> | readonly string[], Place>();
  * or underscore directly before or after it. The set of entries must not change between calls.
  */
 export function mentions(text: string, foldedWords: ReadonlySet<string> | readonly string[]): boolean {
+  return isMentioned(tokensOf(text), foldedWords);
+}
+
+/** The folded text's words and single other characters. */
+export function tokensOf(text: string): readonly string[] {
+  return fold(text).match(token) ?? [];
+}
+
+/** As `mentions`, of a text's tokens. */
+export function isMentioned(
+  tokens: readonly string[],
+  foldedWords: ReadonlySet<string> | readonly string[],
+): boolean {
   const tree = treeOf(foldedWords);
-  const tokens = fold(text).match(token) ?? [];
   return tokens.some((_, at) => !isWord(tokens[at - 1]) && startsEntry(tokens, at, tree));
 }
 

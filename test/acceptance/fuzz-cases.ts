@@ -3,6 +3,9 @@
 
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../src/json/parse.ts';
+import type { OpenApiDocument } from '../../src/server/openapi.ts';
+import { createDocumentRequests, type DocumentRequest } from './document-requests.ts';
+import { createDraw, type Draw } from './draw.ts';
 
 export interface Case {
   readonly bytes: Buffer;
@@ -14,6 +17,8 @@ export interface Case {
   readonly isEnded: boolean;
   /** So many replies may say ALLOW: one for each body that the strict reading takes. */
   readonly grantsMax: number;
+  /** The statuses that the document knows for what was sent; null where it is sent to no operation of the document. */
+  readonly statuses: ReadonlySet<string> | null;
 }
 
 export interface Cases {
@@ -21,38 +26,66 @@ export interface Cases {
   next(index: number): Case;
 }
 
-export function createCases(seed: number, apiKey: string): Cases {
+/** What the service makes known, and the key of an agent. */
+export interface Target {
+  readonly apiKey: string;
+  readonly document: OpenApiDocument;
+}
+
+export function createCases(seed: number, { apiKey, document }: Target): Cases {
+  const requests = createDocumentRequests(document, apiKey);
   return {
     next(index) {
       const draw = createDraw(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b));
-      return draw.chance(0.75) ? wholeCase(draw, apiKey) : brokenCase(draw, apiKey);
+      const kind = draw.below(20);
+      if (kind < 10) return wholeCase(draw, apiKey);
+      if (kind < 14) return documentCase(requests.next(draw));
+      return kind < 19 ? brokenCase(draw, apiKey) : rawCase(draw);
     },
   };
 }
 
-interface Draw {
-  /** A whole number below `end`. */
-  below(end: number): number;
-  chance(share: number): boolean;
-  from<T>(choices: readonly T[]): T;
+/** A request by the document, with something against it, in one piece. */
+function documentCase({ bytes, body, mayGrant, statuses }: DocumentRequest): Case {
+  const grantsMax = mayGrant ? grantsOf(body) : 0;
+  return { bytes, cuts: [], isWhole: true, isEnded: false, grantsMax, statuses };
 }
 
-/** A sequence of numbers that looks random and is fixed by its start. */
-function createDraw(start: number): Draw {
-  let state = start >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  next();
-  return {
-    below: (end) => Math.floor(next() * end),
-    chance: (share) => next() < share,
-    from: (choices) => choices[Math.floor(next() * choices.length)]!,
-  };
+/** Bytes that no request was behind, or words of the protocol in no order. */
+function rawCase(draw: Draw): Case {
+  const isBytes = draw.chance(0.5);
+  const parts = Array.from({ length: 1 + draw.below(60) }, () =>
+    isBytes ? Buffer.from([draw.below(256)]) : Buffer.from(draw.from(protocolWords), 'latin1'),
+  );
+  const bytes = Buffer.concat(parts);
+  const cuts = draw.chance(0.3) ? cutsOf(draw, bytes.length) : [];
+  return { bytes, cuts, isWhole: false, isEnded: draw.chance(0.95), grantsMax: 0, statuses: null };
 }
+
+const protocolWords = [
+  ...[
+    'POST ',
+    'GET ',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    'CONNECT ',
+    'HTTP/1.1',
+    'HTTP/0.9',
+    ' ',
+    '\r\n',
+    '\r\n\r\n',
+  ],
+  ...['/v1/authorize', '/healthz', 'Host: x', 'Content-Length: 3', 'Transfer-Encoding: chunked', '0\r\n\r\n'],
+  ...[
+    '5;x=y\r\n',
+    'ffffffffffffffff\r\n',
+    'Upgrade: h2c',
+    'Connection: upgrade',
+    '\x16\x03\x01\x02\x00',
+    '\0',
+    '{}',
+    ':',
+  ],
+] as const;
 
 /** A well-framed request, whatever it says. */
 function wholeCase(draw: Draw, apiKey: string): Case {
@@ -66,6 +99,7 @@ function wholeCase(draw: Draw, apiKey: string): Case {
     isWhole: isAnswered,
     isEnded: false,
     grantsMax: request.mayGrant ? grantsOf(body) : 0,
+    statuses: null,
   };
 }
 
@@ -83,6 +117,7 @@ function brokenCase(draw: Draw, apiKey: string): Case {
     cuts: draw.chance(0.3) ? cutsOf(draw, bytes.length) : [],
     // Damage may mend a body, but it never makes one more.
     grantsMax: bodies.length,
+    statuses: null,
   };
 }
 

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
+import type { OpenApiDocument } from '../../src/server/openapi.ts';
 import { type Case, createCases } from './fuzz-cases.ts';
 import { addAgent, type Service, startService } from './service.ts';
 
@@ -40,8 +41,9 @@ export async function fuzzHttp({ requests, seed, onProgress }: FuzzOptions): Pro
   });
   try {
     const key = await addAgent(service.data, 'fuzz');
-    const run = createRun(service);
-    const cases = createCases(seed, key);
+    const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
+    const run = createRun(service, knownStatuses(document));
+    const cases = createCases(seed, { apiKey: key, document });
     let done = 0;
     const client = async () => {
       for (let made = cases.next(done++); done <= requests; made = cases.next(done++)) {
@@ -77,7 +79,7 @@ async function isAnswering({ url }: Service, key: string): Promise<boolean> {
   return ((await reply.json()) as { decision: string }).decision === 'ALLOW';
 }
 
-function createRun(service: Service) {
+function createRun(service: Service, known: ReadonlySet<string>) {
   const port = Number(new URL(service.url).port);
   const statuses: Record<string, number> = {};
   const failures: string[] = [];
@@ -99,7 +101,9 @@ function createRun(service: Service) {
           ? `allowed ${grants} times, at most ${made.grantsMax} may be`
           : made.isWhole && replies.filter((status) => status !== '100').length !== 1
             ? `answered ${replies.length} times`
-            : null;
+            : made.statuses !== null && !replies.every((status) => made.statuses?.has(status))
+              ? `answered ${replies}, which the document does not know`
+              : null;
     if (fault !== null)
       failures.push(`${fault}: ${JSON.stringify(made.bytes.toString('latin1').slice(0, 2_000))}`);
   }
@@ -119,8 +123,12 @@ function createRun(service: Service) {
   };
 }
 
-/** All that the documentation announces but 5xx; 100 asks for the body. */
-const known = new Set(['100', '200', '400', '401', '403', '404', '405', '408', '429', '431']);
+/** All that the document announces but 5xx; 100 asks for the body, and 405 is of no operation. */
+function knownStatuses({ paths }: OpenApiDocument): ReadonlySet<string> {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const announced = operations.flatMap(({ responses }) => Object.keys(responses));
+  return new Set(['100', '404', '405', ...announced.filter((status) => !status.startsWith('5'))]);
+}
 
 function residentBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createApiKey } from '../../src/agents/keys.ts';
 import {
   type AgentDraft,
@@ -91,6 +91,21 @@ test('what is no key of an agent is told apart', async () => {
   expect(await kindOf(createApiKey().text)).toBe('unknown');
 });
 
+test('what is mistyped is refused without a look into the store', async () => {
+  const store = await openEmpty();
+  const { apiKey } = await register(store);
+  const find = vi.spyOn(store.agents, 'findByKeyId');
+  const other = apiKey.at(20) === 'x' ? 'y' : 'x';
+  const mistyped = [
+    ...['nonsense', apiKey.slice(1), `${apiKey}0`, apiKey.toLowerCase().replace('writ_', 'writ-')],
+    ...[`${apiKey.slice(0, 20)}${other}${apiKey.slice(21)}`, `${apiKey.slice(0, -6)}000000`],
+  ];
+  for (const text of mistyped) expect((await authenticate(store, text, startMs)).kind).toBe('malformed');
+  expect(find).not.toHaveBeenCalled();
+  expect((await authenticate(store, apiKey, startMs)).kind).toBe('ok');
+  expect(find).toHaveBeenCalledOnce();
+});
+
 test('a well-formed key with the id of another is unknown', async () => {
   const store = await openEmpty();
   const { agent } = await register(store);
@@ -152,6 +167,28 @@ test('signing makes a secret that the store keeps sealed for this agent alone', 
   expect((await setSigning(store, { agentId: 'nobody', signing: 'off', nowMs: 0 })).kind).toBe(
     'unknown-agent',
   );
+});
+
+test('a change of the setting keeps the secret, unless a new one is asked for', async () => {
+  const store = await openEmpty();
+  const { agent } = await register(store);
+  const set = async (signing: 'off' | 'optional' | 'required', isSecretNew = false) => {
+    const result = await setSigning(store, { agentId: agent.id, signing, nowMs: startMs, isSecretNew });
+    return result.kind === 'changed' ? result.signingSecret : result.kind;
+  };
+  const sealed = async () => (await store.agents.find(agent.id))?.sealedSigningSecret;
+  const first = await set('optional');
+  expect(first).toMatch(/^writsec_/);
+  const before = await sealed();
+  expect(await set('required')).toBeNull();
+  expect(await sealed()).toBe(before);
+  const second = await set('required', true);
+  expect(second).toMatch(/^writsec_/);
+  expect(second).not.toBe(first);
+  expect(unseal(deriveKey(store.masterKey, sealingPurpose), agent.id, (await sealed()) ?? '')).toBe(second);
+  expect(await set('off')).toBeNull();
+  expect(await sealed()).toBeNull();
+  expect(await set('optional')).not.toBe(second);
 });
 
 test('neither keys nor signing secrets are in the files', async () => {

@@ -77,6 +77,26 @@ describe('the recommended form', () => {
     expect(verify(signed({ t: startMs / 1000 + 601 }), { nowMs: startMs + 601_000 })).toBe('valid');
   });
 
+  test('a clock that goes forth and back makes no nonce good twice, nor keeps more than its time', () => {
+    const verify = verifier({ noncesMax: 3 });
+    const header = signed();
+    expect(verify(header)).toBe('valid');
+    const hourMs = 3_600_000;
+    // Forth: the old one is forgotten, and its time is over. A new one is good.
+    const later = signed({ t: (startMs + hourMs) / 1000, n: 'nonce-0002' });
+    expect(verify(later, { nowMs: startMs + hourMs })).toBe('valid');
+    // Back: what was forgotten is not fresh again, though the clock says so.
+    expect(verify(header)).toEqual({ invalid: expect.stringContaining('300 seconds') });
+    expect(verify(later, { nowMs: startMs + hourMs })).toEqual({ invalid: 'the nonce has been used' });
+    for (let round = 1; round <= 20; round++) {
+      const nowMs = startMs + hourMs + round * 700_000;
+      for (const step of [0, 1]) {
+        const n = `round-${round}-nonce-${step}`;
+        expect(verify(signed({ t: nowMs / 1000, n }), { nowMs: nowMs - step * 5_000 })).toBe('valid');
+      }
+    }
+  });
+
   test('a refused signature uses up no nonce, and agents have their own', () => {
     const verify = verifier();
     verify(signed({ v1: '0'.repeat(64) }));

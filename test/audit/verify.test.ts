@@ -3,8 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createCheckpointSigner } from '../../src/audit/checkpoint.ts';
+import { pruneRecords } from '../../src/audit/prune.ts';
 import { verifyChain } from '../../src/audit/verify.ts';
-import { requestRow } from '../store/rows.ts';
+import { requestRow, startMs } from '../store/rows.ts';
 import { type ChainedStore, createChainedStore, listRecords } from './chained.ts';
 
 async function signEnd({ store }: ChainedStore) {
@@ -106,6 +107,98 @@ describe('what was tampered with is found, and named', () => {
     tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 7");
     await store.requests.append(requestRow(), { openMax: 20 });
     expect(await verifyChain(store)).toMatchObject({ break: { sequence: 7, difference: 'content' } });
+  });
+});
+
+describe('how a request stands', () => {
+  /** Record 7 is pending; 8 and 9 are what becomes of it. */
+  async function createDecided(): Promise<ChainedStore> {
+    const chained = await createChainedStore();
+    const { requests, chain } = chained.store;
+    const requestId = String((await chain.stretch(6, 1)).records[0]?.entry.id);
+    const common = { requestId, who: 'ann', atMs: startMs + 7000, detail: null };
+    const state = { decidedAtMs: null, expiresAtMs: startMs + 1_000_000 };
+    await requests.change({ ...common, what: 'approved', state: { ...state, status: 'pending' } }, [
+      'pending',
+    ]);
+    await requests.change({ ...common, what: 'rejected', state: { ...state, status: 'rejected' } }, [
+      'pending',
+    ]);
+    return chained;
+  }
+
+  test('is what the last of its changes says', async () => {
+    const { store } = await createDecided();
+    expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 9 } });
+  });
+
+  test.each<[string, string, object]>([
+    [
+      'another status',
+      "UPDATE requests SET now_status = 'approved' WHERE sequence = 7",
+      { sequence: 7, difference: 'state', message: expect.stringMatching(/`approved`.*`rejected`/) },
+    ],
+    [
+      'no status',
+      'UPDATE requests SET now_status = NULL, now_decided_ms = NULL, now_expires_ms = NULL WHERE sequence = 7',
+      { sequence: 7, difference: 'state', message: expect.stringMatching(/`pending`.*`rejected`/) },
+    ],
+    [
+      'a status that is none',
+      "UPDATE requests SET now_status = 'x' WHERE sequence = 7",
+      { sequence: 7, difference: 'state' },
+    ],
+    [
+      'another end',
+      'UPDATE requests SET now_expires_ms = now_expires_ms + 1 WHERE sequence = 7',
+      { sequence: 7, difference: 'state', message: expect.stringContaining('ends') },
+    ],
+    [
+      'a status where nothing has become of the request',
+      "UPDATE requests SET now_status = 'approved', now_expires_ms = expires_ms WHERE sequence = 6",
+      { sequence: 6, difference: 'state' },
+    ],
+    [
+      'another status in the change, and in the row with it',
+      "UPDATE request_events SET status = 'approved' WHERE sequence = 9",
+      { sequence: 9, difference: 'record', name: expect.stringMatching(/^rejected [0-9a-f-]{36}$/) },
+    ],
+    [
+      'a deleted last change',
+      'DELETE FROM request_events WHERE sequence = 9',
+      { sequence: 7, difference: 'state' },
+    ],
+    [
+      'a deleted earlier change',
+      'DELETE FROM request_events WHERE sequence = 8',
+      { sequence: 8, difference: 'missing' },
+    ],
+    [
+      'another person in a change',
+      "UPDATE request_events SET who = 'bob' WHERE sequence = 8",
+      { sequence: 8, difference: 'content' },
+    ],
+    [
+      'a change of another request',
+      "UPDATE request_events SET request_id = 'other' WHERE sequence = 9",
+      { sequence: 7, difference: 'state' },
+    ],
+  ])('tampered with, it is found: %s', async (_, statement, found) => {
+    const { store, tamper } = await createDecided();
+    tamper(statement);
+    if (Object(found).sequence === 9)
+      tamper("UPDATE requests SET now_status = 'approved' WHERE sequence = 7");
+    expect(await verifyChain(store)).toEqual({
+      kind: 'broken',
+      break: expect.objectContaining({ message: expect.any(String), ...found }),
+    });
+  });
+
+  test('a request that was rejected is no longer in force, and goes with the others', async () => {
+    const { store } = await createDecided();
+    const nowMs = startMs + 700_000;
+    expect(await pruneRecords(store, { beforeMs: nowMs, nowMs })).toMatchObject({ deletedCount: 9 });
+    expect(await verifyChain(store)).toMatchObject({ kind: 'whole', firstSequence: 10 });
   });
 });
 

@@ -164,8 +164,9 @@ describe('writ explain ID', () => {
       store,
       policies: () => ({
         decide: engine.decide,
+        decideTraced: engine.decideTraced,
         trace: engine.trace,
-        set,
+        shapeOf: (action) => set.actions.get(action)?.shape ?? null,
         digest: digest(set),
         commit: null,
       }),
@@ -174,6 +175,7 @@ describe('writ explain ID', () => {
     const id = createRequestId(nowMs);
     await authorizer.authorize({
       agent: added.agent,
+      key: { id: 'key00001', isReplaced: false },
       actionKey: 'a.b',
       payload,
       isSigned: false,

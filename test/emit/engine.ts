@@ -3,13 +3,16 @@
 import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
 import { createFunctionCache, type FunctionCache, type Linked } from '../../src/emit/link.ts';
 import type { Facts } from '../../src/model/request.ts';
-import { type Compiled, compile } from '../../src/pipeline.ts';
+import { type Compiled, compile, createCompileMemory } from '../../src/pipeline.ts';
 import { fromNumber } from '../../src/value/decimal.ts';
 
 /** Compiles one file; throws with the diagnostics where there are errors. */
 export function compileText(text: string, cache: FunctionCache = createFunctionCache()): Compiled {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
-  const compiled = compile({ files: [{ path: 'test.policy', text }], readListFile }, cache);
+  const compiled = compile(
+    { files: [{ path: 'test.policy', text }], readListFile },
+    { ...createCompileMemory(), functions: cache },
+  );
   const errors = compiled.diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
   if (errors.length > 0) throw new Error(errors.map(({ code, message }) => `${code}: ${message}`).join('\n'));
   return compiled;

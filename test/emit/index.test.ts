@@ -8,6 +8,7 @@ import type { Facts } from '../../src/model/request.ts';
 import type { Compiled } from '../../src/pipeline.ts';
 import { plan } from '../../src/program/plan.ts';
 import { createIndex, select } from '../../src/program/select.ts';
+import { sift } from '../../src/program/sift.ts';
 import { createRandom, type Random } from '../../src/prove/random.ts';
 import { authorize } from '../../src/spec/authorize.ts';
 import { compileText, factsOf } from './engine.ts';
@@ -169,6 +170,54 @@ describe('the index', () => {
       }
     }
   }, 60_000);
+
+  it('drops only what is false, and decides only what is true', () => {
+    const random = createRandom(5);
+    const bound = () =>
+      `payload.amount ${random.pick(['<', '<=', '>', '>=', '=='])} ${random.below(40) / 10}`;
+    const first = () =>
+      random.pick([
+        `payload.vendor == "v${random.below(9)}"`,
+        `payload.vendor like "v${random.below(9)}*"`,
+        `payload.vendor like "v*${random.below(9)}"`,
+        `payload.vendor in ["v${random.below(9)}", "v1"]`,
+        `payload.amount in ${random.below(20) / 10}..${2 + random.below(9) / 10}`,
+        `agent.name == "v${random.below(9)}"`,
+      ]);
+    const effect = () => random.pick(['allow', 'deny']);
+    const more = () =>
+      random.pick(['', ` and ${bound()}`, ` and ${bound()} and ${bound()}`, ` and ${first()}`]);
+    const lines = Array.from({ length: 600 }, (_, at) => `${effect()} r${at} when ${first()}${more()}`);
+    const { program, engine } = compileText(`${declarations}\npolicy p on a.b {\n${lines.join('\n')}\n}`);
+    const { rules } = program!.actions.get('a.b')!;
+    const index = createIndex(rules, program!.lists);
+    const found = new Int32Array(rules.length);
+    const counts = { dropped: 0, decided: 0 };
+    for (let i = 0; i < 200; i += 1) {
+      const amount = random.below(41) / 10;
+      const vendor = `v${random.below(10)}`;
+      const agent = random.chance(0.5) ? {} : { name: `v${random.below(9)}` };
+      const all: Readonly<Record<string, unknown>> = { amount, vendor };
+      const payload = { amount, vendor, cost: 1, currency: 'USD', ref: 'r' };
+      const values = index.subjects.map(({ term }) =>
+        term.kind === 'read' ? all[term.read.steps[0]!] : agent.name,
+      );
+      const selected = select(index, values, found);
+      const count = sift(index.sieve, values, { found, count: selected });
+      const kept = [...found.subarray(0, count)];
+      const truths = engine!.trace(factsOf(payload, { agent })).map(({ truth }) => truth);
+      const decided = kept.filter((place) => place < 0).map((place) => truths[~place]);
+      expect(new Set(decided)).toEqual(new Set(decided.length === 0 ? [] : ['true']));
+      const left = new Set(kept.map((place) => (place < 0 ? ~place : place)));
+      expect(left.size).toBe(count);
+      const dropped = truths.filter((_, place) => !left.has(place) && rules[place]!.effect === 'deny');
+      expect(new Set(dropped)).toEqual(new Set(['false']));
+      counts.dropped += selected - count;
+      counts.decided += decided.length;
+    }
+    expect(counts.dropped).toBeGreaterThan(1_000);
+    expect(counts.decided).toBeGreaterThan(1_000);
+  });
 
   it('names few rules where each is told by a value of its own', () => {
     const lines = Array.from({ length: 400 }, (_, at) =>

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache } from '../../src/emit/link.ts';
+import { createFunctionCache, type Linked, link } from '../../src/emit/link.ts';
 import type { Json } from '../../src/model/json.ts';
-import { engineOf, factsOf } from './engine.ts';
+import { planPacked } from '../../src/program/incremental.ts';
+import { transferOf } from '../../src/program/packed.ts';
+import { compileText, engineOf, factsOf } from './engine.ts';
 
 const policies = (limit: number, entries: string): string => `
   action a.b { n: number, s: string }
@@ -60,6 +62,43 @@ describe('the function cache', () => {
       return cache.size;
     });
     expect(new Set(sizes).size).toBe(1);
+  });
+});
+
+describe('a packed program', () => {
+  const program = (constant: string) =>
+    planPacked(
+      compileText(`action a.b { s: string }\npolicy p on a.b { allow ok when payload.s == "${constant}" }`)
+        .set!,
+    );
+  const outcome = (engine: Linked, s: string) => engine.decide(factsOf({ s })).outcome;
+
+  it('keeps functions of equal content, whoever packed it', () => {
+    const cache = createFunctionCache();
+    const [before, after] = [link(program('x'), cache), link(structuredClone(program('x')), cache)];
+    expect(after.code('a.b')).toBe(before.code('a.b'));
+  });
+
+  it('keeps none where texts alone are others under the same numbers', () => {
+    const cache = createFunctionCache();
+    const [x, y] = [program('x'), program('y')];
+    expect(x.actions.bytes).toEqual(y.actions.bytes);
+    expect(x.actions.pools).toEqual(y.actions.pools);
+    const [before, after] = [link(x, cache), link(y, cache)];
+    for (const s of ['x', 'y']) {
+      expect([s, outcome(before, s), outcome(after, s)]).toEqual([
+        s,
+        s === 'x' ? 'ALLOW' : 'DENY',
+        s === 'y' ? 'ALLOW' : 'DENY',
+      ]);
+    }
+  });
+
+  it('decides when a message has moved it', () => {
+    const packed = program('x');
+    const engine = link(structuredClone(packed, { transfer: transferOf(packed) }));
+    expect([outcome(engine, 'x'), outcome(engine, 'y')]).toEqual(['ALLOW', 'DENY']);
+    expect(engine.decide(factsOf({ s: 'x' }, { action: 'a.c' })).by).toBe('undeclared_action');
   });
 });
 

@@ -3,6 +3,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache, link, type Realisation } from '../../src/emit/link.ts';
+import { between, type Kleene, truths } from '../../src/emit/quantity.ts';
+import { createTracer } from '../../src/emit/trace.ts';
+import type { Facts } from '../../src/model/request.ts';
+import type { TracedDecision, TracedRule } from '../../src/model/trace.ts';
+import type { Program } from '../../src/program/program.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { compileSet, ruleIdsOf } from '../laws/differential.ts';
 import { randomSet } from '../laws/policies.ts';
@@ -11,6 +16,19 @@ import { randomFacts } from '../laws/requests.ts';
 const realisations: readonly Realisation[] = ['by size', 'shared', 'indexed', 'listed'];
 const setsTried = 60;
 const requestsPerSet = 25;
+
+/** The same trace by way of nothing that is generated. */
+function tracedSlowly(
+  program: Program,
+  facts: Facts,
+  { decision, trace }: TracedDecision,
+): readonly TracedRule[] {
+  const action = program.actions.get(facts.action);
+  if (action === undefined || trace.length === 0) return [];
+  const { low, high } = decision.risk;
+  const results = trace.map(({ truth }) => truths.indexOf(truth) as Kleene);
+  return createTracer(action, null)(facts, { truths: results, risk: between(low, high)! });
+}
 
 describe('every realisation', () => {
   it('decides and traces alike', () => {
@@ -25,7 +43,13 @@ describe('every realisation', () => {
       const ruleIds = ruleIdsOf(set!);
       for (let i = 0; i < requestsPerSet; i += 1) {
         const facts = randomFacts(random, generated, ruleIds);
-        const [first, ...others] = engines.map((engine) => [engine.decide(facts), engine.trace(facts)]);
+        const [first, ...others] = engines.map((engine, at) => {
+          const decision = engine.decide(facts);
+          const traced = engine.decideTraced(facts);
+          expect({ seed, i, decision: traced.decision }).toEqual({ seed, i, decision });
+          if (at === 0) expect(traced.trace).toEqual(tracedSlowly(program!, facts, traced));
+          return [decision, traced.trace, engine.trace(facts)];
+        });
         for (const [at, other] of others.entries()) {
           expect({ seed, i, realisation: realisations[at + 1], other }).toEqual({
             seed,

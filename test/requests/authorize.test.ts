@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Decision } from '../../src/model/decision.ts';
 import { type AuthorizeInput, type AuthorizeResult, createAuthorizer } from '../../src/requests/authorize.ts';
 import { createRequestId } from '../../src/requests/id.ts';
@@ -35,6 +36,7 @@ async function setUp(decision: Decision = allowed) {
   const ask = (change: Partial<AuthorizeInput> = {}) =>
     authorizer.authorize({
       agent,
+      key: { id: 'key00001', isReplaced: false },
       actionKey: 'payment.create',
       payload: { amount: 5, vendor: 'Staples' },
       isSigned: false,
@@ -60,7 +62,7 @@ describe('the reply', () => {
     const { ask } = await setUp();
     const requestId = createRequestId(startMs);
     expect(await ask({ requestId })).toEqual({
-      kind: 'decided',
+      ...{ kind: 'decided', by: 'payments/known', decideMicroseconds: expect.any(Number) },
       request: {
         request_id: requestId,
         decision: 'ALLOW',
@@ -133,9 +135,15 @@ describe('the record', () => {
       decision: allowed,
       trace: world.inForce.trace(facts!),
       policySet: { digest: 'digest-1', commit: 'c0ffee' },
+      engine: {
+        writ: manifest.version,
+        unicode: process.versions.unicode,
+        timeZones: process.versions.tz,
+      },
+      key: { id: 'key00001', isReplaced: false },
       isSigned: true,
       clientAddress: '192.0.2.7',
-      timing: { decideMicroseconds: expect.any(Number), traceMicroseconds: expect.any(Number) },
+      timing: { decideMicroseconds: expect.any(Number) },
       idempotency: null,
       status: 'auto_approved',
       decidedAtMs: startMs,

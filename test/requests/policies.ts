@@ -1,7 +1,6 @@
 // Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
 
 import type { Decision } from '../../src/model/decision.ts';
-import type { Action, PolicySet } from '../../src/model/policy.ts';
 import type { Facts } from '../../src/model/request.ts';
 import {
   anyText,
@@ -88,40 +87,28 @@ export function inForceWith(
   digest = 'digest-1',
 ): InForce & { asked: Facts[] } {
   const asked: Facts[] = [];
+  const ask = (facts: Facts): Decision => {
+    asked.push(facts);
+    return decide(facts);
+  };
+  const trace: InForce['trace'] = (facts) => [
+    {
+      rule: `payments/for_${facts.action}`,
+      effect: 'allow',
+      truth: 'true',
+      points: 0,
+      isShadow: false,
+      isSatisfied: false,
+      reads: {},
+    },
+  ];
   return {
     asked,
-    decide: (facts) => {
-      asked.push(facts);
-      return decide(facts);
-    },
-    trace: (facts) => [
-      {
-        rule: `payments/for_${facts.action}`,
-        effect: 'allow',
-        truth: 'true',
-        points: 0,
-        isShadow: false,
-        isSatisfied: false,
-        reads: {},
-      },
-    ],
-    set: setOf('payment.create', paymentShape),
+    decide: ask,
+    decideTraced: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
+    trace,
+    shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
     digest,
     commit: 'c0ffee',
-  };
-}
-
-function setOf(key: string, shape: Shape): PolicySet {
-  const span = { file: 'a.policy', start: 0, end: 0 };
-  const action: Action = { key, groups: [], shape, doc: null, span };
-  return {
-    actions: new Map([[key, action]]),
-    lists: new Map(),
-    hours: new Map(),
-    lets: new Map(),
-    meters: new Map(),
-    approvers: new Map(),
-    policies: [],
-    guarantees: [],
   };
 }

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type ConfigSources, loadConfig } from '../../src/server/config.ts';
+import { settings as allSettings, type ConfigSources, loadConfig } from '../../src/server/config.ts';
 import { temporaryDirectory } from './service.ts';
 
 function load(sources: Partial<ConfigSources> & { yaml?: string }) {
@@ -28,6 +28,7 @@ test('defaults', () => {
         host: '127.0.0.1',
         port: 8181,
         policies: join(directory, 'policies'),
+        compileTimeoutMs: 60_000,
         data: join(directory, 'var'),
       },
       ...{
@@ -37,6 +38,7 @@ test('defaults', () => {
         bodyBytesMax: 262_144,
         logLevel: 'info',
       },
+      ...{ isCompatibilityAllowed: true, clockBehind: 'refuse', otelEndpoint: null },
     },
   });
 });
@@ -58,6 +60,20 @@ test('flags stand above the environment, that above the file', () => {
   expect(JSON.stringify(loaded.ok && loaded.inForce)).not.toContain('abc');
 });
 
+test('the address of a collector may come from the variable that all programs read', () => {
+  const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+  const { loaded } = load({ environment: standard });
+  expect(loaded).toMatchObject({ config: { otelEndpoint: 'http://collector:4318' } });
+  const own = { ...standard, WRIT_OTEL_ENDPOINT: 'https://other' };
+  expect(load({ environment: own }).loaded).toMatchObject({ config: { otelEndpoint: 'https://other' } });
+  const none = { OTEL_EXPORTER_OTLP_ENDPOINT: '' };
+  expect(load({ environment: none }).loaded).toMatchObject({ config: { otelEndpoint: null } });
+  const yaml = 'signatures:\n  compatibility: forbid\nclock:\n  behind: accept\n';
+  expect(load({ yaml }).loaded).toMatchObject({
+    config: { isCompatibilityAllowed: false, clockBehind: 'accept' },
+  });
+});
+
 test('paths of a file start at the file', () => {
   const { directory, loaded } = load({ yaml: 'policies: rules\ndata: /srv/writ\n' });
   expect(loaded).toMatchObject({ config: { policies: join(directory, 'rules'), data: '/srv/writ' } });
@@ -75,7 +91,15 @@ test.each([
   ['host: 7', {}, 'host (from writ.yaml) must be a text that is not empty'],
   ['', { WRIT_PROT: '1' }, 'unknown environment variable `WRIT_PROT`; did you mean `WRIT_PORT`'],
   ['', { WRIT_PORT: 'tcp://10.0.0.1:80' }, 'port (from WRIT_PORT) must be a whole number'],
-  ['', { WRIT_LOG_LEVEL: 'loud' }, 'log.level (from WRIT_LOG_LEVEL) must be one of debug, info'],
+  ['', { WRIT_LOG_LEVEL: 'loud' }, 'log.level (from WRIT_LOG_LEVEL) must be one of trace, debug, info'],
+  ['', { WRIT_OTEL_ENDPOINT: 'collector:4318' }, 'otel.endpoint (from WRIT_OTEL_ENDPOINT) must be an http'],
+  ['', { WRIT_OTEL_ENDPOINT: 'http://a:hush@b' }, 'must be an http or https address without a password'],
+  ['', { OTEL_EXPORTER_OTLP_ENDPOINT: 'x' }, 'otel.endpoint (from OTEL_EXPORTER_OTLP_ENDPOINT) must be'],
+  [
+    'signatures:\n  compatibility: no',
+    {},
+    'signatures.compatibility (from writ.yaml) must be one of allow, forbid',
+  ],
   ['', { WRIT_LIMITS_BURST: '0' }, 'limits.burst (from WRIT_LIMITS_BURST) must be'],
 ])('%j with %j is refused', (yaml, environment, message) => {
   expect(problemsOf({ yaml, environment })).toContain(message);
@@ -110,7 +134,7 @@ test('`writ config` prints what is in force, where it came from, and no secret',
   expect(text.stdout).toMatch(/^sandbox\.token +\*{8} /m);
   const { settings } = JSON.parse(run(['--json']).stdout) as { settings: readonly object[] };
   expect(settings).toContainEqual({ name: 'port', value: '9000', origin: join(directory, 'writ.yaml') });
-  expect(settings).toHaveLength(9);
+  expect(settings).toHaveLength(Object.keys(allSettings).length);
   const wrong = run([], { WRIT_PROT: '1' });
   expect(wrong).toMatchObject({ status: 2, stdout: '' });
   expect(wrong.stderr).toContain('did you mean `WRIT_PORT`');

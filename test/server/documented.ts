@@ -21,6 +21,8 @@ export function undocumentedIn(
   const announced = new Set(Object.keys(response.headers).map((name) => name.toLowerCase()));
   const headers = Object.keys(sent).filter((name) => !ofHttp.has(name) && !announced.has(name));
   const type = String(sent['content-type']).split(';')[0] ?? '';
+  // Without a body there is no type.
+  if (Object.keys(response.content).length === 0) return payload ? [...headers, 'the body'] : headers;
   const content = response.content[type];
   if (content === undefined) return [...headers, `the type ${type}`];
   const body: unknown = type.endsWith('json') ? JSON.parse(String(payload)) : payload;
@@ -85,7 +87,14 @@ const keywords: Readonly<Record<string, (check: Check) => readonly string[]>> = 
       : [],
   minimum: ({ limit, value, place }) => (Number(value) < Number(limit) ? [`${place} is too small`] : []),
   maximum: ({ limit, value, place }) => (Number(value) > Number(limit) ? [`${place} is too large`] : []),
+  maxLength: ({ limit, value, place }) =>
+    typeof value === 'string' && value.length > Number(limit) ? [`${place} is too long`] : [],
+  minLength: ({ limit, value, place }) =>
+    typeof value === 'string' && value.length < Number(limit) ? [`${place} is too short`] : [],
+  maxItems: ({ limit, value, place }) =>
+    Array.isArray(value) && value.length > Number(limit) ? [`${place} is too long`] : [],
   format: ({ limit, value, place }) => {
+    if (typeof value !== 'string' && limit !== 'int32') return [];
     if (limit === 'date-time') return Number.isNaN(Date.parse(String(value))) ? [`${place} is no time`] : [];
     if (limit === 'uuid')
       return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value)) ? [] : [place];

@@ -11,8 +11,23 @@ const rows = page
   .filter((line) => line.startsWith('| ') && !line.startsWith('| what breaks'))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-test('the page has its rows', () => {
-  expect(rows.length).toBeGreaterThan(20);
+test('the page has its rows, each with a test', () => {
+  expect(rows.length).toBeGreaterThan(25);
+  expect(rows.filter((cells) => (cells[3] ?? '') === '')).toEqual([]);
+});
+
+test.each([
+  ...[/thread that writes .* dies/, /disk is full/, /disk is slow/, /holds the database/, /file is damaged/],
+  ...[
+    /clock jumps forward/,
+    /clock is set back/,
+    /ahead of the machine's clock at a start/,
+    /directory is gone/,
+  ],
+  ...[/event loop stands still/, /client goes/, /closes its sending side/, /says nothing/, /byte at a time/],
+  ...[/10,000 idle/, /file descriptors/, /killed/, /collector is down/, /collector never answers/],
+])('%s has its row', (what) => {
+  expect(rows.some((cells) => what.test(cells[1] ?? ''))).toBe(true);
 });
 
 test.each(rows.flatMap((cells) => (cells[3] ?? '').split('; ').map((named) => [cells[1] ?? '', named])))(

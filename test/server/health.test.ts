@@ -1,8 +1,13 @@
 // /healthz and /readyz: what they say when all is well, when a reload has failed, and when nothing can be recorded.
 
 import { writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { authorize, policyText, startService } from './service.ts';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openPolicies } from '../../src/sources/live.ts';
+import { authorize, policyText, startService, temporaryDirectory } from './service.ts';
+
+// Generous: other work may share the machine.
+vi.setConfig({ testTimeout: 30_000 });
 
 test('alive and ready', async () => {
   const service = await startService();
@@ -47,6 +52,32 @@ test('a broken reload is told with its diagnostics and without paths, while the 
   expect(mended.policies).toMatchObject({ status: 'current', failure: null });
   expect(mended.policies.digest).not.toBe(digest);
   expect(await (await authorize(service)).json()).toMatchObject({ decision: 'DENY' });
+});
+
+test('a compiler that fails is told with its cause and without paths, while the last good set decides', async () => {
+  const compilerScript = new URL('../sources/failing-compiler.ts', import.meta.url);
+  const directory = temporaryDirectory();
+  const file = join(directory, 'demo.policy');
+  writeFileSync(file, policyText);
+  const policies = await openPolicies({ directory, compilerScript, timeoutMs: 5_000 });
+  onTestFinished(() => policies.close());
+  const service = await startService({ policies });
+  writeFileSync(file, `# fault: hang\n${policyText}`);
+  await policies.reload();
+  const reply = await fetch(`${service.url}/readyz`);
+  const text = await reply.text();
+  expect(JSON.parse(text)).toMatchObject({
+    ...{ status: 'ready' },
+    policies: {
+      status: 'stale',
+      failure: {
+        ...{ cause: 'compiler', diagnostics: [] },
+        message: 'the policy compiler was ended: it was not done after 5 seconds',
+      },
+    },
+  });
+  expect(text).not.toContain(directory);
+  expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
 });
 
 test('a store that is closed: 503', async () => {

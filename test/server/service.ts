@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { addAgent } from '../../src/agents/registry.ts';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import type { OpenApiDocument } from '../../src/server/openapi.ts';
@@ -16,6 +16,9 @@ import { openStore } from '../../src/store/open.ts';
 import type { AgentRow } from '../../src/store/records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { undocumentedIn } from './documented.ts';
+
+// A service starts two threads; other work may share the machine.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 export const sandboxToken = 'sandbox-token-of-the-tests';
 

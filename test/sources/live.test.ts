@@ -4,17 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Facts } from '../../src/model/request.ts';
 import { BrokenPolicies, openPolicies, type PolicyHost, type PolicyState } from '../../src/sources/live.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
+import { allows, limit } from './limit-policy.ts';
 
 // Generous: other work may share the machine.
 vi.setConfig({ testTimeout: 30_000 });
-
-/** A set that allows `a.b` up to a limit. */
-function limit(max: number): string {
-  return `action a.b {\n  n: integer\n}\n\npolicy p on a.b {\n  allow small\n    when payload.n in 0..${max}\n}\n`;
-}
 
 const listed =
   'action a.b {\n  n: integer\n}\n\nlist numbers: integer from "n.yaml"\n\npolicy p on a.b {\n  allow listed\n    when payload.n in numbers\n}\n';
@@ -25,14 +20,6 @@ async function open(directory: string): Promise<PolicyHost> {
   const host = await openPolicies({ directory });
   onTestFinished(() => host.close());
   return host;
-}
-
-function allows(host: PolicyHost, n: number): boolean {
-  const facts: Facts = {
-    ...{ action: 'a.b', payload: { n }, agent: {}, request: {}, nowMs: 0, meters: {} },
-    satisfied: { escalate: [], reauth: [] },
-  };
-  return host.current().decide(facts).outcome === 'ALLOW';
 }
 
 /** Replaces a file as editors do: written beside it, then renamed over it. */
@@ -93,7 +80,7 @@ describe('a policy directory in force', () => {
     writeFileSync(join(folder, 'a.policy'), limit(20));
     await until(() => host.current() !== before);
     expect(host.current().digest).not.toBe(before.digest);
-    const [action] = before.set.actions.keys();
+    const [action] = before.about().actions;
     const facts = { agent: {}, request: {}, nowMs: 0, meters: {}, satisfied: { escalate: [], reauth: [] } };
     expect(before.decide({ action: action!, payload: { n: 15 }, ...facts }).outcome).toBe('DENY');
   });

@@ -3,13 +3,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  fingerprint,
-  listBytesMax,
-  policyBytesMax,
-  readPaths,
-  readPolicies,
-} from '../../src/sources/read.ts';
+import { listBytesMax, look, policyBytesMax, readPaths, readPolicies } from '../../src/sources/read.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 async function codesOf(folder: string): Promise<readonly string[]> {
@@ -182,7 +176,7 @@ describe('readPaths', () => {
   });
 });
 
-describe('contentHash and fingerprint', () => {
+describe('contentHash and look', () => {
   it('tell every change of content, and only that', async () => {
     const folder = createFolder({ 'a.policy': '# a', 'x.txt': 'x' });
     const hash = async (): Promise<string> => (await readPolicies(folder)).contentHash(['x.txt']);
@@ -204,12 +198,13 @@ describe('contentHash and fingerprint', () => {
     expect(seen.size).toBe(changes.length + 1);
   });
 
-  it('is another fingerprint after each write, replacement and flip of a link', async () => {
+  it('has another mark after each write, replacement and flip of a link', async () => {
     const folder = createFolder({ 'v1/a.policy': '# 1', 'v2/a.policy': '# 1', 'v1/x.txt': '' });
     symlinkSync('v1', join(folder, 'current'));
     const current = join(folder, 'current');
-    const seen = new Set([await fingerprint(current, ['x.txt'])]);
-    expect(await fingerprint(current, ['x.txt'])).toBe([...seen][0]);
+    const markOf = async (folder: string) => (await look(folder, ['x.txt'])).mark;
+    const seen = new Set([await markOf(current)]);
+    expect(await markOf(current)).toBe([...seen][0]);
     const changes = [
       () => writeFiles(current, { 'a.policy': '# 2' }),
       () => writeFiles(current, { 'x.txt': '1' }),
@@ -221,7 +216,7 @@ describe('contentHash and fingerprint', () => {
     ];
     for (const change of changes) {
       change();
-      seen.add(await fingerprint(current, ['x.txt']));
+      seen.add(await markOf(current));
     }
     expect(seen.size).toBe(changes.length + 1);
   });

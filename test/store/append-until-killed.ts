@@ -3,7 +3,7 @@
 
 import { once } from 'node:events';
 import { openStore } from '../../src/store/open.ts';
-import { agentRow, keyRow, refusalRecord, requestRow } from './rows.ts';
+import { agentRow, keyRow, pendingRow, refusalRecord, requestRow } from './rows.ts';
 
 const store = await openStore({ path: process.argv[2] ?? '' });
 
@@ -20,6 +20,8 @@ async function changeForEver(): Promise<never> {
     const agent = agentRow();
     await store.agents.add(agent, keyRow(agent.id));
     await store.requests.appendRefusal(refusalRecord());
+    await store.requests.append(pendingRow(), { openMax: 1_000_000 });
+    await store.requests.expireDue(Number.MAX_SAFE_INTEGER, 10);
   }
 }
 

@@ -129,7 +129,9 @@ export function describeStore(name: string, createPlace: () => Place): void {
       test('signing is set with its secret', async () => {
         const agent = agentRow();
         await store.agents.add(agent, keyRow(agent.id));
-        const change = { signing: 'required', sealedSigningSecret: 'v1.x', atMs: startMs + 9 } as const;
+        const change = { signing: 'required', newSealedSecret: 'v1.x', atMs: startMs + 9 } as const;
+        const keep = { ...change, newSealedSecret: null };
+        expect(await store.agents.setSigning({ agentId: agent.id, ...keep })).toBe('no-secret');
         expect(await store.agents.setSigning({ agentId: agent.id, ...change })).toBe('changed');
         expect(await store.agents.find(agent.id)).toMatchObject({
           signing: 'required',
@@ -223,6 +225,78 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.requests.countOpen('agent-1', startMs + 10)).toBe(0);
         const next = pendingRow({ createdAtMs: startMs + 10 });
         expect(await store.requests.append(next, { openMax: 1 })).toBe('stored');
+      });
+
+      test('what becomes of a request is recorded, and the request stands so', async () => {
+        const record = pendingRow();
+        await store.requests.append(record, limits);
+        const state = {
+          status: 'approved',
+          decidedAtMs: startMs + 5,
+          expiresAtMs: startMs + 900_000,
+        } as const;
+        const event = {
+          requestId: record.id,
+          atMs: startMs + 5,
+          who: 'ann',
+          what: 'approved',
+          state,
+        } as const;
+        const change = { ...event, detail: { comment: 'fine' } };
+        expect(await store.requests.change(change, ['pending'])).toBe('changed');
+        expect(await store.requests.find(record.id)).toEqual({ ...record, ...state });
+        expect(await store.requests.countOpen('agent-1', startMs)).toBe(0);
+        expect(await withOther((other) => other.requests.find(record.id))).toEqual({ ...record, ...state });
+        expect(await store.requests.append(pendingRow(), { openMax: 1 })).toBe('stored');
+        const { records } = await store.chain.stretch(0, 10);
+        expect(records[1]?.entry).toEqual({
+          ...{ kind: 'event', sequence: 2, request_id: record.id, at_ms: startMs + 5, who: 'ann' },
+          ...{ what: 'approved', status: 'approved', decided_ms: startMs + 5, expires_ms: startMs + 900_000 },
+          detail_json: '{"comment":"fine"}',
+        });
+      });
+
+      test('of two changes that exclude each other one is made', async () => {
+        const record = pendingRow();
+        await store.requests.append(record, limits);
+        const change = (status: 'approved' | 'rejected') =>
+          store.requests.change(
+            {
+              ...{ requestId: record.id, atMs: startMs, who: 'ann', what: status, detail: null },
+              state: { status, decidedAtMs: startMs, expiresAtMs: startMs + 1 },
+            },
+            ['pending'],
+          );
+        expect(await Promise.all([change('rejected'), change('approved')])).toEqual([
+          'changed',
+          'state-differs',
+        ]);
+        expect((await store.requests.find(record.id))?.status).toBe('rejected');
+        const unknown = {
+          requestId: 'x',
+          atMs: startMs,
+          who: 'ann',
+          what: 'consumed',
+          detail: null,
+        } as const;
+        const state = { status: 'consumed', decidedAtMs: startMs, expiresAtMs: startMs } as const;
+        expect(await store.requests.change({ ...unknown, state }, ['approved'])).toBe('unknown-request');
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 2 } });
+      });
+
+      test('waits end at their deadline, so many at once, and only waits', async () => {
+        const waits = [10, 20, 20, 30].map((ms) => pendingRow({ expiresAtMs: startMs + ms }));
+        const grant = requestRow({ expiresAtMs: startMs + 10 });
+        for (const row of [...waits, grant]) await store.requests.append(row, limits);
+        expect(await store.requests.expireDue(startMs + 9, 10)).toBe(0);
+        expect(await store.requests.expireDue(startMs + 20, 2)).toBe(2);
+        expect(await store.requests.expireDue(startMs + 20, 2)).toBe(1);
+        expect(await store.requests.expireDue(startMs + 20, 2)).toBe(0);
+        const statuses = await Promise.all(
+          [...waits, grant].map(async ({ id }) => (await store.requests.find(id))?.status),
+        );
+        expect(statuses).toEqual(['expired', 'expired', 'expired', 'pending', 'auto_approved']);
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 8 } });
       });
 
       test('refusals come back, the latest first', async () => {
@@ -335,6 +409,14 @@ export function describeStore(name: string, createPlace: () => Place): void {
         });
       });
 
+      test('tells when the latest record was made', async () => {
+        expect(await store.chain.latestAtMs()).toBeNull();
+        await store.requests.append(requestRow({ createdAtMs: startMs + 7 }), limits);
+        expect(await store.chain.latestAtMs()).toBe(startMs + 7);
+        await store.requests.appendRefusal(refusalRecord({ atMs: startMs + 9 }));
+        expect(await store.chain.latestAtMs()).toBe(startMs + 9);
+      });
+
       test('a stretch is bounded by its numbers', async () => {
         for (let i = 0; i < 5; i++) await store.requests.append(requestRow(), limits);
         const { records, lastSequence } = await store.chain.stretch(1, 2);
@@ -370,7 +452,7 @@ export function describeStore(name: string, createPlace: () => Place): void {
         await store.agents.setSigning({
           agentId,
           signing: 'required',
-          sealedSigningSecret: 'v1.sealed',
+          newSealedSecret: 'v1.sealed',
           atMs: startMs + 2,
         });
         await store.agents.rotateKey({ key: newKey, othersNotAfterMs: startMs + 9 });
@@ -397,7 +479,7 @@ export function describeStore(name: string, createPlace: () => Place): void {
           {
             ...{ ...common, what: 'signing-changed', at_ms: startMs + 2 },
             before: { signing: 'off', hasSecret: false },
-            after: { signing: 'required', hasSecret: true },
+            after: { signing: 'required', hasSecret: true, isSecretNew: true },
           },
           {
             ...{ ...common, what: 'key-rotated', at_ms: startMs + 3 },

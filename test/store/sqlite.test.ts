@@ -11,15 +11,19 @@ import type { SqliteOptions } from '../../src/store/sqlite.ts';
 import { copyDatabase } from '../../src/store/sqlite-copy.ts';
 import type { Store } from '../../src/store/store.ts';
 import { describeStore } from './contract.ts';
+import { describeDocuments } from './documents-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
 
-describeStore('the SQLite store', () => {
+const createPlace = () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-test-'));
   return {
     open: () => openStore({ path: join(folder, 'writ.db') }),
     remove: () => rmSync(folder, { recursive: true }),
   };
-});
+};
+
+describeStore('the SQLite store', createPlace);
+describeDocuments('the SQLite store', createPlace);
 
 async function open(options: SqliteOptions): Promise<Store> {
   const store = await openStore(options);
@@ -158,6 +162,15 @@ test('a write that the database refuses fails alone', async () => {
     [2, 'request', requests[0].id],
     [3, 'request', requests[1].id],
   ]);
+});
+
+test('writes are counted from when they are asked for until they are durable', async () => {
+  const store = await open({ path: join(temporaryFolder(), 'writ.db') });
+  expect(store.queueDepth()).toBe(0);
+  const writes = [1, 2, 3].map(() => store.requests.append(requestRow(), limits));
+  expect(store.queueDepth()).toBe(3);
+  await Promise.all(writes);
+  expect(store.queueDepth()).toBe(0);
 });
 
 test('beyond the limit of waiting writes, further ones are refused', async () => {

@@ -1,39 +1,26 @@
 // A session is what the agent claims: a limit per session alone is passed by claiming another one.
 
-import type { Expression } from '../../model/expression.ts';
-import type { Meter } from '../../model/policy.ts';
 import { warning } from '../problem.ts';
-import type { Checked, RuleInPolicy } from './warn.ts';
+import { lazily } from './lazily.ts';
+import type { Checked, GroupRule } from './warn.ts';
 
-export function claimedSessions({ enforced, set, env }: Checked): void {
-  const metersIn = ({
-    parts,
-  }: RuleInPolicy): readonly { readonly meter: Meter; readonly read: Expression }[] =>
-    parts.flatMap(({ node }) => {
-      const meter = node.kind === 'meter' ? set.meters.get(node.meter) : undefined;
-      return meter === undefined ? [] : [{ meter, read: node }];
-    });
-  const limited = new Set(
-    enforced.flatMap((one) => (metersIn(one).some(({ meter }) => !isPerSession(meter)) ? one.actions : [])),
-  );
-  for (const one of enforced) {
-    if (one.actions.every((key) => limited.has(key))) continue;
-    for (const { meter, read } of metersIn(one)) {
-      if (!isPerSession(meter)) continue;
+export function claimedSessions({ enforced, env }: Checked): GroupRule {
+  const limited = lazily(() => {
+    const limiting = enforced.filter(({ meterReads }) =>
+      meterReads.some(({ isPerSession }) => !isPerSession),
+    );
+    return new Set(limiting.flatMap(({ actions }) => actions));
+  });
+  return ({ rules, actions }) => {
+    const perSession = rules.flatMap(({ meterReads }) =>
+      meterReads.filter(({ isPerSession }) => isPerSession),
+    );
+    if (perSession.length === 0 || actions.every((key) => limited().has(key))) return;
+    for (const { read } of perSession) {
+      const message = `\`${read.meter}\` counts per session, which the agent chooses`;
       env.report(
-        warning(
-          'limit-per-session',
-          read.span,
-          `\`${meter.name}\` counts per session, which the agent chooses`,
-          {
-            help: 'add a limit per `agent` or `owner`',
-          },
-        ),
+        warning('limit-per-session', read.span, message, { help: 'add a limit per `agent` or `owner`' }),
       );
     }
-  }
-}
-
-function isPerSession({ per }: Meter): boolean {
-  return per.some(({ kind }) => kind === 'session');
+  };
 }

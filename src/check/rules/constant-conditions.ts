@@ -6,21 +6,16 @@ import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import { isAlwaysTrue, isNeverTrue } from '../domains.ts';
 import { warning } from '../problem.ts';
-import type { Checked } from './warn.ts';
+import type { Examined } from './warn.ts';
 
-export function constantConditions(checked: Checked): void {
-  const { set, enforced } = checked;
-  const search: Search = { checked, unwritten: new Set(enforced.map(({ name }) => name)), lets: new Map() };
-  const conditions = [
-    ...set.policies.flatMap(({ rules }) => rules.map(({ condition }) => condition)),
-    ...[...set.meters.values()].map(({ when }) => when),
-    ...set.guarantees.flatMap(({ claims }) => claims.map(({ when }) => when)),
-  ];
-  for (const condition of conditions) if (condition !== null) reportIn(condition, search);
+export function constantConditions(examined: Examined): void {
+  const { conditions, enforced } = examined;
+  const search: Search = { examined, unwritten: new Set(enforced.map(({ name }) => name)), lets: new Map() };
+  for (const condition of conditions) reportIn(condition, search);
 }
 
 interface Search {
-  readonly checked: Checked;
+  readonly examined: Examined;
   /** Places of rules without condition, whose true condition nobody wrote. */
   readonly unwritten: ReadonlySet<Span>;
   /** Lets that have been searched, and whether something was reported in them. */
@@ -33,7 +28,7 @@ function reportIn(node: Expression, search: Search): boolean {
   const isInside = conditionsWithin(node).map((part) => reportIn(part, search));
   if (isInside.includes(true)) return true;
   if (node.type.kind !== 'boolean' || search.unwritten.has(node.span)) return false;
-  const { env, valueOfLet } = search.checked;
+  const { env, valueOfLet } = search.examined;
   if (isNeverTrue(node, valueOfLet)) {
     env.report(
       warning('never-true', node.span, 'this is never true', {
@@ -54,21 +49,18 @@ function reportIn(node: Expression, search: Search): boolean {
 function reportInLet(id: string, search: Search): boolean {
   const known = search.lets.get(id);
   if (known !== undefined) return known;
-  const value = search.checked.valueOfLet(id);
+  const { examined } = search;
+  const value = examined.valueOfLet(id);
   // A let of `true` or `false` is a switch that somebody turns; one that reads in several ways may vary in others.
-  const isApart = value == null || value.kind === 'literal' || readsInSeveralWays(id, search);
+  const isApart = value == null || value.kind === 'literal' || examined.env.ask('isLetOfSeveralWays', id);
   const isReported = !isApart && reportIn(value, search);
   search.lets.set(id, isReported);
   return isReported;
 }
 
-function readsInSeveralWays(id: string, { checked }: Search): boolean {
-  const name = checked.set.lets.get(id)?.name;
-  return [...checked.set.lets.values()].filter((each) => each.name === name).length > 1;
-}
-
-/** Parts that are conditions themselves; a `not` and what it negates are one. */
+/** Parts that are conditions themselves; a `not` and what it negates are one where they are written so: `not in`. */
 function conditionsWithin(node: Expression): readonly Expression[] {
+  if (node.kind === 'not' && node.span === node.operand.span) return conditionsWithin(node.operand);
   if (node.kind === 'and' || node.kind === 'or' || node.kind === 'not') return childrenOf(node);
   return node.kind === 'quantify' && node.quantifier !== 'sum' ? [node.body] : [];
 }

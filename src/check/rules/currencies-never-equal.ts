@@ -2,18 +2,19 @@
 // stops, an `allow` never grants.
 
 import type { Expression, FieldRead } from '../../model/expression.ts';
-import type { PolicySet } from '../../model/policy.ts';
 import type { Shape, Type } from '../../model/type.ts';
 import { unknown } from '../../model/value.ts';
 import { constantValue } from '../constants.ts';
+import type { Environment } from '../environment.ts';
+import { fieldOf } from '../payload-paths.ts';
 import { warning } from '../problem.ts';
-import type { Checked } from './warn.ts';
+import type { Examined } from './warn.ts';
 
-export function currenciesNeverEqual({ set, enforced, env, valueOfLet }: Checked): void {
+export function currenciesNeverEqual({ enforced, env, valueOfLet }: Examined): void {
   for (const { parts, actions } of enforced) {
     for (const { node } of parts) {
       const [field, constants] = comparedMoney(node);
-      const currencies = field === null ? null : currenciesOf(field, actions, set);
+      const currencies = field === null ? null : currenciesOf(field, actions, env);
       if (field === null || currencies === null) continue;
       for (const constant of constants) {
         const value = constantValue(constant, valueOfLet);
@@ -48,13 +49,13 @@ function moneyField(node: Expression): FieldRead | null {
 function currenciesOf(
   field: FieldRead,
   actions: readonly string[],
-  set: PolicySet,
+  env: Environment,
 ): ReadonlySet<string> | null {
   const currencies = new Set<string>();
   for (const key of actions) {
-    const shape = shapeAround(set.actions.get(key)?.shape, field.steps.slice(0, -1));
+    const shape = shapeAround(env.ask('shape', key), field.steps.slice(0, -1));
     const name = field.type.kind === 'money' ? field.type.currencyField : null;
-    const type: Type | undefined = shape?.fields.find((each) => each.name === name)?.type;
+    const type: Type | undefined = shape === undefined ? undefined : fieldOf(shape, name ?? '')?.type;
     if (type === undefined) continue;
     if (type.kind !== 'text' || type.values === null) return null;
     for (const value of type.values) currencies.add(value);
@@ -65,7 +66,7 @@ function currenciesOf(
 function shapeAround(shape: Shape | undefined, steps: readonly string[]): Shape | undefined {
   let current = shape;
   for (const step of steps) {
-    const type: Type | undefined = current?.fields.find((field) => field.name === step)?.type;
+    const type: Type | undefined = current === undefined ? undefined : fieldOf(current, step)?.type;
     current = type?.kind === 'record' ? type.shape : undefined;
   }
   return current;

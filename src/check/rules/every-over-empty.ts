@@ -2,11 +2,12 @@
 
 import type { Expression, Quantify } from '../../model/expression.ts';
 import { compare, zero } from '../../value/decimal.ts';
-import { structureOf } from '../domains.ts';
 import { warning } from '../problem.ts';
-import type { Checked, RuleInPolicy } from './warn.ts';
+import { structureOf } from '../structure.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
+import type { Examined } from './warn.ts';
 
-export function everyOverEmpty({ enforced, env }: Checked): void {
+export function everyOverEmpty({ enforced, env }: Examined): void {
   for (const one of enforced) {
     if (one.rule.effect !== 'allow') continue;
     for (const { node, polarity } of one.parts) {

@@ -1,13 +1,18 @@
 // A guard on actions that nothing allows never meets a grant: an `allow` is missing, or the guard is left over.
 
 import { warning } from '../problem.ts';
-import type { Checked } from './warn.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
+import type { Checked, GroupRule } from './warn.ts';
 
-export function guardsWithoutAllow({ enforced, env }: Checked): void {
-  const allowed = new Set(enforced.flatMap(({ rule, actions }) => (rule.effect === 'allow' ? actions : [])));
-  for (const { rule, actions, name } of enforced) {
-    const isGuard = rule.effect === 'deny' || rule.effect === 'escalate' || rule.effect === 'reauth';
-    if (!isGuard || actions.some((key) => allowed.has(key))) continue;
+export function guardsWithoutAllow({ env, around }: Checked): GroupRule {
+  return ({ actions, rules }) => {
+    const isAllowed = around
+      .meeting(actions)
+      .some((group) => group.rules.some(({ rule }) => rule.effect === 'allow'));
+    if (!isAllowed) rules.filter(isGuard).forEach(report);
+  };
+
+  function report({ rule, name }: RuleInPolicy): void {
     const message = `no \`allow\` grants what \`${rule.name}\` guards`;
     env.report(
       warning('guard-without-allow', name, message, {
@@ -15,4 +20,8 @@ export function guardsWithoutAllow({ enforced, env }: Checked): void {
       }),
     );
   }
+}
+
+function isGuard({ rule: { effect } }: RuleInPolicy): boolean {
+  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }

@@ -4,11 +4,11 @@ import type { Expression } from '../../model/expression.ts';
 import type { List } from '../../model/policy.ts';
 import { fold } from '../../value/text.ts';
 import { warning } from '../problem.ts';
-import type { Checked } from './warn.ts';
+import type { Examined } from './warn.ts';
 
-export function listsCovering({ enforced, set, env }: Checked): void {
+export function listsCovering({ enforced, env }: Examined): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
-    const list = node.kind === 'in-list' ? set.lists.get(node.list) : undefined;
+    const list = node.kind === 'in-list' ? env.ask('list', node.list) : undefined;
     if (node.kind !== 'in-list' || list === undefined || !holdsAll(list, node.subject)) continue;
     env.report(
       warning(

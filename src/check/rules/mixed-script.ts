@@ -3,35 +3,60 @@
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
-import type { ActionDeclaration, RecordBody, TypeNode } from '../../syntax/tree.ts';
+import type { ActionDeclaration, RecordBody, TypeDeclaration, TypeNode } from '../../syntax/tree.ts';
 import { isMixedScript } from '../../value/text.ts';
+import { type Environment, kept } from '../environment.ts';
 import { warning } from '../problem.ts';
 import { visible } from '../value-errors.ts';
-import type { Checked } from './warn.ts';
+import type { Checked, Examined } from './warn.ts';
+
+/** Most texts are, and are of one script. */
+const isPlain = /^[\0-\x7f]*$/;
 
 interface Text {
   readonly text: string;
   readonly span: Span;
 }
 
-export function mixedScript({ set, files, env, enforced }: Checked): void {
-  const declarations = files.flatMap((file) => file.declarations);
-  const declared = declarations.flatMap((declaration) => {
-    if (declaration.kind === 'action') return textsOfAction(declaration);
-    return declaration.kind === 'type' ? textsOfType(declaration.type) : [];
-  });
-  const conditions = [
-    ...enforced.flatMap(({ parts }) => parts.map(({ node }) => node)),
-    ...[...set.lets.values()].map(({ expression }) => expression),
-  ];
-  for (const { text, span } of [...declared, ...conditions.flatMap(textsOfExpression)]) {
-    if (!isMixedScript(text)) continue;
+export function mixedScriptInDeclarations({ files, env }: Checked): void {
+  for (const { declarations } of files) {
+    for (const declaration of declarations) {
+      if (declaration.kind !== 'action' && declaration.kind !== 'type') continue;
+      const part = declaration.kind === 'action' ? declaration.body : declaration.type;
+      kept(env, part, () => report(textsOf(declaration), env));
+    }
+  }
+}
+
+export function mixedScriptInConditions({ env, enforced }: Examined): void {
+  for (const { literals, parts } of enforced) {
+    for (const node of literals) reportIn(node, env);
+    for (const { node } of parts) if (node.kind === 'like') reportIn(node, env);
+  }
+}
+
+/** A text by itself, such as a let may name. */
+export function mixedScriptInText({ env, conditions }: Examined): void {
+  for (const node of conditions) reportIn(node, env);
+}
+
+function reportIn(node: Expression, env: Environment): void {
+  report(textsOfExpression(node), env);
+}
+
+function report(texts: readonly Text[], env: Environment): void {
+  for (const { text, span } of texts) {
+    if (isPlain.test(text) || !isMixedScript(text)) continue;
     env.report(
       warning('mixed-script', span, `one word mixes letters of several scripts: \`${visible(text)}\``, {
         help: 'a letter that only looks like another never matches: write the word in one script',
       }),
     );
   }
+}
+
+function textsOf(declaration: ActionDeclaration | TypeDeclaration): readonly Text[] {
+  return declaration.kind === 'action' ? textsOfAction(declaration) : textsOfType(declaration.type);
 }
 
 function textsOfAction({ keys, body }: ActionDeclaration): readonly Text[] {

@@ -3,14 +3,14 @@
 
 import type { PolicyDeclaration } from '../../syntax/tree.ts';
 import { warning } from '../problem.ts';
-import type { Checked } from './warn.ts';
+import type { Examined } from './warn.ts';
 
 /** Last segments of the keys of actions that only look. */
 const readingVerbs: ReadonlySet<string> = new Set(
   'read get list view search find show describe query fetch count check lookup'.split(' '),
 );
 
-export function openAllows({ enforced, files, env }: Checked): void {
+export function openAllows({ enforced, declaration, env }: Examined): void {
   for (const { rule, actions, name } of enforced) {
     if (rule.effect !== 'allow' || rule.requirement !== null) continue;
     const changing = actions.find((key) => !isReading(key));
@@ -21,9 +21,7 @@ export function openAllows({ enforced, files, env }: Checked): void {
       }),
     );
   }
-  for (const declaration of files.flatMap((file) => file.declarations)) {
-    if (declaration.kind === 'policy') reportWildcards(declaration, env.report);
-  }
+  if (declaration !== null) reportWildcards(declaration, env.report);
 }
 
 /** `mail.get_thread` reads: the first word of the last segment says so. */
@@ -32,7 +30,7 @@ function isReading(key: string): boolean {
   return readingVerbs.has(word.toLowerCase());
 }
 
-function reportWildcards(policy: PolicyDeclaration, report: Checked['env']['report']): void {
+function reportWildcards(policy: PolicyDeclaration, report: Examined['env']['report']): void {
   const wildcard = policy.patterns.find(({ text }) => text.includes('*'));
   const allow = policy.rules.find((rule) => rule.effect === 'allow' && !rule.isShadow);
   if (wildcard === undefined || allow === undefined || policy.isShadow) return;

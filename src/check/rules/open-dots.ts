@@ -3,12 +3,12 @@
 
 import { warning } from '../problem.ts';
 import { addressOf } from './unanchored-texts.ts';
-import type { Checked } from './warn.ts';
+import type { Examined } from './warn.ts';
 
 /** A dot between letters or digits, before what may be the rest of a host. */
 const openDot = /(?:^|[^\\])[\p{L}\p{N})\]-]\.(?=[\p{L}\p{N}(])/u;
 
-export function openDots({ enforced, env }: Checked): void {
+export function openDots({ enforced, env }: Examined): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     if (node.kind !== 'matches' || addressOf(node.subject) === null || !hasOpenDot(node.pattern)) continue;
     env.report(

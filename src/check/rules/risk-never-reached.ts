@@ -6,22 +6,21 @@ import { unknown } from '../../model/value.ts';
 import { type Decimal, toNumber } from '../../value/decimal.ts';
 import { constantValue } from '../constants.ts';
 import { warning } from '../problem.ts';
+import { rulesByActions } from './rules-by-actions.ts';
 import type { Checked } from './warn.ts';
 
 const riskMax = 100;
 
 export function riskNeverReached({ enforced, env, valueOfLet }: Checked): void {
-  const mostByAction = new Map<string, number>();
-  for (const { rule, actions } of enforced) {
-    for (const key of actions) {
-      mostByAction.set(key, (mostByAction.get(key) ?? 0) + Math.max(0, rule.points));
-    }
-  }
+  const reading = enforced.filter(({ riskTests }) => riskTests.length > 0);
+  if (reading.length === 0) return;
+  const mostOf = mostPoints(enforced);
+  const mostByActions = new Map<readonly string[], number>();
   const most = new Map<string, Reading>();
-  for (const { parts, actions } of enforced) {
-    const here = Math.min(riskMax, Math.max(0, ...actions.map((key) => mostByAction.get(key) ?? 0)));
-    for (const { node } of parts) {
-      if (node.kind !== 'compare' || (node.left.kind !== 'risk' && node.right.kind !== 'risk')) continue;
+  for (const { riskTests, actions } of reading) {
+    const here = mostByActions.get(actions) ?? mostOf(actions);
+    mostByActions.set(actions, here);
+    for (const node of riskTests) {
       const key = JSON.stringify(node.span);
       // One place may be read by several rules through a let.
       most.set(key, { node, most: Math.max(here, most.get(key)?.most ?? 0) });
@@ -38,6 +37,17 @@ export function riskNeverReached({ enforced, env, valueOfLet }: Checked): void {
       }),
     );
   }
+}
+
+/** The most points that the rules of one of the actions add together. */
+function mostPoints(rules: Checked['enforced']): (actions: readonly string[]) => number {
+  const byAction = new Map<string, number>();
+  for (const { actions, rules: group } of rulesByActions(rules).groups) {
+    const points = group.reduce((sum, { rule }) => sum + Math.max(0, rule.points), 0);
+    if (points > 0) for (const key of actions) byAction.set(key, (byAction.get(key) ?? 0) + points);
+  }
+  return (actions) =>
+    actions.reduce((most, key) => Math.max(most, Math.min(riskMax, byAction.get(key) ?? 0)), 0);
 }
 
 interface Reading {

@@ -1,22 +1,34 @@
 // A rule beside another of the same effect that is true whenever it is: it never decides, adds no risk and asks for
 // nothing more, so that somebody took it for something else, or forgot it when the other one was widened.
 
-import { structureOf } from '../domains.ts';
-import { implies, indexStatements } from '../implication.ts';
+import { implies } from '../implication.ts';
 import { warning } from '../problem.ts';
-import type { Checked, RuleInPolicy } from './warn.ts';
+import { structureOf } from '../structure.ts';
+import { lazily } from './lazily.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
+import { type Following, indexStatements } from './statement-index.ts';
+import type { Checked, GroupRule } from './warn.ts';
 
-export function rulesImplied({ enforced, env }: Checked): void {
-  for (const alike of rulesAlike(enforced)) {
-    const following = indexStatements(alike);
-    for (const one of alike) {
-      if (one.rule.points !== 0) continue;
-      const other = following(one.statement).find(
-        (each) => each !== one && implies(one.statement, each.statement) && replaces(each, one),
-      );
+export function rulesImplied({ enforced, env }: Checked): GroupRule {
+  const alike = lazily(() => Map.groupBy(enforced.filter(isNoPoints), ({ asks }) => asks));
+  const indices = new Map<string, Following<RuleInPolicy>>();
+  const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {
+    const index = indices.get(one.asks) ?? indexStatements(alike().get(one.asks) ?? []);
+    indices.set(one.asks, index);
+    return index(one);
+  };
+  return ({ rules }) => {
+    for (const one of rules) {
+      if (one.rule.effect === 'risk' || one.rule.points !== 0) continue;
+      const other = following(one).find((each) => replaces(each, one));
       if (other !== undefined) env.report(implied(one, other));
     }
-  }
+  };
+}
+
+/** A `risk` rule is there for its points. */
+function isNoPoints({ rule }: RuleInPolicy): boolean {
+  return rule.effect !== 'risk';
 }
 
 function implied(one: RuleInPolicy, other: RuleInPolicy): ReturnType<typeof warning> {
@@ -27,26 +39,12 @@ function implied(one: RuleInPolicy, other: RuleInPolicy): ReturnType<typeof warn
   });
 }
 
-/** Rules of one effect that ask for the same and grant for as long. */
-function rulesAlike(enforced: readonly RuleInPolicy[]): readonly (readonly RuleInPolicy[])[] {
-  const groups = new Map<string, RuleInPolicy[]>();
-  for (const one of enforced) {
-    const { effect, requirement, validForSeconds } = one.rule;
-    if (effect === 'risk') continue;
-    const key = structureOf([effect, requirement, validForSeconds]);
-    const group = groups.get(key) ?? [];
-    groups.set(key, group);
-    group.push(one);
-  }
-  return [...groups.values()];
-}
-
 /**
- * Of a rule that is true whenever the other is: whether it speaks of all its actions, is no copy of it, and decides
- * before it or for the same reason. Of two that are true of the same requests the later one is replaced.
+ * Of a rule that is true whenever the other is: whether it is no copy of it, and decides before it or for the
+ * same reason. Of two that are true of the same requests the later one is replaced.
  */
 function replaces(other: RuleInPolicy, one: RuleInPolicy): boolean {
-  if (!one.actions.every((key) => other.actions.includes(key)) || isCopy(other, one)) return false;
+  if (isCopy(other, one)) return false;
   if (other.rule.points > 0 || other.rule.id < one.rule.id) return true;
   return hasSameReason(other, one) && !isEqual(other, one);
 }
@@ -56,8 +54,8 @@ function isEqual(other: RuleInPolicy, one: RuleInPolicy): boolean {
 }
 
 function isCopy(other: RuleInPolicy, one: RuleInPolicy): boolean {
-  const [a, b] = [other, one].map(({ rule, actions }) => structureOf([rule.condition, rule.points, actions]));
-  return a === b;
+  if (other.actions !== one.actions || other.rule.points !== one.rule.points) return false;
+  return structureOf(other.rule.condition) === structureOf(one.rule.condition);
 }
 
 function hasSameReason(other: RuleInPolicy, one: RuleInPolicy): boolean {

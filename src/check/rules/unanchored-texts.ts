@@ -5,12 +5,12 @@ import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import { constantText } from '../constants.ts';
 import { warning } from '../problem.ts';
-import type { Checked } from './warn.ts';
+import type { Examined } from './warn.ts';
 
 export type Address = 'email' | 'url' | 'host';
 type Operator = 'contains' | 'starts with' | 'ends with' | 'like';
 
-export function unanchoredTexts({ enforced, env, valueOfLet }: Checked): void {
+export function unanchoredTexts({ enforced, env, valueOfLet }: Examined): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     const test = testOf(node);
     const address = test === null ? null : addressOf(test.subject);

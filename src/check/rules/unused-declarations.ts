@@ -15,9 +15,9 @@ const mustBeUsed: readonly DeclarationKind[] = [
   'hours',
 ];
 
-export function unusedDeclarations({ env }: Checked): void {
+export function unusedDeclarations({ env, used }: Checked): void {
   for (const { name, kind } of env.declarations.values()) {
-    if (!mustBeUsed.includes(kind) || env.used.has(name.text)) continue;
+    if (!mustBeUsed.includes(kind) || used.has(name.text)) continue;
     const message = `${article(kind).replace(/^an? /, '')} \`${name.text}\` is never used`;
     env.report(warning('unused-declaration', name.span, message, { help: 'use it or remove it' }));
   }

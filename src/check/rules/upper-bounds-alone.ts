@@ -3,9 +3,10 @@
 import type { Expression, FieldRead } from '../../model/expression.ts';
 import { fieldKey } from '../domains.ts';
 import { warning } from '../problem.ts';
-import type { Checked, RuleInPolicy } from './warn.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
+import type { Examined } from './warn.ts';
 
-export function upperBoundsAlone({ enforced, env }: Checked): void {
+export function upperBoundsAlone({ enforced, env }: Examined): void {
   for (const one of enforced) {
     if (one.rule.effect !== 'allow') continue;
     const bounded = new Set(boundsIn(one, 'low').map(fieldKey));

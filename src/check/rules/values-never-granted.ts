@@ -1,73 +1,94 @@
 // A value of an enumeration under which no `allow` of the action can be true: a case that was forgotten, or a value
 // that need not be declared.
 
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Expression, FieldRead } from '../../model/expression.ts';
-import { type Atom, allOf, atomsOf, fieldKey, isImpossible } from '../domains.ts';
+import type { Action } from '../../model/policy.ts';
+import type { ValueOfLet } from '../constants.ts';
+import { type Atom, atomsOf, fieldKey, isImpossible } from '../domains.ts';
+import { fieldOf } from '../payload-paths.ts';
 import { warning } from '../problem.ts';
-import type { Checked, RuleInPolicy } from './warn.ts';
+import { keptBeside } from './kept-beside.ts';
+import { lazily } from './lazily.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
+import { inOrder } from './rules-by-actions.ts';
+import type { Checked } from './warn.ts';
 
-export function valuesNeverGranted(checked: Checked): void {
-  const { set, enforced } = checked;
-  const reported = new Set<string>();
-  for (const { key } of set.actions.values()) {
-    const allows = enforced.filter(({ rule, actions }) => rule.effect === 'allow' && actions.includes(key));
-    for (const field of enumerationsIn(allows)) reportField(key, field, allows, { ...checked, reported });
+export function valuesNeverGranted({ set, env, around, valueOfLet }: Checked): void {
+  const found = new Map<string, readonly Enumeration[]>();
+  for (const action of set.actions.values()) {
+    const groups = around.speakingOf(action.key);
+    if (groups.length === 0) continue;
+    keptBeside(env, action, groups, () => {
+      const name = groups.map(({ places }) => places[0]).join();
+      const enumerations = found.get(name) ?? enumerationsIn(inOrder(groups).filter(isAllow), valueOfLet);
+      found.set(name, enumerations);
+      for (const enumeration of enumerations) reportField(action, enumeration, env.report);
+    });
   }
 }
 
-/** Required fields of the payload with several values that the conditions read. */
-function enumerationsIn(allows: readonly RuleInPolicy[]): readonly FieldRead[] {
+function isAllow({ rule }: RuleInPolicy): boolean {
+  return rule.effect === 'allow';
+}
+
+/** A field of the payload with several values that conditions of all `allow` rules of an action read. */
+interface Enumeration {
+  readonly field: FieldRead;
+  /** By `allow`, whether it can be true while the field has the value. */
+  readonly tests: readonly (() => Test)[];
+}
+
+type Test = (value: string) => boolean;
+
+function enumerationsIn(allows: readonly RuleInPolicy[], valueOfLet: ValueOfLet): readonly Enumeration[] {
   const fields = new Map<string, FieldRead>();
-  for (const { node } of allows.flatMap(({ parts }) => parts)) {
-    if (node.kind !== 'field' || node.root !== 'payload' || node.isSigned) continue;
-    if (node.type.kind === 'text' && node.type.values !== null) fields.set(fieldKey(node), node);
-  }
-  return [...fields.values()];
+  for (const { enumerations } of allows) for (const field of enumerations) fields.set(fieldKey(field), field);
+  return [...fields.values()]
+    .filter(({ steps }) => steps.length === 1)
+    .map((field) => ({
+      field,
+      // Most values are granted by the first few of many rules.
+      tests: allows.map(({ rule, atoms }) => lazily(() => testOf(rule.condition, atoms, field, valueOfLet))),
+    }));
 }
 
 function reportField(
-  action: string,
-  field: FieldRead,
-  allows: readonly RuleInPolicy[],
-  checked: Checked & { readonly reported: Set<string> },
+  action: Action,
+  { field, tests }: Enumeration,
+  report: (warning: Diagnostic) => void,
 ): void {
-  if (field.type.kind !== 'text' || field.steps.length !== 1) return;
-  const slot = checked.set.actions.get(action)?.shape.fields.find(({ name }) => name === field.steps[0]);
+  const slot = fieldOf(action.shape, field.steps[0] ?? '');
   if (slot?.type.kind !== 'text' || slot.isOptional || slot.isNullable) return;
   const values = slot.type.values ?? [];
-  const lost = values.filter((value) => !allows.some((one) => canGrant(one, field, value, checked)));
-  const name = `payload.${field.steps[0]}`;
+  const lost = values.filter((value) => !tests.some((test) => test()(value)));
   if (lost.length === 0 || lost.length === values.length) return;
   const shown = lost.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
-  const message = `nothing allows \`${action}\` with ${shown} in \`${name}\``;
-  if (checked.reported.has(message)) return;
-  checked.reported.add(message);
-  const place = checked.set.actions.get(action)!.span;
-  checked.env.report(
-    warning('value-never-granted', place, message, {
+  const message = `nothing allows \`${action.key}\` with ${shown} in \`payload.${field.steps[0]}\``;
+  report(
+    warning('value-never-granted', action.span, message, {
       help: 'add an `allow` for it, or take the value out of the enumeration',
       related: [{ span: field.span, message: 'the conditions of all `allow` rules leave it out' }],
     }),
   );
 }
 
-function canGrant(one: RuleInPolicy, field: FieldRead, value: string, { valueOfLet }: Checked): boolean {
-  const all = allOf(field.type);
-  if (all === null) return true;
-  const assumed: Atom = {
-    key: `${fieldKey(field)} `,
-    all,
-    values: { kind: 'texts', texts: new Set([value]), isComplement: false },
-    mayBeUnknown: false,
-  };
-  return !isExcluded(one.rule.condition, assumed, valueOfLet);
+/** Whether the condition can be true while the field has a value; an `or` when one of its parts can. */
+function testOf(node: Expression, atoms: readonly Atom[], field: FieldRead, valueOfLet: ValueOfLet): Test {
+  const own = testOfAtoms(atoms, field);
+  if (node.kind !== 'or' && node.kind !== 'and') return own;
+  // What a part of a conjunction excludes by itself, the whole excludes.
+  const apart = node.operands.filter(({ kind }) => node.kind === 'or' || kind === 'or' || kind === 'and');
+  const parts = apart.map((part) => testOf(part, atomsOf(part, true, valueOfLet), field, valueOfLet));
+  if (node.kind === 'or') return (value) => parts.some((part) => part(value));
+  return (value) => own(value) && parts.every((part) => part(value));
 }
 
-/** Whether the condition cannot be true under the assumption; an `or` when none of its parts can. */
-function isExcluded(node: Expression, assumed: Atom, valueOfLet: Checked['valueOfLet']): boolean {
-  if (node.kind === 'or') return node.operands.every((operand) => isExcluded(operand, assumed, valueOfLet));
-  if (node.kind === 'and') {
-    if (node.operands.some((operand) => isExcluded(operand, assumed, valueOfLet))) return true;
-  }
-  return isImpossible([assumed, ...atomsOf(node, true, valueOfLet)]);
+function testOfAtoms(atoms: readonly Atom[], field: FieldRead): Test {
+  const key = `${fieldKey(field)} `;
+  if (isImpossible(atoms.filter((atom) => atom.key !== key))) return () => false;
+  const asked = atoms.flatMap(({ key: of, values }) =>
+    of === key && values.kind === 'texts' ? [values] : [],
+  );
+  return (value) => asked.every(({ texts, isComplement }) => texts.has(value) !== isComplement);
 }

@@ -1,14 +1,12 @@
-// Runs the rules that find what is legal and probably not meant: one file a rule, in the order of this list.
+// Runs the rules that find what is legal and probably not meant: one file a rule. Those that look at one policy, meter,
+// guarantee or let alone are run again only where it or what it rests on has changed; those that look at the whole set
+// are run each time.
 
-import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
-import type { PolicySet, Rule } from '../../model/policy.ts';
-import type { PolicyFile } from '../../syntax/tree.ts';
+import type { Policy, PolicySet } from '../../model/policy.ts';
+import type { PolicyDeclaration, PolicyFile } from '../../syntax/tree.ts';
 import type { ValueOfLet } from '../constants.ts';
-import { type Atom, atomsOf } from '../domains.ts';
-import type { Environment } from '../environment.ts';
-import { type Statement, statementOf } from '../implication.ts';
-import { type Part, partsWithPolarity } from '../polarity.ts';
+import { type Environment, kept } from '../environment.ts';
 import { claimedSessions } from './claimed-sessions.ts';
 import { constantConditions } from './constant-conditions.ts';
 import { currenciesNeverEqual } from './currencies-never-equal.ts';
@@ -17,91 +15,184 @@ import { everyOverEmpty } from './every-over-empty.ts';
 import { exactDenyLists } from './exact-deny-lists.ts';
 import { guardsStoppingShort } from './guards-stopping-short.ts';
 import { guardsWithoutAllow } from './guards-without-allow.ts';
+import { keptBeside } from './kept-beside.ts';
 import { listsCovering } from './lists-covering.ts';
-import { mixedScript } from './mixed-script.ts';
+import { mixedScriptInConditions, mixedScriptInDeclarations, mixedScriptInText } from './mixed-script.ts';
 import { openAllows } from './open-allows.ts';
 import { openDots } from './open-dots.ts';
 import { riskNeverReached } from './risk-never-reached.ts';
+import { type RuleInPolicy, ruleInPolicy } from './rule-in-policy.ts';
+import { type RuleGroup, type RulesByActions, rulesByActions } from './rules-by-actions.ts';
 import { rulesImplied } from './rules-implied.ts';
 import { rulesNeverDeciding } from './rules-never-deciding.ts';
 import { unanchoredTexts } from './unanchored-texts.ts';
 import { unusedDeclarations } from './unused-declarations.ts';
 import { upperBoundsAlone } from './upper-bounds-alone.ts';
-import { valuesNeverEqual } from './values-never-equal.ts';
+import { entriesNeverEqual, type ListRead, listReadsIn, literalsNeverEqual } from './values-never-equal.ts';
 import { valuesNeverGranted } from './values-never-granted.ts';
 
-/** What a rule of the checker looks at: a set without errors, the trees that it comes from, where to report to. */
+/** Conditions that are looked at by themselves: those of a policy, or what a meter, guarantee or let says. */
+export interface Examined {
+  readonly env: Environment;
+  readonly valueOfLet: ValueOfLet;
+  /** All conditions, those that only shadow too. */
+  readonly conditions: readonly Expression[];
+  /** Null but for policies. */
+  readonly declaration: PolicyDeclaration | null;
+  /** Rules that count, those that only shadow left out. */
+  readonly enforced: readonly RuleInPolicy[];
+}
+
+/** What a rule about the whole set looks at: a set without errors, the trees that it comes from, where to report to. */
 export interface Checked {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly env: Environment;
   readonly valueOfLet: ValueOfLet;
-  /** Rules that count, those that only shadow left out. */
+  /** Rules that count, of all policies by name. */
   readonly enforced: readonly RuleInPolicy[];
+  readonly around: RulesByActions<RuleInPolicy>;
+  readonly listReads: readonly ListRead[];
+  /** Names that something refers to. */
+  readonly used: ReadonlySet<string>;
 }
 
-export interface RuleInPolicy {
-  readonly rule: Rule;
-  /** Keys of the actions that it speaks of. */
-  readonly actions: readonly string[];
-  /** Place of its name. */
-  readonly name: Span;
-  /** All parts of its condition, lets followed. */
-  readonly parts: readonly Part[];
-  /** What its condition says of single values. */
-  readonly atoms: readonly Atom[];
-  /** Its condition taken apart, to ask what follows from it. */
-  readonly statement: Statement;
-}
-
-const rules: readonly ((checked: Checked) => void)[] = [
-  unusedDeclarations,
+const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   openAllows,
-  guardsWithoutAllow,
-  rulesNeverDeciding,
   constantConditions,
   upperBoundsAlone,
   unanchoredTexts,
-  duplicateRules,
-  mixedScript,
+  mixedScriptInConditions,
   everyOverEmpty,
   exactDenyLists,
-  claimedSessions,
-  valuesNeverGranted,
   currenciesNeverEqual,
-  rulesImplied,
   listsCovering,
-  valuesNeverEqual,
-  riskNeverReached,
+  literalsNeverEqual,
   openDots,
+];
+
+const rulesOfSets: readonly ((checked: Checked) => void)[] = [
+  unusedDeclarations,
+  mixedScriptInDeclarations,
+  valuesNeverGranted,
+  entriesNeverEqual,
+  riskNeverReached,
+];
+
+/** Looks at the rules of one set of actions beside those that speak of some of the same. */
+export type GroupRule = (group: RuleGroup<RuleInPolicy>) => void;
+
+const rulesOfGroups: readonly ((checked: Checked) => GroupRule)[] = [
+  guardsWithoutAllow,
+  rulesNeverDeciding,
+  duplicateRules,
+  claimedSessions,
+  rulesImplied,
   guardsStoppingShort,
 ];
 
-export function warn(set: PolicySet, files: readonly PolicyFile[], env: Environment): void {
-  const valueOfLet = (id: string): Expression | undefined => set.lets.get(id)?.expression;
-  const names = namesOfRules(files);
-  const enforced = set.policies.flatMap(({ actions, rules: inPolicy }) =>
-    inPolicy
-      .filter(({ isShadow }) => !isShadow)
-      .map((rule) => ({
-        rule,
-        actions,
-        name: names.get(rule.id) ?? rule.span,
-        parts: partsWithPolarity(rule.condition, valueOfLet),
-        atoms: atomsOf(rule.condition, true, valueOfLet),
-        statement: statementOf(rule.condition, valueOfLet),
-      })),
-  );
-  for (const rule of rules) rule({ set, files, env, valueOfLet, enforced });
+export interface Whole {
+  readonly set: PolicySet;
+  readonly files: readonly PolicyFile[];
+  readonly env: Environment;
+  /** From which each policy comes. */
+  readonly declarations: ReadonlyMap<Policy, PolicyDeclaration>;
+  readonly used: ReadonlySet<string>;
 }
 
-function namesOfRules(files: readonly PolicyFile[]): ReadonlyMap<string, Span> {
-  const policies = files.flatMap((file) => file.declarations).filter(({ kind }) => kind === 'policy');
-  return new Map(
-    policies.flatMap((policy) =>
-      policy.kind === 'policy'
-        ? policy.rules.map((rule) => [`${policy.name.text}/${rule.name.text}`, rule.name.span] as const)
-        : [],
-    ),
-  );
+/** What of a part the rules about the whole set go by. */
+interface Findings {
+  readonly enforced: readonly RuleInPolicy[];
+  readonly listReads: readonly ListRead[];
+}
+
+export function warn({ set, files, env, declarations, used }: Whole): void {
+  const enforced: RuleInPolicy[] = [];
+  const listReads: ListRead[] = [];
+  for (const findings of examineAll(set, env, declarations)) {
+    for (const one of findings.enforced) enforced.push(one);
+    for (const one of findings.listReads) listReads.push(one);
+  }
+  const valueOfLet: ValueOfLet = (id) => set.lets.get(id)?.expression;
+  const around = rulesByActions(enforced);
+  const checked: Checked = { set, files, env, valueOfLet, enforced, around, listReads, used };
+  for (const rule of rulesOfSets) rule(checked);
+  const ofGroups = rulesOfGroups.map((rule) => rule(checked));
+  for (const group of around.groups) {
+    keptBeside(env, group.actions, around.meeting(group.actions), () => {
+      for (const rule of ofGroups) rule(group);
+    });
+  }
+}
+
+function* examineAll(
+  set: PolicySet,
+  env: Environment,
+  declarations: ReadonlyMap<Policy, PolicyDeclaration>,
+): Generator<Findings> {
+  for (const policy of set.policies) {
+    const declaration = declarations.get(policy) ?? null;
+    yield kept(env, policy, () =>
+      examine(
+        policy.rules.map(({ condition }) => condition),
+        env,
+        { policy, declaration },
+      ),
+    );
+  }
+  for (const one of set.lets.values()) yield kept(env, one, () => examineLet(one.expression, env));
+  for (const meter of set.meters.values()) yield kept(env, meter, () => examine(given([meter.when]), env));
+  for (const one of set.guarantees) {
+    yield kept(env, one, () => examine(given(one.claims.map(({ when }) => when)), env));
+  }
+}
+
+function given(conditions: readonly (Expression | null)[]): readonly Expression[] {
+  return conditions.filter((condition) => condition !== null);
+}
+
+interface OfPolicy {
+  readonly policy: Policy;
+  readonly declaration: PolicyDeclaration | null;
+}
+
+function examine(conditions: readonly Expression[], env: Environment, of: OfPolicy | null = null): Findings {
+  const valueOfLet = letsAskedFor(env);
+  const enforced = of === null ? [] : enforcedRules(of, env, valueOfLet);
+  const examined: Examined = { env, valueOfLet, conditions, declaration: of?.declaration ?? null, enforced };
+  for (const rule of rulesOfParts) rule(examined);
+  return { enforced, listReads: conditions.flatMap(listReadsIn) };
+}
+
+/** A let is no condition by itself: it is looked at where it is read, but for what it says of lists and texts. */
+function examineLet(expression: Expression, env: Environment): Findings {
+  const examined: Examined = {
+    env,
+    valueOfLet: letsAskedFor(env),
+    conditions: [expression],
+    declaration: null,
+    enforced: [],
+  };
+  mixedScriptInText(examined);
+  literalsNeverEqual(examined);
+  return { enforced: [], listReads: listReadsIn(expression) };
+}
+
+/** Values of lets, of which it is remembered that the findings rest on them. */
+function letsAskedFor(env: Environment): ValueOfLet {
+  const known = { whereTrue: new Map(), whereFalse: new Map() };
+  return Object.assign((id: string) => env.ask('letValue', id), { known });
+}
+
+function enforcedRules(
+  { policy, declaration }: OfPolicy,
+  env: Environment,
+  valueOfLet: ValueOfLet,
+): readonly RuleInPolicy[] {
+  const names = new Map(declaration?.rules.map(({ name }) => [name.text, name.span]));
+  return policy.rules
+    .filter(({ isShadow }) => !isShadow)
+    .map((rule) =>
+      ruleInPolicy(rule, policy.actions, names.get(rule.name) ?? rule.span, { env, valueOfLet }),
+    );
 }

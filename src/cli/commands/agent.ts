@@ -1,90 +1,68 @@
-// `writ agent`: registers agents and says which of them may ask. Works on the data directory of the service, whether
-// the service runs or not; what it changes holds from the next request on.
+// `writ agent`: registers agents, changes their keys and signing secrets, and says which of them may ask. Works on the
+// data directory of the service, whether the service runs or not: what it changes is in force within a second.
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { Option } from 'commander';
-import { addAgent } from '../../agents/registry.ts';
+import { Argument, Option } from 'commander';
+import {
+  addAgent,
+  defaultGraceMs,
+  type RotateResult,
+  rotateKey,
+  type SetSigningResult,
+  setSigning,
+} from '../../agents/registry.ts';
 import { riskTiers } from '../../model/request.ts';
 import { openStore } from '../../store/open.ts';
-import type { AgentRow } from '../../store/records.ts';
+import { type AgentRow, type AgentStatus, type SigningMode, signingModes } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output.ts';
+import { agentJson, agentTable, keyJson, keyTable, timeText } from '../agent-text.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output.ts';
 import { commandLineUser } from '../with-store.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+type Finish = (code: ExitCode) => void;
+
+export function define(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineAdd(command, finish);
   withCommon(command.command('list').description('list the agents')).action(async (options: Common) => {
     finish(await withStore(options, (store) => list(store, options)));
   });
-  defineStatus(
-    command,
-    { name: 'disable', status: 'disabled', description: 'refuse all requests of an agent' },
-    finish,
-  );
-  defineStatus(
-    command,
-    { name: 'enable', status: 'active', description: 'let a disabled agent ask again' },
-    finish,
-  );
+  defineShow(command, finish);
+  for (const change of statusCommands) defineStatus(command, change, finish);
+  defineRevoke(command, finish);
+  defineRotate(command, finish);
+  defineSigning(command, finish);
 }
 
 const examples = `
 Examples:
   writ agent add buyer-1 --tier low --owner ops@example.com --tag purchasing
-  writ agent list --json
-  writ agent disable buyer-1`;
+  writ agent rotate buyer-1 --grace 48h
+  writ agent rotate buyer-1 --grace now
+  writ agent signing buyer-1 required
+  writ agent signing buyer-1 required --new-secret
+  writ agent disable buyer-1
+  writ agent revoke buyer-1 --yes`;
 
 interface Common {
   readonly data: string;
   readonly json?: boolean;
 }
 
-interface AddOptions extends Common {
-  readonly tier: string;
-  readonly owner: string;
-  readonly tag: readonly string[];
-}
-
-interface StatusCommand {
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
-  readonly description: string;
-}
-
 function withCommon(command: Command): Command {
   return command
     .option('--data <directory>', 'the data directory of the service', './var')
     .option('--json', 'print the result as JSON');
-}
-
-function defineAdd(command: Command, finish: (code: ExitCode) => void): void {
-  withCommon(command.command('add'))
-    .description('register an agent and print its API key, which is shown this once')
-    .argument('<name>', 'how people call the agent')
-    .addOption(
-      new Option('--tier <tier>', 'how much harm it could do').choices(riskTiers).makeOptionMandatory(),
-    )
-    .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
-    .option('--tag <tag...>', 'words that policies may ask for', [])
-    .action(async (name: string, options: AddOptions) => {
-      finish(await withStore(options, (store) => add(store, name, options)));
-    });
-}
-
-function defineStatus(
-  command: Command,
-  { name, status, description }: StatusCommand,
-  finish: (code: ExitCode) => void,
-): void {
-  withCommon(command.command(name))
-    .description(description)
-    .argument('<agent>', 'its name or id')
-    .action(async (agent: string, options: Common) => {
-      finish(await withStore(options, (store) => setStatus(store, { agent, status, options })));
-    });
 }
 
 /** Opens and closes the store; what it says is for the operator, not a fault of ours. */
@@ -103,6 +81,43 @@ async function withStore(options: Common, run: (store: Store) => Promise<ExitCod
   }
 }
 
+/** Runs `run` with the agent that is meant. */
+function withAgent(
+  idOrName: string,
+  options: Common,
+  run: (store: Store, agent: AgentRow) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return withStore(options, async (store) => {
+    const agent = await store.agents.find(idOrName);
+    return agent === null ? fail(`there is no agent \`${idOrName}\``) : await run(store, agent);
+  });
+}
+
+function fail(message: string): ExitCode {
+  printError(`error: ${message}\n`);
+  return exitCodes.wrong;
+}
+
+interface AddOptions extends Common {
+  readonly tier: string;
+  readonly owner: string;
+  readonly tag: readonly string[];
+}
+
+function defineAdd(command: Command, finish: Finish): void {
+  withCommon(command.command('add'))
+    .description('register an agent and print its API key, which is shown this once')
+    .argument('<name>', 'how people call the agent')
+    .addOption(
+      new Option('--tier <tier>', 'how much harm it could do').choices(riskTiers).makeOptionMandatory(),
+    )
+    .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
+    .option('--tag <tag...>', 'words that policies may ask for', [])
+    .action(async (name: string, options: AddOptions) => {
+      finish(await withStore(options, (store) => add(store, name, options)));
+    });
+}
+
 async function add(store: Store, name: string, options: AddOptions): Promise<ExitCode> {
   const { tier: riskTier, owner: controlOwner, tag: tags } = options;
   const result = await addAgent(store, { name, riskTier, controlOwner, tags });
@@ -113,7 +128,7 @@ async function add(store: Store, name: string, options: AddOptions): Promise<Exi
     return exitCodes.wrong;
   }
   const { agent, apiKey } = result;
-  if (options.json === true) printJson({ agent: describe(agent), api_key: apiKey });
+  if (options.json === true) printJson({ agent: agentJson(agent), api_key: apiKey });
   else {
     print(`${createMarks().good('✓')} ${agent.name} registered, id ${agent.id}\n\n  ${apiKey}\n\n`);
     print('This is the only time the key is shown. The agent sends it as X-Agent-API-Key.\n');
@@ -125,73 +140,168 @@ const optionNames = { name: 'name', riskTier: '--tier', controlOwner: '--owner',
 
 async function list(store: Store, { json }: Common): Promise<ExitCode> {
   const agents = await store.agents.list();
-  if (json === true) printJson(agents.map(describe));
+  if (json === true) printJson(agents.map(agentJson));
   else if (agents.length === 0) print('no agents yet: `writ agent add NAME --tier TIER --owner PERSON`\n');
-  else print(table(agents));
+  else print(agentTable(agents));
   return exitCodes.ok;
 }
 
-interface StatusRequest {
-  readonly agent: string;
-  readonly status: 'active' | 'disabled';
-  readonly options: Common;
+const agentArgument = ['<agent>', 'its name or id'] as const;
+
+function defineShow(command: Command, finish: Finish): void {
+  withCommon(command.command('show'))
+    .description('show an agent and its keys: when they were made, last used, and end')
+    .argument(...agentArgument)
+    .action(async (name: string, options: Common) => {
+      finish(await withAgent(name, options, (store, agent) => show(store, agent, options)));
+    });
+}
+
+async function show(store: Store, agent: AgentRow, { json }: Common): Promise<ExitCode> {
+  const keys = await store.agents.keys(agent.id);
+  if (json === true) printJson({ ...agentJson(agent), keys: keys.map(keyJson) });
+  else print(`${agentTable([agent])}\n${keyTable(keys, Date.now())}`);
+  return exitCodes.ok;
+}
+
+interface StatusCommand {
+  readonly name: string;
+  readonly status: AgentStatus;
+  readonly description: string;
+}
+
+const statusCommands: readonly StatusCommand[] = [
+  { name: 'disable', status: 'disabled', description: 'refuse all requests of an agent' },
+  { name: 'enable', status: 'active', description: 'let a disabled agent ask again' },
+];
+
+function defineStatus(command: Command, { name, status, description }: StatusCommand, finish: Finish): void {
+  withCommon(command.command(name))
+    .description(description)
+    .argument(...agentArgument)
+    .action(async (agent: string, options: Common) => {
+      finish(await withAgent(agent, options, (store, found) => setStatus(store, found, { status, options })));
+    });
+}
+
+function defineRevoke(command: Command, finish: Finish): void {
+  withCommon(command.command('revoke'))
+    .description('refuse all requests of an agent for good: nothing brings it back')
+    .argument(...agentArgument)
+    .option('--yes', 'say that this is meant, for it is final')
+    .action(async (agent: string, options: Common & { readonly yes?: boolean }) => {
+      if (options.yes !== true)
+        throw new UsageError('a revoked agent can never be enabled again: say --yes if that is meant');
+      const revoke = { status: 'revoked', options } as const;
+      finish(await withAgent(agent, options, (store, found) => setStatus(store, found, revoke)));
+    });
 }
 
 async function setStatus(
   store: Store,
-  { agent: idOrName, status, options }: StatusRequest,
+  agent: AgentRow,
+  { status, options }: { readonly status: AgentStatus; readonly options: Common },
 ): Promise<ExitCode> {
-  const agent = await store.agents.find(idOrName);
-  if (agent === null) {
-    printError(`error: there is no agent \`${idOrName}\`\n`);
-    return exitCodes.wrong;
-  }
   const result = await store.agents.setStatus({ agentId: agent.id, status, atMs: Date.now() });
-  if (result === 'already-revoked') {
-    printError(`error: \`${agent.name}\` is revoked, and that is final\n`);
-    return exitCodes.wrong;
-  }
-  if (options.json === true) printJson({ ...describe(agent), status });
+  if (result === 'already-revoked') return fail(`\`${agent.name}\` is revoked, and that is final`);
+  if (options.json === true) printJson(agentJson({ ...agent, status }));
   else print(`${agent.name} is ${result === 'unchanged' ? 'already ' : ''}${status}\n`);
   return exitCodes.ok;
 }
 
-/** Without what is secret, sealed or not. */
-function describe(agent: AgentRow): object {
-  const { id, name, riskTier, controlOwner, tags, status, signing } = agent;
-  const created = new Date(agent.createdAtMs).toISOString();
-  return {
-    id,
-    name,
-    risk_tier: riskTier,
-    control_owner: controlOwner,
-    tags,
-    status,
-    signing,
-    created_at: created,
-  };
+interface RotateCommandOptions extends Common {
+  readonly grace: number;
 }
 
-function table(agents: readonly AgentRow[]): string {
-  const rows = [
-    ['NAME', 'TIER', 'OWNER', 'STATUS', 'TAGS', 'ID'],
-    ...agents.map(({ name, riskTier, controlOwner, status, tags, id }) => [
-      name,
-      riskTier,
-      controlOwner,
-      status,
-      tags.join(' ') || '-',
-      id,
-    ]),
-  ];
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join('  ')
-          .trimEnd()}\n`,
+function defineRotate(command: Command, finish: Finish): void {
+  withCommon(command.command('rotate'))
+    .description('give an agent a new API key, shown this once, and its present one an end')
+    .argument(...agentArgument)
+    .option(
+      '--grace <time>',
+      'how long the old key stays good: 30m, 24h, 7d, or now (default: 24h)',
+      readGrace,
+      defaultGraceMs,
     )
-    .join('');
+    .action(async (agent: string, options: RotateCommandOptions) => {
+      finish(await withAgent(agent, options, (store, found) => rotate(store, found, options)));
+    });
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function readGrace(text: string): number {
+  if (text === 'now') return 0;
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new UsageError(`\`${text}\` is not \`now\` or a time such as 30m, 24h or 7d`);
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+async function rotate(
+  store: Store,
+  agent: AgentRow,
+  { grace: graceMs, json }: RotateCommandOptions,
+): Promise<ExitCode> {
+  if (agent.status === 'revoked') return fail(`\`${agent.name}\` is revoked, and that is final`);
+  const nowMs = Date.now();
+  const result: RotateResult = await rotateKey(store, { agentId: agent.id, graceMs, nowMs });
+  switch (result.kind) {
+    case 'unknown-agent':
+      return fail(`there is no agent \`${agent.name}\``);
+    case 'too-many-keys':
+      return fail(
+        `\`${agent.name}\` has two good keys already: wait for the end of the older one, or end both with --grace now`,
+      );
+    case 'rotated': {
+      const oldEnds = timeText(nowMs + graceMs);
+      if (json === true) {
+        printJson({ agent: agentJson(agent), api_key: result.apiKey, old_key_not_after: oldEnds });
+        return exitCodes.ok;
+      }
+      print(`${createMarks().good('✓')} ${agent.name} has a new key\n\n  ${result.apiKey}\n\n`);
+      const end =
+        graceMs === 0 ? 'The old one is refused from now on' : `The old one is good until ${oldEnds}`;
+      print(`This is the only time it is shown. ${end}.\n`);
+      return exitCodes.ok;
+    }
+  }
+}
+
+interface SigningCommandOptions extends Common {
+  readonly newSecret?: boolean;
+}
+
+function defineSigning(command: Command, finish: Finish): void {
+  withCommon(command.command('signing'))
+    .description('say whether an agent signs its requests; a new signing secret is shown this once')
+    .argument(...agentArgument)
+    .addArgument(new Argument('<mode>', 'off forgets the signing secret').choices(signingModes))
+    .option('--new-secret', 'replace the signing secret; without it one is made only where there is none')
+    .action(async (agent: string, mode: SigningMode, options: SigningCommandOptions) => {
+      finish(await withAgent(agent, options, (store, found) => sign(store, found, { mode, options })));
+    });
+}
+
+async function sign(
+  store: Store,
+  agent: AgentRow,
+  { mode, options }: { readonly mode: SigningMode; readonly options: SigningCommandOptions },
+): Promise<ExitCode> {
+  if (agent.status === 'revoked') return fail(`\`${agent.name}\` is revoked, and that is final`);
+  const isSecretNew = options.newSecret === true;
+  if (mode === 'off' && isSecretNew) throw new UsageError('`off` forgets the secret: leave --new-secret out');
+  const result: SetSigningResult = await setSigning(store, {
+    ...{ agentId: agent.id, signing: mode, nowMs: Date.now(), isSecretNew },
+  });
+  if (result.kind === 'unknown-agent') return fail(`there is no agent \`${agent.name}\``);
+  const { signingSecret } = result;
+  if (options.json === true) {
+    printJson({ agent: agentJson({ ...agent, signing: mode }), signing_secret: signingSecret });
+    return exitCodes.ok;
+  }
+  print(`${createMarks().good('✓')} signatures of ${agent.name}: ${mode}\n`);
+  if (signingSecret !== null)
+    print(`\n  ${signingSecret}\n\nThis is the only time the signing secret is shown.\n`);
+  return exitCodes.ok;
 }

@@ -1,5 +1,5 @@
 // `writ audit`: checks that the records are as they were written, hands them to other programs, signs where they stand,
-// and deletes old ones. Works on the data directory of the service, whether the service runs or not.
+// deletes old ones, and decides them again. Works on the data directory of the service, whether the service runs or not.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ import {
   UsageError,
 } from '../output.ts';
 import { type DataOption, withDataOption, withStore } from '../with-store.ts';
+import { defineReplay } from './audit-replay.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -29,6 +30,7 @@ export function define(command: Command, finish: Finish): void {
   defineExport(command, finish);
   defineCheckpoint(command, finish);
   definePrune(command, finish);
+  defineReplay(command, finish);
 }
 
 const examples = `
@@ -37,7 +39,8 @@ Examples:
   writ audit checkpoint > /elsewhere/writ-checkpoint.json
   writ audit verify --checkpoint /elsewhere/writ-checkpoint.json
   writ audit export --since 2026-03-01 --format csv > march.csv
-  writ audit prune --before 2025-01-01`;
+  writ audit prune --before 2025-01-01
+  writ audit replay --all --policies policies`;
 
 interface VerifyCommandOptions extends DataOption {
   readonly checkpoint: readonly string[];

@@ -6,16 +6,11 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { hasErrors } from '../../diagnostic/diagnostic.ts';
-import type { JsonObject } from '../../model/json.ts';
-import type { PolicySet } from '../../model/policy.ts';
-import type { Facts } from '../../model/request.ts';
-import type { Shape, Slot, Type } from '../../model/type.ts';
 import { type RequestRecord, requestRecord } from '../../requests/record.ts';
+import { engineVersions, versionDifferences } from '../../requests/versions.ts';
 import { digest } from '../../sources/digest.ts';
-import { authorize } from '../../spec/authorize.ts';
 import { openStore } from '../../store/open.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { parseDecimal, zero } from '../../value/decimal.ts';
 import {
   type Decider,
   type Explained,
@@ -32,6 +27,7 @@ import {
 import { readFacts, readRequest } from '../facts.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../policies.ts';
+import { holdsDigests, recordedFacts, withoutSecretTypes } from '../recorded.ts';
 
 export function define(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -135,6 +131,7 @@ function showRecorded(record: RequestRecord, { decider, loaded, options }: Recor
   const isShown = explained.decision === record.decision;
   const notes = [
     ...(now === record.policySet.digest ? [] : [digestNote(record, now)]),
+    ...versionNotes(record),
     ...(hidesSecrets ? [isShown ? secretGateNote : secretNote] : []),
     ...(isDeepStrictEqual(explained.decision, record.decision) ? [] : [decisionNote(record, explained)]),
   ];
@@ -151,11 +148,6 @@ function explainRecorded(record: RequestRecord, decider: Decider): Explained {
   return explainDecision(withoutSecretTypes(decider.set, record.actionKey), facts);
 }
 
-/** Whether secrets have given way to their digests somewhere. */
-function holdsDigests(payload: JsonObject): boolean {
-  return JSON.stringify(payload).includes('{"secret":"hmac-sha256:');
-}
-
 const secretNote =
   'secrets were withheld from the record, so the check of their shape cannot be repeated; no rule reads more than their presence';
 const secretGateNote =
@@ -164,6 +156,12 @@ const secretGateNote =
 function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now: string): string {
   const place = commit === null ? '' : ` of commit ${commit}`;
   return `these policies (digest ${short(now)}) are not the ones that decided (digest ${short(then)}${place})`;
+}
+
+/** Records of before they named their engine say nothing of it. */
+function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
+  if (engine === undefined) return [];
+  return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
 }
 
 function decisionNote({ decision }: RequestRecord, { decision: now }: Explained): string {
@@ -176,45 +174,6 @@ function decisionNote({ decision }: RequestRecord, { decision: now }: Explained)
 
 function short(text: string): string {
   return text.slice(0, 12);
-}
-
-/** The facts on which the decision was made, but for secrets, which are digests. */
-function recordedFacts(record: RequestRecord): Facts {
-  const meters = Object.entries(record.meters).map(([name, { low, high }]) => [
-    name,
-    { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero },
-  ]);
-  return {
-    action: record.actionKey,
-    payload: record.payload,
-    agent: record.agent,
-    request: record.request,
-    nowMs: record.createdAtMs,
-    meters: Object.fromEntries(meters),
-    satisfied: record.satisfied,
-  };
-}
-
-/** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */
-function withoutSecretTypes(set: PolicySet, action: string): Decider {
-  const actions = new Map(set.actions);
-  const declared = actions.get(action);
-  if (declared !== undefined) actions.set(action, { ...declared, shape: openedShape(declared.shape) });
-  const opened = { ...set, actions };
-  return { set: opened, decide: (facts) => authorize(opened, facts) };
-}
-
-function openedShape(shape: Shape): Shape {
-  return { ...shape, fields: shape.fields.map(openedSlot) };
-}
-
-function openedSlot<Place extends Slot>(slot: Place): Place {
-  return { ...slot, type: slot.isSecret ? { kind: 'any' } : openedType(slot.type) };
-}
-
-function openedType(type: Type): Type {
-  if (type.kind === 'record') return { ...type, shape: openedShape(type.shape) };
-  return type.kind === 'list' ? { ...type, element: openedSlot(type.element) } : type;
 }
 
 interface Answer {

@@ -37,6 +37,10 @@ const descriptions = {
   host: { value: 'address', meaning: 'the address to listen on' },
   port: { value: 'port', meaning: 'the port to listen on; 0 takes a free one' },
   policies: { value: 'directory', meaning: 'where the policies are' },
+  'policies.compile_timeout': {
+    value: 'seconds',
+    meaning: 'for how long compiling a change of the policies may take',
+  },
   data: { value: 'directory', meaning: 'where the records are kept' },
   'sandbox.token': {
     value: 'token',
@@ -45,7 +49,19 @@ const descriptions = {
   'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
   'limits.burst': { value: 'count', meaning: 'requests of one agent at once' },
   'limits.body_bytes': { value: 'bytes', meaning: 'the largest body' },
-  'log.level': { value: 'level', meaning: 'debug, info, warn, error or silent' },
+  'signatures.compatibility': {
+    value: 'choice',
+    meaning: 'allow or forbid signatures over the body alone, without time and nonce',
+  },
+  'clock.behind': {
+    value: 'choice',
+    meaning: "refuse or accept to start where the newest record is ahead of this machine's clock",
+  },
+  'otel.endpoint': {
+    value: 'address',
+    meaning: 'where an OpenTelemetry collector takes traces (OTLP over HTTP)',
+  },
+  'log.level': { value: 'level', meaning: 'trace, debug, info, warn, error or silent' },
 } as const satisfies Readonly<Record<SettingName, { readonly value: string; readonly meaning: string }>>;
 
 type Options = Readonly<Record<string, string | undefined>>;

@@ -21,8 +21,7 @@ export function addRequestId(app: FastifyInstance): void {
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = performance.now();
-    const sent = request.headers['x-request-id'];
-    reply.header('x-request-id', typeof sent === 'string' && clientIdForm.test(sent) ? sent : request.id);
+    reply.header('x-request-id', shownRequestId(request.headers['x-request-id'], request.id));
     reply.header('cache-control', 'no-store');
     const address: string | undefined = request.ip;
     if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
@@ -32,4 +31,9 @@ export function addRequestId(app: FastifyInstance): void {
     }
     done();
   });
+}
+
+/** The client's own id where it sent a good one. */
+export function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
+  return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
 }

@@ -1,30 +1,27 @@
-// POST /v1/authorize: may this agent do this now? Every check of a request stands here in its order; the first that
-// fails is the reply. INVARIANT: a body that fails never reaches a policy, and no reply leaves before its record.
+// POST /v1/authorize: may this agent do this now? Every check of a request stands here and in ask.ts in its order; the
+// first that fails is the reply. INVARIANT: a body that fails never reaches a policy, and no reply leaves before its
+// record.
 
-import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { VerifySignature } from '../../agents/signature.ts';
-import { jsonLimits, readJson } from '../../json/read.ts';
-import type { Authorizer } from '../../requests/authorize.ts';
 import { requestRecord } from '../../requests/record.ts';
-import type { RecordRefusal } from '../../requests/refusal.ts';
 import { type RequestView, replyView } from '../../requests/reply.ts';
 import type { RequestStore } from '../../store/store.ts';
-import { actionKeyLengthMax, type Envelope, readEnvelope } from '../envelope.ts';
-import type { Identify, Identity } from '../identify.ts';
+import { type Ask, type Asked, contentTypeFault } from '../ask.ts';
+import { actionKeyLengthMax } from '../envelope.ts';
+import type { Identify } from '../identify.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation, Parameter } from '../operation.ts';
 import { sendProblem, toProblem } from '../plugins/errors.ts';
-import { ProblemError, problems } from '../problem.ts';
+import { ProblemError } from '../problem.ts';
 import { viewExample, viewSchema } from '../request-view.ts';
 import { preferHeader, waitAsAsked } from '../wait.ts';
 
+export const authorizePath = '/v1/authorize';
+
 export interface AuthorizeRouteOptions {
   readonly identify: Identify;
-  readonly verifySignature: VerifySignature;
-  readonly authorizer: Authorizer;
-  readonly recordRefusal: RecordRefusal;
+  readonly ask: Ask;
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -35,11 +32,11 @@ export interface AuthorizeRouteOptions {
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, verifySignature, authorizer, recordRefusal, bodyBytesMax, clock, metrics } = options;
+  const { identify, ask, bodyBytesMax, clock, metrics } = options;
 
   app.route({
     method: 'POST',
-    url: '/v1/authorize',
+    url: authorizePath,
     config: { operation: describeOperation(bodyBytesMax) },
     schema: { response: { 200: viewSchema } },
     // 1. Who: the key (401), the agent's state (403), its rate (429).
@@ -47,41 +44,13 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     // 2. The size of the body (400), while it is being read.
     bodyLimit: bodyBytesMax,
     handler: async (request, reply) => {
-      const { agent } = identityOf(request);
-      const body = bodyOf(request);
-      // 3. What the body claims to be, what it is, and what it says (400).
-      checkContentType(request);
-      const { actionKey, payload } = readBody(body, bodyBytesMax);
-      // 4. Its signature (401).
-      const isSigned = checkSignature(request, body);
-      // 5. Headers that belong to the request (400).
-      const idempotencyKey = readHeader(request, 'idempotency-key');
-      const session = readHeader(request, 'x-agent-session');
-      // 6. The decision, on disk before it is known here.
-      const { clientAddress, id: requestId } = request;
-      const result = await metrics.whileRecording(() =>
-        authorizer.authorize({
-          ...{ agent, actionKey, payload, isSigned, session, idempotencyKey },
-          ...{ clientAddress, requestId },
-          // Read only where there is an idempotency key.
-          get bodyDigest() {
-            return sha256(body);
-          },
-        }),
-      );
-      // 7. The reply.
-      switch (result.kind) {
-        case 'idempotency-mismatch':
-          throw new ProblemError('idempotency_mismatch', 'the key was sent before with another body');
-        case 'too-many-open':
-          throw new ProblemError('too_many_open_requests', 'wait until people have decided earlier requests');
-        case 'decided':
-          metrics.decided(result.request.decision, result.request.matched_policy);
-          metrics.took(performance.now() - request.startedAtMs);
-          return result.request.status === 'pending'
-            ? await whilePending(result.request, { request, reply })
-            : result.request;
-      }
+      const asked = askedOf(request);
+      // 3. What the body claims to be (400).
+      const fault = contentTypeFault(request.headers);
+      if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
+      // 3. to 7. What it is and says, its signature, the decision on disk.
+      const view = await ask.decide(asked, bodyOf(request) ?? Buffer.alloc(0));
+      return view.status === 'pending' ? await whilePending(view, { request, reply }) : view;
     },
   });
 
@@ -95,94 +64,32 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
       return row === null ? null : replyView(requestRecord(row), clock());
     };
     const latest = await waitAsAsked(view, exchange, { look, stopping: options.stopping });
-    if (latest.status === 'pending') exchange.reply.header('location', `/v1/requests/${view.request_id}`);
+    if (latest.status === 'pending') exchange.reply.header('location', locationOf(view));
     return latest;
-  }
-
-  function checkSignature(request: FastifyRequest, body: Uint8Array): boolean {
-    const header = request.headers['x-service-signature'];
-    const state = verifySignature({
-      agent: identityOf(request).agent,
-      header: typeof header === 'string' ? header : undefined,
-      path: pathOf(request),
-      body,
-      nowMs: clock(),
-    });
-    if (typeof state === 'object') throw new ProblemError('invalid_signature', state.invalid);
-    return state === 'valid';
   }
 
   // A request of a known agent that is refused is recorded too, before the reply.
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const problem = toProblem(error);
     metrics.took(performance.now() - request.startedAtMs);
-    await recordIfKnown(problem, request);
+    if (request.identity !== null) await ask.refuse(problem, askedOf(request), bodyOf(request));
     return sendProblem(problem, request, reply);
   });
-
-  async function recordIfKnown(problem: ProblemError, request: FastifyRequest): Promise<void> {
-    const { identity } = request;
-    const { status } = problems[problem.code];
-    // A flood must not fill the disk, and what the store refused cannot be stored.
-    if (identity === null || status === 429 || status >= 500) return;
-    await recordRefusal({
-      ...{ id: request.id, agentId: identity.agent.id, keyId: identity.key.id, atMs: Math.trunc(clock()) },
-      ...{
-        httpStatus: status,
-        code: problem.code,
-        detail: problem.message,
-        clientAddress: request.clientAddress,
-      },
-      bodyDigest: Buffer.isBuffer(request.body) ? sha256(request.body) : null,
-    });
-  }
 }
 
-function identityOf(request: FastifyRequest): Identity {
-  if (request.identity === null) throw new Error('identify comes before the handler');
-  return request.identity;
+/** Where a request is looked up again. */
+export function locationOf(view: RequestView): string {
+  return `/v1/requests/${view.request_id}`;
 }
 
-function bodyOf(request: FastifyRequest): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+function askedOf(request: FastifyRequest): Asked {
+  const { identity, headers, url, id, clientAddress, startedAtMs } = request;
+  if (identity === null) throw new Error('identify comes before the handler');
+  return { identity, headers, url, id, clientAddress, startedAtMs };
 }
 
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
-
-function checkContentType({ headers }: FastifyRequest): void {
-  if (!jsonType.test(headers['content-type'] ?? '')) {
-    throw new ProblemError('unsupported_content_type', 'send `Content-Type: application/json`');
-  }
-  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new ProblemError('unsupported_content_type', 'send the body without `Content-Encoding`');
-  }
-}
-
-function readBody(body: Uint8Array, bytesMax: number): Envelope {
-  const json = readJson(body, { ...jsonLimits, bytesMax });
-  if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
-  const read = readEnvelope(json.value);
-  if (read.ok) return read.envelope;
-  throw new ProblemError('invalid_envelope', read.errors[0]?.detail ?? '', { errors: read.errors });
-}
-
-const headerForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-
-/** Null where it is not sent. */
-function readHeader({ headers }: FastifyRequest, name: string): string | null {
-  const value = headers[name];
-  if (value === undefined) return null;
-  if (typeof value === 'string' && headerForm.test(value)) return value;
-  throw new ProblemError('invalid_header', `\`${name}\` takes 1 to 255 printable ASCII characters`);
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
-}
-
-function sha256(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex');
+function bodyOf({ body }: FastifyRequest): Buffer | null {
+  return Buffer.isBuffer(body) ? body : null;
 }
 
 const headerText = { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e][\\x20-\\x7e]*$' };
@@ -197,6 +104,11 @@ const headers: readonly Parameter[] = [
     'X-Request-ID',
     'call-17',
     'Echoed where it is 1 to 128 letters, digits, `.`, `_`, `~`, `:` or `-`.',
+  ),
+  header(
+    'traceparent',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    'Where the service sends traces, the span of the caller (W3C Trace Context); what is none is ignored.',
   ),
   header('X-Agent-Session', 'session-1', 'What `request.session` and meters per session read.'),
   header(

@@ -34,8 +34,12 @@ function policyReport(state: PolicyState) {
   const { status, digest, commit, loadedAt, actions, rules, failure } = state;
   return {
     ...{ status, digest, commit, loaded_at: loadedAt, actions, rules },
-    failure: failure === null ? null : { at: failure.at, diagnostics: failure.diagnostics },
+    failure: failure === null ? null : failureReport(failure),
   };
+}
+
+function failureReport({ at, cause, summary, diagnostics }: NonNullable<PolicyState['failure']>) {
+  return { at, cause, message: summary, diagnostics };
 }
 
 const healthOperation: Operation = {
@@ -80,8 +84,18 @@ const readySchema = {
         failure: {
           type: ['object', 'null'],
           description: 'Why what stands in the policy directory did not take over.',
-          required: ['at', 'diagnostics'],
-          properties: { at: { type: 'string', format: 'date-time' }, diagnostics: { type: 'array' } },
+          required: ['at', 'cause', 'message', 'diagnostics'],
+          properties: {
+            at: { type: 'string', format: 'date-time' },
+            cause: {
+              type: 'string',
+              enum: ['policies', 'unsettled', 'compiler'],
+              description:
+                'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started.',
+            },
+            message: { type: 'string' },
+            diagnostics: { type: 'array', description: 'The first hundred.' },
+          },
         },
       },
     },

@@ -3,7 +3,7 @@
 // Shadow rules are left out: they are never enforced, and no test sees what they would have said.
 // INVARIANT: equal texts mean equal decisions; different texts may.
 
-import { canonicalText } from '../../model/canonical.ts';
+import { canonicalMeaning } from '../../model/canonical.ts';
 import type { Compare, ComparisonOperator, Expression, Literal } from '../../model/expression.ts';
 import type { Policy, PolicySet, Rule } from '../../model/policy.ts';
 import { booleanType, type Range } from '../../model/type.ts';
@@ -12,7 +12,7 @@ import { add, compare, type Decimal, floor, fromNumber, isInteger, toNumber } fr
 export function meaningOf(set: PolicySet): string {
   const ctx: Context = { set, risks: reachableRisks(set) };
   const lets = [...set.lets].filter(([, { expression }]) => expression.kind !== 'literal');
-  return canonicalText({
+  return canonicalMeaning({
     ...set,
     lets: new Map(lets.map(([id, one]) => [id, { ...one, expression: normalize(one.expression, ctx) }])),
     policies: set.policies.map((policy) => ({

@@ -1,0 +1,108 @@
+// From what an operator writes to a decision, and what is kept: Writ beside its peers, each start in a process of its own,
+// rounds in rotation. A start that takes too long is ended and told as such.
+
+import { duration, type Figure, figureOf } from '../src/measure/figure.ts';
+import { answerOf, startEngine } from './decisions.ts';
+import { type EngineKey, loadEngine } from './engines.ts';
+import type { WorkloadName } from './workloads.ts';
+
+export interface ReadyFigures {
+  readonly workload: WorkloadName;
+  readonly policies: number;
+  readonly engine: EngineKey;
+  readonly name: string;
+  /** Milliseconds; null where a start took longer than the limit. */
+  readonly readyMs: Figure | null;
+  readonly limitMs: number;
+  /** A policy; null where it is not told, or lies outside of the heap. */
+  readonly bytes: Figure | null;
+}
+
+export interface ReadyOptions {
+  readonly policies: readonly number[];
+  readonly workloads: readonly WorkloadName[];
+  readonly engines: readonly EngineKey[];
+  readonly rounds: number;
+  readonly limitMs: number;
+  readonly log: (line: string) => void;
+}
+
+/** What has nothing to get ready. */
+const withoutText: readonly EngineKey[] = ['map', 'hand-written'];
+/** Their policies live in the memory of WebAssembly. */
+const outsideOfHeap: readonly EngineKey[] = ['cedar', 'opa'];
+
+export async function measureReady(options: ReadyOptions): Promise<readonly ReadyFigures[]> {
+  const measured: ReadyFigures[] = [];
+  for (const policies of options.policies) {
+    for (const workload of options.workloads) {
+      try {
+        measured.push(...(await measureSize({ policies, workload }, options)));
+      } catch (error) {
+        // What other sizes came to is worth keeping.
+        options.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+        process.exitCode = 1;
+      }
+    }
+  }
+  return measured;
+}
+
+interface Size {
+  readonly policies: number;
+  readonly workload: WorkloadName;
+}
+
+interface Tried {
+  readonly key: EngineKey;
+  readonly name: string;
+  readonly starts: { readonly readyMs: number; readonly bytes: number }[];
+  state: 'in time' | 'over' | 'failed';
+}
+
+async function measureSize(size: Size, options: ReadyOptions): Promise<readonly ReadyFigures[]> {
+  const { workload, policies } = size;
+  const tried: Tried[] = [];
+  for (const key of options.engines.filter((one) => !withoutText.includes(one))) {
+    const { name, policiesMax } = await loadEngine(key);
+    if (policiesMax[workload === 'actions' ? 'actions' : 'wild'] < policies) continue;
+    tried.push({ key, name, starts: [], state: 'in time' });
+  }
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (const one of tried.filter(({ state }) => state === 'in time')) await startOnce(one, size, options);
+  }
+  const told = tried.filter(({ state }) => state !== 'failed');
+  return told.map(({ key, name, starts, state }): ReadyFigures => {
+    const isTold = state === 'in time';
+    const readyMs = isTold ? figureOf(starts.map((start) => start.readyMs)) : null;
+    const bytes =
+      isTold && !outsideOfHeap.includes(key) ? figureOf(starts.map((start) => start.bytes / policies)) : null;
+    return { workload, policies, engine: key, name, readyMs, limitMs: options.limitMs, bytes };
+  });
+}
+
+/** A process starts twice, see there. */
+const startsInProcess = 2;
+
+async function startOnce(one: Tried, size: Size, { limitMs, log }: ReadyOptions): Promise<void> {
+  const child = startEngine(one.key, { ...size, mode: 'ready' });
+  let isKilled = false;
+  const timer = setTimeout(() => {
+    isKilled = true;
+    child.kill('SIGKILL');
+  }, startsInProcess * limitMs);
+  const answer = await answerOf(child);
+  clearTimeout(timer);
+  child.kill();
+  const what = `${size.workload} ${size.policies} ${one.name}`;
+  if (answer.kind === 'kept') {
+    one.starts.push(answer);
+    one.state = answer.readyMs <= limitMs ? 'in time' : 'over';
+    log(`${what}: ready in ${duration(answer.readyMs * 1e6)}`);
+    return;
+  }
+  one.state = isKilled ? 'over' : 'failed';
+  const why = isKilled ? 'not ready in time' : answer.kind === 'failed' ? answer.message : answer.kind;
+  if (one.key === 'writ' && !isKilled) throw new Error(`${what}: ${why}`);
+  log(`${what}: left out: ${why}`);
+}

@@ -1,0 +1,129 @@
+// How long a reload keeps requests waiting: policies are changed on disk while requests are decided, and the longest
+// stretch of the serving thread's own processor time between two requests is taken. Time in which other processes or
+// threads held the processor does not count. Run by itself: `node reload-pause.ts actions|wild COUNT`.
+
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
+import type { Facts } from '../src/model/request.ts';
+import { openPolicies, type PolicyHost } from '../src/sources/live.ts';
+import { policyFiles, toFacts } from './policy-text.ts';
+import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts';
+
+export interface ReloadPause {
+  readonly workload: WorkloadName;
+  readonly policies: number;
+  /** The longest stretch of processor time between two requests, from the change until well after it is in force. */
+  readonly longestPauseMs: number;
+  /** The same while nothing changes: deciding itself, and collecting its garbage. */
+  readonly usualPauseMs: number;
+  /** From the change of one file to a decision by the new set. */
+  readonly reloadMs: number;
+  readonly decisionsDuring: number;
+}
+
+/** Requests are decided on the new set for so long: what it prepares at first use is part of the reload. */
+const afterwardsMs = 1_000;
+const settleMs = 3_000;
+/** The service records what it decides with every rule's part in it. */
+const decide = (host: PolicyHost, facts: Facts): unknown => host.current().decideTraced(facts);
+
+export async function measureReloadPause(workload: WorkloadName, policies: number): Promise<ReloadPause> {
+  const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
+  try {
+    const drawn = createWorkload(workload, policies);
+    const files = policyFiles(drawn);
+    for (const { path, text } of files) writeFileSync(join(directory, path), text);
+    const host = await openPolicies({ directory });
+    try {
+      const requests = drawn.requests.map(toFacts);
+      for (const facts of requests) decide(host, facts);
+      // The watch of the directory and the optimiser come to rest.
+      await decideFor(host, requests, settleMs);
+      const { longestPauseMs: usualPauseMs } = await decideFor(host, requests, settleMs);
+      const last = files.at(-1)!;
+      const reloaded = await reload(host, requests, join(directory, last.path), last.text);
+      return { workload, policies, usualPauseMs, ...reloaded };
+    } finally {
+      await host.close();
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+type Reload = Pick<ReloadPause, 'longestPauseMs' | 'reloadMs' | 'decisionsDuring'>;
+
+async function reload(
+  host: PolicyHost,
+  requests: readonly Facts[],
+  path: string,
+  text: string,
+): Promise<Reload> {
+  const before = host.current().digest;
+  writeFileSync(
+    `${path}.new`,
+    `${text}policy one_more on ${actionIn(text)} { deny r when agent.name == "nobody" }\n`,
+  );
+  // Longer ago than the file system's clock ticks, so that the rename is seen to be one.
+  await pause(20);
+  const started = performance.now();
+  renameSync(`${path}.new`, path);
+  const until = decideUntil(host, requests, () => host.current().digest !== before);
+  const during = await until;
+  const reloadMs = performance.now() - started;
+  const after = await decideFor(host, requests, afterwardsMs);
+  return {
+    longestPauseMs: Math.max(during.longestPauseMs, after.longestPauseMs),
+    reloadMs,
+    decisionsDuring: during.decisions,
+  };
+}
+
+interface Stretch {
+  readonly longestPauseMs: number;
+  readonly decisions: number;
+}
+
+function decideFor(host: PolicyHost, requests: readonly Facts[], milliseconds: number): Promise<Stretch> {
+  const end = performance.now() + milliseconds;
+  return decideUntil(host, requests, () => performance.now() > end);
+}
+
+/** Decides a request a turn of the event loop, so that whatever else the thread does lies between two requests. */
+async function decideUntil(
+  host: PolicyHost,
+  requests: readonly Facts[],
+  isOver: () => boolean,
+): Promise<Stretch> {
+  let [longest, decisions] = [0, 0];
+  let before = busyMicroseconds();
+  while (!isOver()) {
+    decide(host, requests[decisions % requests.length]!);
+    decisions += 1;
+    await nextTick();
+    const now = busyMicroseconds();
+    longest = Math.max(longest, now - before);
+    before = now;
+  }
+  return { longestPauseMs: longest / 1_000, decisions };
+}
+
+/** Of this thread alone. */
+function busyMicroseconds(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
+function actionIn(text: string): string {
+  return / on (\S+) \{/.exec(text)![1]!;
+}
+
+if (import.meta.main) {
+  const workload = workloadNames.find((name) => name === process.argv[2]);
+  if (workload === undefined) throw new Error(`name one of ${workloadNames.join(', ')}`);
+  process.stdout.write(
+    `${JSON.stringify(await measureReloadPause(workload, Number(process.argv[3] ?? 10_000)))}\n`,
+  );
+}

@@ -1,0 +1,234 @@
+// `npm run bench -- REV`: this working tree beside another revision. That one is checked out into a folder of its own, which
+// is gone afterwards, and gets this tree's benchmarks and packs: the same files measure both, in alternating rounds. What
+// that revision cannot run, because its interface was another one, is told.
+
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { duration, figureOf, ratioOf, times } from '../src/measure/figure.ts';
+import { alone } from './alone.ts';
+import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
+import type { Answer } from './process.ts';
+import { withSpread } from './targets.ts';
+import { type WorkloadName, workloadNames } from './workloads.ts';
+
+export interface RevisionOptions {
+  readonly rounds: number;
+  readonly isQuick: boolean;
+  readonly log: (line: string) => void;
+}
+
+interface Compared {
+  readonly what: string;
+  /** Nanoseconds, a figure a round. */
+  readonly own: readonly number[];
+  readonly other: readonly number[];
+}
+
+interface NotCompared {
+  readonly what: string;
+  readonly why: string;
+}
+
+/** A table in Markdown. Throws where there is no such revision. */
+export async function compareWithRevision(revision: string, options: RevisionOptions): Promise<string> {
+  const root = new URL('..', import.meta.url).pathname;
+  const commit = commitOf(root, revision);
+  const folder = join(mkdtempSync(join(tmpdir(), 'writ-revision-')), 'tree');
+  const remove = (): void => removeWorktree(root, folder);
+  const interrupted = (): void => {
+    remove();
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted);
+  process.once('SIGTERM', interrupted);
+  try {
+    options.log(`checking ${revision} (${commit.slice(0, 12)}) out`);
+    git(root, 'worktree', 'add', '--detach', folder, commit);
+    lay(root, folder);
+    const bench = pathToFileURL(join(folder, 'bench', 'run.ts')).href;
+    const rows = await compareAll(bench, options);
+    return table(rows, `${revision}, ${commit.slice(0, 12)}`);
+  } finally {
+    remove();
+    process.off('SIGINT', interrupted);
+    process.off('SIGTERM', interrupted);
+  }
+}
+
+function commitOf(root: string, revision: string): string {
+  try {
+    return git(root, 'rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
+  } catch {
+    throw new Error(`there is no revision ${revision}`);
+  }
+}
+
+function git(cwd: string, ...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
+function removeWorktree(root: string, folder: string): void {
+  if (existsSync(folder)) git(root, 'worktree', 'remove', '--force', folder);
+  rmSync(join(folder, '..'), { recursive: true, force: true });
+  git(root, 'worktree', 'prune');
+}
+
+/** This tree's benchmarks, what they measure with, the packs and the packages. */
+function lay(root: string, folder: string): void {
+  for (const part of ['bench', 'src/measure', 'policies']) {
+    rmSync(join(folder, part), { recursive: true, force: true });
+    const isOwn = (path: string): boolean => !path.includes('/node_modules');
+    cpSync(join(root, part), join(folder, part), { recursive: true, filter: isOwn });
+  }
+  for (const packages of ['node_modules', 'bench/node_modules']) {
+    if (existsSync(join(root, packages))) symlinkSync(join(root, packages), join(folder, packages));
+  }
+}
+
+async function compareAll(
+  bench: string,
+  options: RevisionOptions,
+): Promise<readonly (Compared | NotCompared)[]> {
+  const rows: (Compared | NotCompared)[] = [];
+  const attempt = async (what: string, compare: () => Promise<readonly Compared[]>): Promise<void> => {
+    options.log(what);
+    try {
+      rows.push(...(await compare()));
+    } catch (error) {
+      rows.push({ what, why: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  for (const workload of workloadNames) {
+    for (const policies of options.isQuick ? [10, 1_000] : [10, 1_000, 10_000]) {
+      const what = `${workload}, ${policies.toLocaleString('en')}`;
+      await attempt(what, async () => [await compareDecisions(what, { workload, policies, bench }, options)]);
+    }
+  }
+  const policies = options.isQuick ? 300 : 1_000;
+  for (const workload of ['actions', 'wild'] as const) {
+    const what = `text to ready, ${policies.toLocaleString('en')}, ${workload}`;
+    await attempt(what, async () => [await compareReady(what, { workload, policies, bench }, options)]);
+  }
+  await attempt('a request', () => compareRequest(bench, options));
+  await attempt('example policies', () => comparePacks(bench, options));
+  return rows;
+}
+
+interface Size {
+  readonly workload: WorkloadName;
+  readonly policies: number;
+  readonly bench: string;
+}
+
+const warmUpRounds = 4;
+
+async function compareDecisions(what: string, size: Size, { rounds }: RevisionOptions): Promise<Compared> {
+  const { workload, policies, bench } = size;
+  const children = [
+    startEngine('writ', { workload, policies }),
+    startEngine('writ', { workload, policies, bench }),
+  ];
+  try {
+    const [own, other] = [await readyOf(children[0]!), await readyOf(children[1]!)];
+    checkEqual([
+      { key: 'writ', ready: own },
+      { key: 'writ', ready: other },
+    ]);
+    const figures: number[][] = [[], []];
+    for (let round = -warmUpRounds; round < rounds; round += 1) {
+      for (const [at, child] of children.entries()) {
+        const answer = await ask(child, 'round');
+        if (answer.kind !== 'round') throw new Error('the process ended');
+        if (round >= 0) figures[at]!.push(answer.nanoseconds);
+      }
+    }
+    return { what, own: figures[0]!, other: figures[1]! };
+  } finally {
+    for (const child of children) child.kill();
+  }
+}
+
+async function readyOf(child: ChildProcess): Promise<Extract<Answer, { kind: 'ready' }>> {
+  const answer = await answerOf(child);
+  if (answer.kind === 'ready') return answer;
+  throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
+}
+
+async function compareReady(what: string, size: Size, { rounds }: RevisionOptions): Promise<Compared> {
+  const { bench, ...rest } = size;
+  const start = async (place: { readonly bench?: string }): Promise<number> => {
+    const child = startEngine('writ', { ...rest, ...place, mode: 'ready' });
+    const answer = await answerOf(child);
+    child.kill();
+    if (answer.kind !== 'kept') throw new Error(answer.kind === 'failed' ? answer.message : answer.kind);
+    return answer.readyMs * 1e6;
+  };
+  const [own, other]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    own.push(await start({}));
+    other.push(await start({ bench }));
+  }
+  return { what, own, other };
+}
+
+async function compareRequest(bench: string, { rounds }: RevisionOptions): Promise<readonly Compared[]> {
+  const kinds = ['parse', 'decide', 'trace'] as const;
+  const names = {
+    parse: 'JSON.parse alone',
+    decide: 'payload check and decision',
+    trace: 'the same with a trace',
+  };
+  const [own, other] = await inTurn(
+    rounds,
+    (place) => alone('request', { policies: 1_000, rounds: 1 }, place),
+    bench,
+  );
+  return kinds.map((kind) => ({
+    what: names[kind],
+    own: own.map((one) => one[kind].median),
+    other: other.map((one) => one[kind].median),
+  }));
+}
+
+async function comparePacks(bench: string, { rounds }: RevisionOptions): Promise<readonly Compared[]> {
+  const [own, other] = await inTurn(rounds, (place) => alone('packs', { rounds: 1 }, place), bench);
+  return own[0]!.map(({ pack }, at) => ({
+    what: `policies/${pack}`,
+    own: own.map((one) => one[at]!.fast.median),
+    other: other.map((one) => one[at]!.fast.median),
+  }));
+}
+
+/** Each round measures here, then there. */
+async function inTurn<T>(
+  rounds: number,
+  measure: (place: { readonly bench?: string }) => Promise<T>,
+  bench: string,
+): Promise<readonly [readonly T[], readonly T[]]> {
+  const [own, other]: [T[], T[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    own.push(await measure({}));
+    other.push(await measure({ bench }));
+  }
+  return [own, other];
+}
+
+function table(rows: readonly (Compared | NotCompared)[], revision: string): string {
+  const lines = rows.map((one) => {
+    if ('why' in one)
+      return `| ${one.what} | | that revision cannot run it: ${one.why.replaceAll('|', '\\|')} | |`;
+    const { median, min, max } = ratioOf(one.own, one.other);
+    const figures = [one.other, one.own].map((rounds) => withSpread(figureOf(rounds)));
+    return `| ${one.what} | ${figures.join(' | ')} | ${times(median)} (${times(min)}..${times(max)}) |`;
+  });
+  return [
+    `| | ${revision} | working tree | working tree to that |`,
+    '|---|---|---|---|',
+    ...lines,
+    '',
+    `Below 1x the working tree is faster. Each ratio is of two rounds that ran one after the other; ${duration(200e6)} or more a round.`,
+  ].join('\n');
+}

@@ -1,0 +1,166 @@
+// The measurements of `npm run bench`, by the names under which one asks for them, in the order in which they run.
+
+import { figureOf } from '../src/measure/figure.ts';
+import { alone } from './alone.ts';
+import { measureDecisions } from './decisions.ts';
+import type { EngineKey } from './engines.ts';
+import { measureReady } from './ready.ts';
+import type { Results } from './targets.ts';
+import type { WorkloadName } from './workloads.ts';
+
+export const sectionNames = [
+  'actions',
+  'wild',
+  'same',
+  'request',
+  'degraded',
+  'tried',
+  'packs',
+  'worst',
+  'hardest',
+  'ready',
+  'changed',
+  'memory',
+  'reload',
+] as const;
+export type SectionName = (typeof sectionNames)[number];
+
+export interface SuiteOptions {
+  readonly only: readonly SectionName[];
+  /** Small sizes alone. */
+  readonly isQuick: boolean;
+  /** Three or more. */
+  readonly rounds: number;
+  readonly engines: readonly EngineKey[];
+  readonly log: (line: string) => void;
+}
+
+/** What is measured of each size, in order; a start that takes longer than this is ended. */
+const readyLimitMs = 90_000;
+
+const ordinary = ['actions', 'wild'] as const satisfies readonly WorkloadName[];
+
+/** A measurement that fails is told and left out; the others go on. */
+export async function runSuite(options: SuiteOptions): Promise<Results> {
+  const results: { -readonly [K in keyof Results]: Results[K] } = { ...nothing };
+  for (const [at, name] of options.only.entries()) {
+    options.log(`[${at + 1}/${options.only.length}] ${name}`);
+    try {
+      Object.assign(results, await runSection(name, results, options));
+    } catch (error) {
+      options.log(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = 1;
+    }
+  }
+  return results;
+}
+
+const nothing: Results = {
+  decisions: [],
+  ready: [],
+  changed: [],
+  models: [],
+  reload: [],
+  request: null,
+  degraded: null,
+  tried: null,
+  packs: [],
+  hardest: [],
+  worst: [],
+};
+
+async function runSection(
+  name: SectionName,
+  known: Results,
+  options: SuiteOptions,
+): Promise<Partial<Results>> {
+  const { isQuick, rounds } = options;
+  const largest = isQuick ? 1_000 : 100_000;
+  const middle = isQuick ? 1_000 : 10_000;
+  switch (name) {
+    case 'actions':
+    case 'wild':
+    case 'same':
+      return { decisions: [...known.decisions, ...(await decisions(name, options))] };
+    case 'request':
+      return { request: await alone('request', { policies: 1_000, rounds }) };
+    case 'degraded':
+      return { degraded: { policies: middle, ...(await alone('degraded', { policies: middle, rounds })) } };
+    case 'tried':
+      return { tried: await alone('tried', { policies: largest }) };
+    case 'packs':
+      return { packs: await alone('packs', { rounds }) };
+    case 'worst':
+      return { worst: await alone('worst', { rounds }) };
+    case 'hardest': {
+      // With the one that opens, 19 rules are the most that an action tries as one function, 20 the fewest with an index.
+      const sizes = isQuick ? [18, 19, 50, 100, 200, 400] : [18, 19, 100, 300, 1_000, 3_000];
+      return { hardest: await alone('hardest', { sizes, rounds }) };
+    }
+    case 'ready':
+      return { ready: await ready(options) };
+    case 'changed':
+      return { changed: await changed(middle, options) };
+    case 'memory':
+      return { models: await models(largest, options) };
+    case 'reload':
+      return { reload: await reload(middle, options) };
+  }
+}
+
+function decisions(
+  workload: WorkloadName,
+  { isQuick, ...options }: SuiteOptions,
+): Promise<Results['decisions']> {
+  const sizes = workload === 'same' ? [10, 100, 1_000, 10_000] : [10, 1_000, 10_000, 100_000];
+  const policies = sizes.filter((size) => !isQuick || size <= 1_000);
+  return measureDecisions({ ...options, workloads: [workload], policies });
+}
+
+function ready({ isQuick, ...options }: SuiteOptions): Promise<Results['ready']> {
+  const policies = isQuick ? [100, 1_000] : [1_000, 10_000, 100_000];
+  return measureReady({ ...options, policies, workloads: ordinary, limitMs: readyLimitMs });
+}
+
+async function changed(policies: number, { rounds }: SuiteOptions): Promise<Results['changed']> {
+  const all: Results['changed'][number][] = [];
+  for (const workload of ordinary) {
+    const { files, changedMs } = await alone('changed', { workload, policies, rounds });
+    all.push({ workload, policies, files, changedMs: figureOf(changedMs) });
+  }
+  return all;
+}
+
+async function models(largest: number, { rounds }: SuiteOptions): Promise<Results['models']> {
+  const all: Results['models'][number][] = [];
+  for (const policies of [1_000, 10_000, 100_000].filter((size) => size <= largest)) {
+    for (const workload of ordinary) {
+      const measured = await inRounds(rounds, () => alone('model', { workload, policies }));
+      all.push({ workload, policies, ...measured });
+    }
+  }
+  return all;
+}
+
+async function reload(policies: number, { rounds }: SuiteOptions): Promise<Results['reload']> {
+  const all: Results['reload'][number][] = [];
+  for (const workload of ordinary) {
+    const measured = await inRounds(rounds, () => alone('reload', { workload, policies }));
+    all.push({ workload, policies, ...measured });
+  }
+  return all;
+}
+
+/** Each figure of several measurements, each in a process of its own. */
+async function inRounds<K extends string>(
+  rounds: number,
+  measure: () => Promise<Readonly<Record<K, number>>>,
+): Promise<Record<K, ReturnType<typeof figureOf>>> {
+  const all: Readonly<Record<K, number>>[] = [];
+  for (let round = 0; round < rounds; round += 1) all.push(await measure());
+  const keys = Object.keys(all[0]!) as K[];
+  return Object.fromEntries(keys.map((key) => [key, figureOf(all.map((one) => one[key]))])) as Record<
+    K,
+    ReturnType<typeof figureOf>
+  >;
+}

@@ -1,0 +1,25 @@
+// A bar on standard error while something takes time. Only eyes see it: never files and pipes.
+
+export interface Progress {
+  /** Of the whole, from 0 to 1. */
+  readonly show: (share: number, what: string) => void;
+  /** Takes the bar away. */
+  readonly end: () => void;
+}
+
+const width = 24;
+const clearLine = '\r\u001b[K';
+
+export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+  if (stream.isTTY !== true || process.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
+  return {
+    show: (share, what) => {
+      const full = Math.round(Math.min(1, Math.max(0, share)) * width);
+      const bar = '█'.repeat(full) + '░'.repeat(width - full);
+      stream.write(`${clearLine}${bar} ${Math.round(share * 100)} % ${what}`);
+    },
+    end: () => {
+      stream.write(clearLine);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// A recorded request into what it can be decided again by: the facts of its record, and a policy set that takes the
+// digests of secrets for what they stand for.
+
+import type { JsonObject } from '../model/json.ts';
+import type { PolicySet } from '../model/policy.ts';
+import type { Facts } from '../model/request.ts';
+import type { Shape, Slot, Type } from '../model/type.ts';
+import type { RequestRecord } from '../requests/record.ts';
+import { authorize } from '../spec/authorize.ts';
+import { parseDecimal, zero } from '../value/decimal.ts';
+import type { Decider } from './explain.ts';
+
+/** What of a record a decision was made on. */
+export type RecordedRequest = Pick<
+  RequestRecord,
+  'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'satisfied'
+>;
+
+/** Whether secrets have given way to their digests somewhere. */
+export function holdsDigests(payload: JsonObject): boolean {
+  return JSON.stringify(payload).includes('{"secret":"hmac-sha256:');
+}
+
+/** The facts on which the decision was made, but for secrets, which are digests. */
+export function recordedFacts(record: RecordedRequest): Facts {
+  const meters = Object.entries(record.meters).map(([name, { low, high }]) => [
+    name,
+    { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero },
+  ]);
+  return {
+    action: record.actionKey,
+    payload: record.payload,
+    agent: record.agent,
+    request: record.request,
+    nowMs: record.createdAtMs,
+    meters: Object.fromEntries(meters),
+    satisfied: record.satisfied,
+  };
+}
+
+/** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */
+export function withoutSecretTypes(set: PolicySet, action: string): Decider {
+  const actions = new Map(set.actions);
+  const declared = actions.get(action);
+  if (declared !== undefined) actions.set(action, { ...declared, shape: openedShape(declared.shape) });
+  const opened = { ...set, actions };
+  return { set: opened, decide: (facts) => authorize(opened, facts) };
+}
+
+function openedShape(shape: Shape): Shape {
+  return { ...shape, fields: shape.fields.map(openedSlot) };
+}
+
+function openedSlot<Place extends Slot>(slot: Place): Place {
+  return { ...slot, type: slot.isSecret ? { kind: 'any' } : openedType(slot.type) };
+}
+
+function openedType(type: Type): Type {
+  if (type.kind === 'record') return { ...type, shape: openedShape(type.shape) };
+  return type.kind === 'list' ? { ...type, element: openedSlot(type.element) } : type;
+}

@@ -1,0 +1,86 @@
+// Measures the time of repeated work. Throughput is the thread's own processor time, so that other programs on the
+// machine count as little as can be; what is too short for that is on the clock, with what reading the clock costs taken
+// off, as the median or the minimum of many passes.
+
+import { type Figure, figureOf, percentile } from './figure.ts';
+
+/** Node 22 knows the processor time of the whole process alone. */
+const processorTime = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
+
+/** Thread time of repeated runs until `ms` have gone by, in nanoseconds a run of `run`, which does `each` things. */
+export function time(run: () => void, each: number, ms = 200): number {
+  const started = performance.now();
+  const before = processorTime();
+  let runs = 0;
+  do {
+    run();
+    runs += 1;
+  } while (performance.now() - started < ms);
+  const { user, system } = processorTime(before);
+  return ((user + system) * 1_000) / runs / each;
+}
+
+/** Figures of several things in rotation, the first round for warming up. */
+export function rotate<K extends string>(
+  things: Readonly<Record<K, () => number>>,
+  rounds: number,
+): Readonly<Record<K, Figure>> {
+  const keys = Object.keys(things) as K[];
+  const figures = Object.fromEntries(keys.map((key) => [key, [] as number[]])) as Record<K, number[]>;
+  for (let round = -1; round < rounds; round += 1) {
+    for (const key of keys) {
+      const figure = things[key]();
+      if (round >= 0) figures[key].push(figure);
+    }
+  }
+  return Object.fromEntries(keys.map((key) => [key, figureOf(figures[key])])) as Record<K, Figure>;
+}
+
+/** More add nothing to a median. */
+const passesMax = 101;
+
+/** Of each of `length` things the median of several passes over all of them, in nanoseconds; at least one pass. */
+export function timeEach(run: (at: number) => unknown, length: number, ms: number): Float64Array {
+  const passes: Float64Array[] = [];
+  const until = performance.now() + ms;
+  do {
+    const times = new Float64Array(length);
+    for (let at = 0; at < length; at += 1) {
+      const started = performance.now();
+      run(at);
+      times[at] = performance.now() - started;
+    }
+    passes.push(times);
+  } while (passes.length < passesMax && performance.now() < until);
+  const clock = clockCost();
+  return Float64Array.from({ length }, (_, at) => {
+    const own = Float64Array.from(passes, (times) => times[at]!).sort();
+    return Math.max(1, (percentile(own, 0.5) - clock) * 1e6);
+  });
+}
+
+const batchMs = 0.02;
+
+/** Nanoseconds of one of the `each` things that `run` does, in the fastest of many batches. */
+export function timeFastest(run: () => void, each: number, ms: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  let repeats = 1;
+  const until = performance.now() + ms;
+  do {
+    const started = performance.now();
+    for (let repeat = 0; repeat < repeats; repeat += 1) run();
+    const took = performance.now() - started;
+    least = Math.min(least, took / repeats);
+    if (took < batchMs) repeats *= 2;
+  } while (performance.now() < until);
+  return (least * 1e6) / each;
+}
+
+/** Milliseconds that go by between two readings of the clock, in the median. */
+function clockCost(): number {
+  const times = Float64Array.from({ length: 1_001 }, () => {
+    const started = performance.now();
+    return performance.now() - started;
+  });
+  return percentile(times.sort(), 0.5);
+}

@@ -1,0 +1,389 @@
+// Plain data into bytes, and back: records by their form, of which kinds, truth values and nulls are a part, so that
+// most nodes of a program are two or three bytes. Texts and forms stand in a list beside the bytes, each once.
+// INVARIANT: what is read back equals what was written, keys in order, absent keys told from undefined ones.
+
+import type { ByteReader, ByteWriter } from './bytes.ts';
+
+/** The texts of one block, numbered in order of first use. */
+export interface TextPool {
+  /** The text's number. */
+  place(text: string): number;
+  has(text: string): boolean;
+  readonly texts: readonly string[];
+}
+
+export function createTextPool(): TextPool {
+  const places = new Map<string, number>();
+  const texts: string[] = [];
+  return {
+    texts,
+    has: (text) => places.has(text),
+    place: (text) => {
+      const known = places.get(text);
+      if (known !== undefined) return known;
+      places.set(text, texts.length);
+      return texts.push(text) - 1;
+    },
+  };
+}
+
+/** Small numbers of texts and forms, integers and lengths are one byte with the mark that says what they are. */
+const marks = {
+  text: 0x00,
+  record: 0x40,
+  integer: 0x80,
+  array: 0xa0,
+  null: 0xb0,
+  true: 0xb1,
+  false: 0xb2,
+  undefined: 0xb3,
+  longText: 0xb4,
+  longRecord: 0xb5,
+  longInteger: 0xb6,
+  double: 0xb7,
+  bigint: 0xb8,
+  negativeBigint: 0xb9,
+  longArray: 0xba,
+  map: 0xbb,
+  /** Records of one form, field by field. */
+  table: 0xbc,
+  /** Texts that are met here first, one after the other. */
+  newTexts: 0xbd,
+  int32: 0xbe,
+  float64: 0xbf,
+} as const;
+
+const integersShort = 0x20;
+
+/** How many have a mark of their own. */
+interface Numbering {
+  readonly short: number;
+  readonly long: number;
+  readonly count: number;
+}
+
+const numberings = {
+  text: { short: marks.text, long: marks.longText, count: 0x40 },
+  record: { short: marks.record, long: marks.longRecord, count: 0x40 },
+  array: { short: marks.array, long: marks.longArray, count: 0x10 },
+} as const satisfies Record<string, Numbering>;
+
+/** Doubles tell all whole numbers up to here apart, and twice as many fit the writer. */
+const integerMax = 2 ** 51;
+
+/** Arrays of fewer records are written one by one. */
+const tableRowsMin = 4;
+
+/** Keys whose texts are kinds of something: few, and part of the form. */
+const kindKeys: ReadonlySet<string> = new Set([
+  'kind',
+  'sort',
+  'operator',
+  'encoding',
+  'builtin',
+  'fact',
+  'of',
+]);
+
+type Fixed = string | boolean | null;
+
+/** What records of one form have in common: their keys in order, with the values that are part of the form. */
+interface Form {
+  readonly signature: string;
+  /** The keys whose values are written. */
+  readonly open: readonly string[];
+  readonly fields: readonly Field[];
+}
+
+interface Field {
+  readonly key: string;
+  readonly isFixed: boolean;
+  readonly value: Fixed;
+}
+
+/** Forms are found by walking keys and fixed values; the tree grows with the forms there are, which the types bound. */
+interface FormNode {
+  readonly next: Map<unknown, FormNode>;
+  form: Form | null;
+}
+
+/** Appends values to the bytes; texts go to the pool. Throws TypeError for what is no plain data. */
+export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: unknown) => void {
+  const write = (value: unknown): void => {
+    switch (typeof value) {
+      case 'string':
+        writeNumbered(bytes, numberings.text, pool.place(value));
+        break;
+      case 'number':
+        writeNumber(bytes, value);
+        break;
+      case 'boolean':
+        bytes.byte(value ? marks.true : marks.false);
+        break;
+      case 'undefined':
+        bytes.byte(marks.undefined);
+        break;
+      case 'bigint':
+        bytes.byte(value < 0n ? marks.negativeBigint : marks.bigint);
+        bytes.bigint(value < 0n ? -value : value);
+        break;
+      case 'object':
+        if (value === null) bytes.byte(marks.null);
+        else writeObject(value);
+        break;
+      default:
+        throw new TypeError(`a ${typeof value} is no data`);
+    }
+  };
+
+  const writeObject = (value: object): void => {
+    if (Array.isArray(value)) writeArray(value);
+    else if (value instanceof Map) {
+      bytes.byte(marks.map);
+      writeArray([...value.keys()]);
+      writeArray([...value.values()]);
+    } else if (value instanceof Int32Array) writeTyped(bytes, marks.int32, value);
+    else if (value instanceof Float64Array) writeTyped(bytes, marks.float64, value);
+    else writeRecord(value);
+  };
+
+  const writeRecord = (record: object): void => {
+    const prototype: unknown = Object.getPrototypeOf(record);
+    if (prototype !== Object.prototype && prototype !== null) {
+      throw new TypeError('an instance of a class is no data');
+    }
+    const form = formOf(record);
+    writeNumbered(bytes, numberings.record, pool.place(form.signature));
+    for (const key of form.open) write((record as Readonly<Record<string, unknown>>)[key]);
+  };
+
+  const writeArray = (values: readonly unknown[]): void => {
+    const isLong = values.length >= tableRowsMin;
+    const form = isLong ? commonForm(values) : null;
+    if (form !== null) writeTable(form, values as readonly Readonly<Record<string, unknown>>[]);
+    else if (isLong && areNewTexts(values, pool)) {
+      bytes.byte(marks.newTexts);
+      bytes.integer(pool.texts.length);
+      bytes.integer(values.length);
+      for (const value of values) pool.place(value);
+    } else {
+      writeNumbered(bytes, numberings.array, values.length);
+      for (const value of values) write(value);
+    }
+  };
+
+  const writeTable = (form: Form, rows: readonly Readonly<Record<string, unknown>>[]): void => {
+    bytes.byte(marks.table);
+    bytes.integer(pool.place(form.signature));
+    bytes.integer(rows.length);
+    for (const key of form.open) writeArray(rows.map((row) => row[key]));
+  };
+
+  return write;
+}
+
+/** Reads values that a writer has written, one after the other. `textAt` gives the texts of the pool. */
+export function readValue(bytes: ByteReader, textAt: (place: number) => string): unknown {
+  const mark = bytes.byte();
+  if (mark < marks.record) return textAt(mark);
+  if (mark < marks.integer) return readRecord(bytes, textAt, mark - marks.record);
+  if (mark < marks.array) return mark - marks.integer;
+  if (mark < marks.null) return readArray(bytes, textAt, mark - marks.array);
+  switch (mark as (typeof marks)[keyof typeof marks]) {
+    case marks.null:
+      return null;
+    case marks.true:
+      return true;
+    case marks.false:
+      return false;
+    case marks.undefined:
+      return undefined;
+    case marks.longText:
+      return textAt(bytes.integer());
+    case marks.longRecord:
+      return readRecord(bytes, textAt, bytes.integer());
+    case marks.longInteger:
+      return bytes.signed();
+    case marks.double:
+      return bytes.double();
+    case marks.bigint:
+      return bytes.bigint();
+    case marks.negativeBigint:
+      return -bytes.bigint();
+    case marks.longArray:
+      return readArray(bytes, textAt, bytes.integer());
+    case marks.map: {
+      const keys = readValue(bytes, textAt) as readonly unknown[];
+      const values = readValue(bytes, textAt) as readonly unknown[];
+      return new Map(keys.map((key, at) => [key, values[at]]));
+    }
+    case marks.table:
+      return readTable(bytes, textAt);
+    case marks.newTexts: {
+      const from = bytes.integer();
+      return Array.from({ length: bytes.integer() }, (_, at) => textAt(from + at));
+    }
+    case marks.int32:
+      return readTyped(bytes, Int32Array);
+    case marks.float64:
+      return readTyped(bytes, Float64Array);
+    default:
+      throw new RangeError(`no value begins with ${mark}`);
+  }
+}
+
+function readArray(bytes: ByteReader, textAt: (place: number) => string, length: number): unknown[] {
+  const values: unknown[] = [];
+  for (let left = length; left > 0; left -= 1) values.push(readValue(bytes, textAt));
+  return values;
+}
+
+function readRecord(bytes: ByteReader, textAt: (place: number) => string, place: number): unknown {
+  const record: Record<string, unknown> = {};
+  for (const { key, isFixed, value } of formFrom(textAt(place)).fields) {
+    put(record, key, isFixed ? value : readValue(bytes, textAt));
+  }
+  return record;
+}
+
+function readTable(bytes: ByteReader, textAt: (place: number) => string): unknown[] {
+  const { fields } = formFrom(textAt(bytes.integer()));
+  const rows = Array.from({ length: bytes.integer() }, (): Record<string, unknown> => ({}));
+  const columns = fields.map(({ isFixed }) =>
+    isFixed ? null : (readValue(bytes, textAt) as readonly unknown[]),
+  );
+  for (const [at, row] of rows.entries()) {
+    for (const [field, { key, value }] of fields.entries()) {
+      const column = columns[field]!;
+      put(row, key, column === null ? value : column[at]);
+    }
+  }
+  return rows;
+}
+
+/** A payload may have a field of any name. */
+function put(record: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') record[key] = value;
+  else Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function writeNumbered(bytes: ByteWriter, { short, long, count }: Numbering, value: number): void {
+  if (value < count) bytes.byte(short + value);
+  else {
+    bytes.byte(long);
+    bytes.integer(value);
+  }
+}
+
+function writeNumber(bytes: ByteWriter, value: number): void {
+  if (!Number.isInteger(value) || Math.abs(value) > integerMax || Object.is(value, -0)) {
+    bytes.byte(marks.double);
+    bytes.double(value);
+  } else if (value >= 0 && value < integersShort) bytes.byte(marks.integer + value);
+  else {
+    bytes.byte(marks.longInteger);
+    bytes.signed(value);
+  }
+}
+
+/** Of numbers that are read where they stand; blocks begin at multiples of it. */
+export const alignment = 8;
+
+function writeTyped(bytes: ByteWriter, mark: number, values: Int32Array | Float64Array): void {
+  bytes.byte(mark);
+  bytes.integer(values.length);
+  bytes.align(alignment);
+  bytes.raw(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+}
+
+function readTyped<A extends Int32Array | Float64Array>(
+  bytes: ByteReader,
+  make: {
+    new (buffer: ArrayBufferLike, from: number, length: number): A;
+    readonly BYTES_PER_ELEMENT: number;
+  },
+): A {
+  const length = bytes.integer();
+  bytes.align(alignment);
+  const { buffer, byteOffset } = bytes.raw(length * make.BYTES_PER_ELEMENT);
+  return new make(buffer, byteOffset, length);
+}
+
+/** Whether all of them are texts, each another one, that the pool has not met. */
+function areNewTexts(values: readonly unknown[], pool: TextPool): values is readonly string[] {
+  if (!values.every((value) => typeof value === 'string' && !pool.has(value))) return false;
+  return new Set(values).size === values.length;
+}
+
+const rootForm: FormNode = { next: new Map(), form: null };
+const formsBySignature = new Map<string, Form>();
+
+function formOf(record: object): Form {
+  let node = rootForm;
+  for (const key of Object.keys(record)) {
+    const value = (record as Readonly<Record<string, unknown>>)[key];
+    node = step(step(node, key), isPartOfForm(key, value) ? value : rootForm);
+  }
+  node.form ??= formFrom(signatureOf(record));
+  return node.form;
+}
+
+function step({ next }: FormNode, by: unknown): FormNode {
+  const known = next.get(by);
+  if (known !== undefined) return known;
+  const node: FormNode = { next: new Map(), form: null };
+  next.set(by, node);
+  return node;
+}
+
+function isPartOfForm(key: string, value: unknown): value is Fixed {
+  if (value === null || typeof value === 'boolean') return true;
+  return typeof value === 'string' && kindKeys.has(key);
+}
+
+/** Keys in order; those whose value is part of the form with that value. */
+function signatureOf(record: object): string {
+  const fields = Object.entries(record).map(([key, value]) =>
+    isPartOfForm(key, value) ? [key, value] : key,
+  );
+  return JSON.stringify(fields);
+}
+
+function formFrom(signature: string): Form {
+  const known = formsBySignature.get(signature);
+  if (known !== undefined) return known;
+  const parsed = JSON.parse(signature) as readonly (string | readonly [string, Fixed])[];
+  const fields = parsed.map((field): Field => {
+    return typeof field === 'string'
+      ? { key: field, isFixed: false, value: null }
+      : { key: field[0], isFixed: true, value: field[1] };
+  });
+  const open = fields.filter(({ isFixed }) => !isFixed).map(({ key }) => key);
+  const form: Form = { signature, open, fields };
+  formsBySignature.set(signature, form);
+  return form;
+}
+
+/** The form of all of them; null where they are no records of one form. */
+function commonForm(values: readonly unknown[]): Form | null {
+  const [first] = values;
+  if (!isRecord(first)) return null;
+  const form = formOf(first);
+  return values.every((value) => isRecord(value) && isOfForm(value, form)) ? form : null;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** As `formOf` would say. */
+function isOfForm(record: Readonly<Record<string, unknown>>, { fields }: Form): boolean {
+  const keys = Object.keys(record);
+  if (keys.length !== fields.length) return false;
+  for (let at = 0; at < keys.length; at += 1) {
+    const { key, isFixed, value } = fields[at]!;
+    const own = record[key];
+    if (keys[at] !== key || isPartOfForm(key, own) !== isFixed || (isFixed && own !== value)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,31 @@
+// From a policy set to the little that the service says of it outside of decisions: names, owners, counts. Plain data,
+// small beside the set itself, so that it goes from thread to thread at no cost.
+
+import type { PolicySet } from '../model/policy.ts';
+
+export interface AboutPolicies {
+  /** Keys of the declared actions, sorted. */
+  readonly actions: readonly string[];
+  /** How many rules there are. */
+  readonly rules: number;
+  readonly policies: readonly AboutPolicy[];
+  readonly approvers: readonly { readonly name: string; readonly title: string }[];
+  readonly meters: readonly string[];
+}
+
+export interface AboutPolicy {
+  readonly name: string;
+  readonly owner: string | null;
+  readonly doc: string | null;
+  readonly rules: number;
+}
+
+export function about({ actions, policies, approvers, meters }: PolicySet): AboutPolicies {
+  return {
+    actions: [...actions.keys()].toSorted(),
+    rules: policies.reduce((count, { rules }) => count + rules.length, 0),
+    policies: policies.map(({ name, owner, doc, rules }) => ({ name, owner, doc, rules: rules.length })),
+    approvers: [...approvers.values()].map(({ name, title }) => ({ name, title })),
+    meters: [...meters.keys()],
+  };
+}

@@ -1,0 +1,34 @@
+// What one compilation leaves for the next: trees of files whose text is as it was, and nothing of files that are gone.
+
+import { expect, it } from 'vitest';
+import { compile, createCompileMemory, type PolicySources } from '../../src/pipeline.ts';
+
+const action = { path: 'a.policy', text: 'action pay.create { amount: number 0.. }\n' };
+const policy = { path: 'b.policy', text: 'policy p on pay.create { allow a when payload.amount < 10 }\n' };
+
+function sourcesOf(...files: PolicySources['files']): PolicySources {
+  return { files, readListFile: () => ({ code: 'list-file-missing', message: 'there are no list files' }) };
+}
+
+it('parses a file again only where its text has changed', () => {
+  const memory = createCompileMemory();
+  const first = compile(sourcesOf(action, policy), memory);
+  const changed = { ...policy, text: policy.text.replace('10', '20') };
+  const second = compile(sourcesOf(action, changed), memory);
+  expect(second.files[0]).toBe(first.files[0]);
+  expect(second.files[1]).not.toBe(first.files[1]);
+  const fresh = compile(sourcesOf(action, changed));
+  expect(second.set).toEqual(fresh.set);
+  expect(second.diagnostics).toEqual(fresh.diagnostics);
+});
+
+it('keeps nothing of a file that is gone, and takes the good set up again after an error', () => {
+  const memory = createCompileMemory();
+  const first = compile(sourcesOf(action, policy), memory);
+  const broken = compile(sourcesOf(policy), memory);
+  expect(broken.set).toBeNull();
+  expect([...memory.parsed.keys()]).toEqual(['b.policy']);
+  const mended = compile(sourcesOf(action, policy), memory);
+  expect(mended.set).toEqual(first.set);
+  expect(mended.diagnostics).toEqual(first.diagnostics);
+});

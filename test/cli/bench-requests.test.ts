@@ -1,0 +1,57 @@
+// The packs' files of requests are the cases of their tests, a line each: UPDATE_GOLDEN=1 writes them anew.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { readRequestLines } from '../../src/measure/read-requests.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import type { Amount, Situation } from '../../src/testing/test-file.ts';
+import { formatDecimal } from '../../src/value/decimal.ts';
+
+it.each(['payments', 'banking', 'slack'])('%s/requests.jsonl holds the cases of its tests', (name) => {
+  const folder = `policies/${name}`;
+  const path = `${folder}/${name}.test.yaml`;
+  const { cases } = readTestFile({ path, text: readFileSync(path, 'utf8') });
+  const file = `${folder}/requests.jsonl`;
+  const expected = cases.map(({ situation }) => `${JSON.stringify(toRequest(situation))}\n`).join('');
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, expected);
+  const bytes = readFileSync(file);
+  expect(bytes.toString()).toBe(expected);
+  const { lines, mistakes } = readRequestLines(bytes, file);
+  expect(mistakes).toEqual([]);
+  expect(lines.map(({ situation }) => withoutPlaces(situation))).toEqual(
+    cases.map(({ situation }) => withoutPlaces(situation)),
+  );
+});
+
+function toRequest(situation: Situation): object {
+  const { action, payload, agent, request, nowMs, meters, satisfied } = situation;
+  const parts = {
+    agent,
+    request,
+    meters: Object.fromEntries(meters.map(({ meter, low, high }) => [meter, [amount(low), amount(high)]])),
+    satisfied: Object.fromEntries(
+      [...Map.groupBy(satisfied, ({ kind }) => kind)].map(([kind, all]) => [
+        kind,
+        all.map(({ rule }) => rule),
+      ]),
+    ),
+  };
+  const given = Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0);
+  const now = new Date(nowMs).toISOString().replace('.000Z', 'Z');
+  return { action_key: action, payload, ...Object.fromEntries(given), now };
+}
+
+function amount({ amount: number, currency }: Amount): number | string {
+  const text = formatDecimal(number);
+  return currency === null ? Number(text) : `${text} ${currency}`;
+}
+
+/** Where a fact was written is not what it says. */
+function withoutPlaces(situation: Situation): unknown {
+  return JSON.parse(
+    JSON.stringify(situation, (key, value) => {
+      if (key === 'span') return undefined;
+      return typeof value === 'bigint' ? String(value) : value;
+    }),
+  );
+}

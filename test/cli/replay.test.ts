@@ -1,0 +1,149 @@
+// `writ audit replay` on requests that a service decided: what is the same, what is not, and what cannot be told.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { verifyChain } from '../../src/audit/verify.ts';
+import { serve } from '../../src/server/main.ts';
+import { openStore } from '../../src/store/open.ts';
+import { createFolder } from '../sources/folder.ts';
+import { writ } from './writ.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const policyText = `
+action a.b { n: integer 0..100, token?: secret string 4..20 }
+policy p on a.* {
+  allow small when payload.n < 50
+  deny odd when payload.n == 13 because "thirteen: {payload.n}"
+  risk base_risk +3
+}
+`;
+
+interface Recorded {
+  readonly ids: readonly string[];
+  readonly run: (...args: readonly string[]) => ReturnType<typeof writ>;
+  readonly policyFile: string;
+  readonly tamper: (statement: string) => void;
+  readonly data: string;
+  readonly policies: string;
+}
+
+/** The service decides each payload; then it stops. */
+async function record(...payloads: readonly object[]): Promise<Recorded> {
+  const directory = createFolder();
+  const policies = join(directory, 'policies');
+  const policyFile = join(policies, 'p.policy');
+  const data = join(directory, 'var');
+  mkdirSync(policies);
+  writeFileSync(policyFile, policyText);
+  let welcome = '';
+  const service = await serve({
+    ...{ directory, environment: {}, flags: { port: 0 }, logStream: { write: () => undefined } },
+    print: (text) => {
+      welcome += text;
+    },
+  });
+  const key = /writ_\w{46}/.exec(welcome)?.[0] ?? '';
+  const ids: string[] = [];
+  for (const payload of payloads) {
+    const reply = await fetch(`${service.url}/v1/authorize`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-agent-api-key': key },
+      body: JSON.stringify({ action_key: 'a.b', payload }),
+    });
+    ids.push(((await reply.json()) as { request_id: string }).request_id);
+  }
+  await service.stop();
+  const tamper = (statement: string) => {
+    const database = new Database(join(data, 'writ.db'));
+    if (database.prepare(statement).run().changes === 0) throw new Error(`nothing changed: ${statement}`);
+    database.close();
+  };
+  const run: Recorded['run'] = (...args) =>
+    writ(['audit', 'replay', ...args, '--data', data, '--policies', policies]);
+  return { ids, run, policyFile, tamper, data, policies };
+}
+
+describe('writ audit replay', () => {
+  it('decides one request or all again, and says that they are the same', async () => {
+    const { ids, run } = await record({ n: 1 }, { n: 13 }, { n: 99 }, { n: 'x' }, {});
+    expect(await run(ids[1]!)).toMatchObject({
+      code: 0,
+      stdout: '✓ 1 decided the same again, 0 otherwise\n',
+      stderr: '',
+    });
+    expect(await run('--all')).toMatchObject({
+      code: 0,
+      stdout: '✓ 5 decided the same again, 0 otherwise\n',
+    });
+  });
+
+  it('compares the decision alone where secrets were withheld, and says what cannot be repeated', async () => {
+    const { run } = await record(
+      { n: 1, token: 'sesame' },
+      { n: 13, token: 'sesame' },
+      { n: 'x', token: 'sesame' },
+    );
+    const { code, stdout } = await run('--all', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ same: 2, decision_only: 2, withheld: 1, different: 0 });
+  });
+
+  it('lists what was recorded otherwise, to the place', async () => {
+    const { ids, run, tamper } = await record({ n: 1 }, { n: 13 });
+    tamper(
+      `UPDATE requests SET record_json = replace(record_json, '"outcome":"DENY"', '"outcome":"ALLOW"') WHERE id = '${ids[1]}'`,
+    );
+    const [text, json] = await Promise.all([run('--all'), run(ids[1]!, '--json')]);
+    expect(text).toMatchObject({ code: 1 });
+    expect(text.stdout).toBe(
+      `✗ ${ids[1]} (a.b)\n    decision.outcome: recorded "ALLOW", now "DENY"\n✗ 1 decided the same again, 1 otherwise\n`,
+    );
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      different: 1,
+      differing: [
+        {
+          ...{ id: ids[1], action: 'a.b' },
+          differences: [{ place: 'decision.outcome', recorded: 'ALLOW', replayed: 'DENY' }],
+        },
+      ],
+    });
+  });
+
+  it('judges by the same policies alone', async () => {
+    const { ids, run, policyFile } = await record({ n: 1 }, { n: 13 });
+    writeFileSync(policyFile, policyText.replace('< 50', '< 60'));
+    expect(await run(ids[0]!)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('1 was decided by other policies than these'),
+    });
+    expect(await run('--all')).toMatchObject({ code: 1, stdout: expect.stringContaining('2 were decided') });
+    writeFileSync(policyFile, `# a comment is no other policy\n${policyText}`);
+    expect(await run('--all')).toMatchObject({ code: 0 });
+  });
+
+  it('says that another engine decided', async () => {
+    const { ids, run, tamper, data, policies } = await record({ n: 1 });
+    tamper(
+      `UPDATE requests SET record_json = replace(record_json, '"unicode":"', '"unicode":"1.') WHERE id = '${ids[0]}'`,
+    );
+    expect(await run('--all')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n {2}recorded under Unicode 1\.\S+, now \S+\n$/),
+    });
+    const explained = await writ(['explain', ids[0]!, '--data', data, '--policies', policies]);
+    expect(explained.stdout).toMatch(/^note: it was decided under Unicode 1\.\S+, now \S+$/m);
+  });
+
+  it('takes one id or --all, of a request that is there', async () => {
+    const { run, data } = await record({ n: 1 });
+    expect(await run()).toMatchObject({ code: 2 });
+    expect(await run('x', '--all')).toMatchObject({ code: 2 });
+    expect(await run('nothing')).toMatchObject({ code: 1, stderr: 'error: there is no request `nothing`\n' });
+    const store = await openStore({ path: join(data, 'writ.db') });
+    onTestFinished(() => store.close());
+    expect(await verifyChain(store)).toMatchObject({ kind: 'whole' });
+  });
+});
