@@ -4,6 +4,7 @@
 // INVARIANT: plain JavaScript without imports of our own but the last, so that any Node can read it.
 
 import { spawn, spawnSync } from 'node:child_process';
+import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const required = [22, 18];
@@ -57,8 +58,16 @@ function stop() {
 async function run() {
   // What the service reads from its environment is checked to the letter.
   delete process.env[mark];
+  keepCompiled();
   // Node strips no types under node_modules, where an installed package lies; tsx does.
   if (import.meta.url.includes('/node_modules/')) (await import('tsx/esm/api')).register();
   const { main } = await import('./main.ts');
   process.exitCode = await main(process.argv.slice(2));
+}
+
+/** Keeps what Node makes of our sources, so that the next start need not. Where it cannot write, nothing is kept. */
+function keepCompiled() {
+  // NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE have the last word.
+  if (process.env.NODE_COMPILE_CACHE !== undefined) return;
+  nodeModule.enableCompileCache?.(fileURLToPath(new URL('../../node_modules/.cache/writ', import.meta.url)));
 }
