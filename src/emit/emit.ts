@@ -3,11 +3,25 @@
 // `reasons` make the sentences that show values. A template is a text that many rules share, with constants apart.
 // INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
 
+import { canonical } from '../model/canonical.ts';
+import type { MeterDefinition } from '../model/metering.ts';
 import type { Subject } from '../program/anchor.ts';
-import type { ActionProgram, Condition, PlannedRule, Program, RuleHead, Term } from '../program/program.ts';
+import type {
+  ActionProgram,
+  Condition,
+  CountedEntry,
+  Metering,
+  PlannedEntry,
+  PlannedRule,
+  Program,
+  RuleHead,
+  Term,
+} from '../program/program.ts';
 import type { Template } from '../program/template.ts';
+import { fromNumber } from '../value/decimal.ts';
 import { type Bindings, createBindings } from './bindings.ts';
 import { conditionCode } from './conditions.ts';
+import type { MeterHead } from './entries.ts';
 import { identifier, type Js, joinJs, js, render } from './js.ts';
 import { elseCode, rawCode, readCode, valuesOf } from './reads.ts';
 import { termCode } from './terms.ts';
@@ -20,6 +34,7 @@ import {
   kleene,
   type Lists,
   type Slot,
+  temporary,
   type Unit,
   use,
   type Writer,
@@ -93,6 +108,21 @@ export function emitSubjects(program: Program, subjects: readonly Subject[], lis
     body: (writer) => {
       const reads = subjects.map((subject, at) => js`${values}[${at}] = ${subjectCode(writer, subject)};`);
       return joinJs(reads, js`\n`);
+    },
+  });
+  return finish(unit, js`return ${name};`);
+}
+
+/** The function that makes the entries of a request in the meters of its action. */
+export function emitEntries(program: Program, { entries, lets }: Metering, lists: Lists): Emitted {
+  const unit = createUnit(program, lists, null);
+  for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
+  const name = declareFunction(unit, {
+    letters: 'entries',
+    variables: noVariables,
+    body: (writer) => {
+      const made = entries.map((entry) => entryCode(writer, entry));
+      return js`return [${joinJs(made, commaJs)}];`;
     },
   });
   return finish(unit, js`return ${name};`);
@@ -204,4 +234,27 @@ function subjectCode(writer: Writer, { term, currency }: Subject): Js {
     return term.currency?.known === currency ? amount : readCode(writer, term);
   }
   return js`(${rawCode(writer, term.currency.read)} === ${currency} ? ${amount} : undefined)`;
+}
+
+function entryCode(writer: Writer, { definition, names, keys, counted }: PlannedEntry): Js {
+  const head: MeterHead = { definition, names };
+  const bound = writer.unit.bindings.bind(`meter ${canonical(head)}`, () => head);
+  const terms = keys.map((key) => writer.unit.term(writer, key));
+  const parts = js`${bound}, ${use(writer, 'meterKey')}([${joinJs(terms, commaJs)}])`;
+  if (counted === null) return js`${use(writer, 'meterUse')}(${parts}, 0, null)`;
+  const counts = temporary(writer);
+  const when = kleene(writer.unit.condition(writer, counted.when));
+  const value = js`${counts} === 0 ? null : ${addedCode(writer, counted, definition.aggregate)}`;
+  return js`${use(writer, 'meterUse')}(${parts}, ${counts} = ${when}, ${value})`;
+}
+
+function addedCode(
+  writer: Writer,
+  { argument, currency }: CountedEntry,
+  aggregate: MeterDefinition['aggregate'],
+): Js {
+  if (argument === null) return writer.unit.bindings.bind('one request', () => fromNumber(1));
+  const value = writer.unit.term(writer, argument);
+  if (aggregate === 'values') return js`${use(writer, 'valueText')}(${value})`;
+  return js`${use(writer, 'addedAmount')}(${value}, ${currency})`;
 }

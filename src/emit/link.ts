@@ -5,6 +5,8 @@ import { canonical } from '../model/canonical.ts';
 import type { Decision, Gate, PayloadIssue } from '../model/decision.ts';
 import { payloadReason } from '../model/describe.ts';
 import type { Json } from '../model/json.ts';
+import type { MeterDefinition, MeterUse } from '../model/metering.ts';
+import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
@@ -19,6 +21,7 @@ import type { Decider, ReasonCode, RuleCode, State, Stretch } from './decide.ts'
 import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
+import { createEntries, type EnterMeters } from './enter.ts';
 import { createTextSets } from './membership.ts';
 import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
@@ -42,10 +45,18 @@ export interface Linked {
   prepare(): Iterator<void>;
   /** As `decide`, with every rule of the action as it turned out, the payload checked and the rules evaluated once. */
   decideTraced(facts: Facts): TracedDecision;
+  /** As `decideTraced`, for a payload out of a record, where digests stand for secrets; no rule can read those. */
+  decideRecorded(facts: Facts): TracedDecision;
   /** The rules alone. */
   trace(facts: Facts): readonly TracedRule[];
   /** Ids of the rules that deciding the request tries; none where the gate refuses it. */
   tried(facts: Facts): readonly string[];
+  /** What the request adds to meters and reads of them; nothing where the gate refuses it. */
+  entries(facts: Facts): readonly MeterUse[];
+  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
+  entriesRecorded(facts: Facts): readonly MeterUse[] | null;
+  /** Every meter that some action counts or reads, each definition once. */
+  readonly meters: readonly MeterDefinition[];
   /** What an action's payload may hold; null where the action is not declared. */
   shapeOf(action: string): Shape | null;
   /** The text of an action's generated functions; null where the action is not declared. */
@@ -122,16 +133,20 @@ export function link(
     }
   }
 
-  const decideTraced = (facts: Facts): TracedDecision => {
+  const decideTracedBy = (
+    facts: Facts,
+    issuesOf: (gate: PayloadGate) => readonly PayloadIssue[],
+  ): TracedDecision => {
     const unit = unitOf(facts.action);
     if (unit === null) return { decision: undeclaredAction(facts.action), trace: noRules };
-    const issues = unit.gate.issues(facts.payload);
+    const issues = issuesOf(unit.gate);
     if (issues.length > 0) return { decision: invalidPayload(issues), trace: noRules };
     // Made first: truths are valid until rules are evaluated again.
     const tracer = tracerOf(facts.action);
     const all = unit.decider.decideAll(facts);
     return { decision: all.decision, trace: tracer(facts, all) };
   };
+  const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate.issues(facts.payload));
 
   return {
     decide: (facts) => {
@@ -144,6 +159,8 @@ export function link(
     checkPayload: (action, payload) => unitOf(action)?.gate.issues(payload) ?? null,
     prepare,
     decideTraced,
+    decideRecorded: (facts) =>
+      decideTracedBy(facts, ({ shape }) => payloadIssues(withoutSecretTypes(shape), facts.payload)),
     trace: (facts) => decideTraced(facts).trace,
     tried: (facts) => {
       const unit = unitOf(facts.action);
@@ -151,6 +168,18 @@ export function link(
       const declared = opened.open(facts.action)!;
       return unit.decider.tried(facts).map((place) => declared.head(place).id);
     },
+    entries: (facts) => {
+      const unit = unitOf(facts.action);
+      if (unit === null || unit.enter === null || unit.gate.issues(facts.payload).length > 0) return [];
+      return unit.enter(facts);
+    },
+    entriesRecorded: (facts) => {
+      const unit = unitOf(facts.action);
+      if (unit === null || unit.enter === null) return [];
+      const issues = payloadIssues(withoutSecretTypes(unit.gate.shape), facts.payload);
+      return issues.length > 0 ? null : unit.enter(facts);
+    },
+    meters: opened.meters,
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
     source: (action) => {
       const declared = opened.open(action);
@@ -165,6 +194,8 @@ interface Unit {
   readonly gate: PayloadGate;
   readonly decider: Decider;
   readonly code: object;
+  /** Null where no meter counts or reads requests of the action. */
+  readonly enter: EnterMeters | null;
   /** Lays out the rules that have not been tried yet, in steps; absent where there are few. */
   readonly layOut?: () => Iterable<void>;
 }
@@ -179,7 +210,8 @@ const noRules: readonly TracedRule[] = Object.freeze([]);
 const noIssues: readonly PayloadIssue[] = [];
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
-  return { gate: gateOf(action.shape, ctx), ...createRules(action, ctx) };
+  const enter = createEntries(action, { ...ctx, run });
+  return { gate: gateOf(action.shape, ctx), enter, ...createRules(action, ctx) };
 }
 
 function gateOf(shape: Shape, { session, shapes }: LinkContext): PayloadGate {
@@ -207,7 +239,7 @@ interface LinkContext extends SharedSource {
 }
 
 /** The rules of an action in the realisation that serves them best. */
-function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   switch (servedAs(action, ctx)) {
     case 'own':
       return ownRules(action, ctx);
@@ -240,7 +272,7 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 }
 
 /** One text for all rules of the action. */
-function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => run<ActionCode>(ownText(action, ctx)));
   const rules = headsOf(action);
   const reasons = new Map(code.reasons.map(([at, reason]) => [rules[at]!, reason] as const));
@@ -268,7 +300,7 @@ interface ActionCode {
 }
 
 /** Shared texts, and the truths of all rules as one number. */
-function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const { lets } = action;
   const rules = headsOf(action);
   const code = new SharedKeyedCode(lets, ctx);
@@ -296,7 +328,7 @@ class SharedKeyedCode extends SharedRules implements KeyedCode {
 const noStretch: Stretch = { base: 0, count: 0 };
 
 /** Shared texts, and an index that says which rules to try. */
-function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate'> {
+function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const { lets, hasShadow, hasLate, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
   const bases = new Int32Array(ruleCount);

@@ -174,31 +174,50 @@ class NumberPool {
   }
 }
 
+/** Numbers that lie so close together are kept as bits: this many words a number at most. */
+const wordsPerNumberMax = 2;
+const bitsPerWord = 32;
+
 /** A class, as there are many of them and methods take no room in each. */
 class PooledSet implements TextSet {
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #pool: NumberPool;
+  readonly #lowest: number;
+  /** The highest number less the lowest. */
+  readonly #span: number;
+  readonly #isBits: boolean;
   readonly #from: number;
   readonly #to: number;
 
+  /** `own` are ascending. */
   constructor(numbers: ReadonlyMap<string, number>, pool: NumberPool, own: Int32Array) {
     this.#numbers = numbers;
     this.#pool = pool;
-    this.#from = pool.add(own);
-    this.#to = this.#from + own.length;
+    this.#lowest = own[0] ?? 0;
+    this.#span = (own.at(-1) ?? -1) - this.#lowest;
+    const words = Math.floor(this.#span / bitsPerWord) + 1;
+    this.#isBits = words <= wordsPerNumberMax * own.length;
+    const kept = this.#isBits ? bitsOf(own, words) : own;
+    this.#from = pool.add(kept);
+    this.#to = this.#from + kept.length;
   }
 
-  equals(own: Int32Array): boolean {
+  equals(other: Int32Array): boolean {
     const { numbers } = this.#pool;
-    return (
-      own.length === this.#to - this.#from && own.every((number, at) => number === numbers[this.#from + at])
-    );
+    const own = numbers.subarray(this.#from, this.#to);
+    const lowest = other[0] ?? 0;
+    if (lowest !== this.#lowest || (other.at(-1) ?? -1) - lowest !== this.#span) return false;
+    const kept = this.#isBits ? bitsOf(other, own.length) : other;
+    return own.length === kept.length && own.every((number, at) => number === kept[at]);
   }
 
   has(text: string): boolean {
     const number = this.#numbers.get(text);
     if (number === undefined) return false;
+    const offset = number - this.#lowest;
+    if (offset < 0 || offset > this.#span) return false;
     const { numbers } = this.#pool;
+    if (this.#isBits) return ((numbers[this.#from + (offset >>> 5)]! >>> (offset & 31)) & 1) === 1;
     let low = this.#from;
     let high = this.#to;
     while (low < high) {
@@ -208,4 +227,14 @@ class PooledSet implements TextSet {
     }
     return low < this.#to && numbers[low] === number;
   }
+}
+
+/** The numbers less the lowest as places of bits. */
+function bitsOf(own: Int32Array, words: number): Int32Array {
+  const bits = new Int32Array(words);
+  for (const number of own) {
+    const offset = number - own[0]!;
+    bits[offset >>> 5]! |= 1 << (offset & 31);
+  }
+  return bits;
 }

@@ -11,6 +11,7 @@ import { length, lower, trim } from '../value/text.ts';
 import { dateInZone, parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 import { parseUrl, parseWebAddress } from '../value/url.ts';
 import type { RuleCode, State } from './decide.ts';
+import { addedAmount, meterKey, meterUse, valueText } from './entries.ts';
 import { among, sameIp, sameScalar } from './membership.ts';
 import {
   absolute,
@@ -51,6 +52,7 @@ export type RuntimeName = keyof typeof runtime;
 export const runtime = {
   absolute,
   add,
+  addedAmount,
   among,
   boundedList,
   boundedText,
@@ -79,6 +81,8 @@ export const runtime = {
   lower,
   maximum,
   mentions,
+  meterKey,
+  meterUse,
   minimum,
   multiply,
   negate,
@@ -102,6 +106,7 @@ export const runtime = {
   subtractDates,
   trim,
   truthValue,
+  valueText,
 } as const;
 
 /** The text; undefined where so many rounds through it would take too long. */

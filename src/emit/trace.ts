@@ -77,25 +77,33 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
   const read = [...readings.values()].map(({ read, code }) =>
     code === null || run === null ? read : run<ReadOne>(code),
   );
-  const { rules } = program;
+  // Of one form, however the rules have been made.
+  const constants = program.rules.map((rule, at) => ({
+    rule: rule.id,
+    effect: rule.effect,
+    points: rule.points,
+    isShadow: rule.isShadow,
+    asking: rule.requirement === null ? null : rule,
+    group: groupOfRule[at]!,
+  }));
   // Worked in again for every request that is recorded, and copied where it is handed out.
   const values: ReadValue[] = read.map(() => nothings.unknown);
   const reads: TracedRule['reads'][] = builders.map(() => ({}));
-  const untraced: TracedRule[] = rules.map(() => null as unknown as TracedRule);
+  const untraced: TracedRule[] = constants.map(() => null as unknown as TracedRule);
   return (facts, { truths: results, risk }) => {
     for (let at = 0; at < read.length; at += 1) values[at] = read[at]!(facts, risk);
     for (let at = 0; at < builders.length; at += 1) reads[at] = builders[at]!(values, groupPlaces[at]!);
     const traced = untraced.slice();
-    for (let at = 0; at < rules.length; at += 1) {
-      const { id, effect, points, isShadow, requirement } = rules[at]!;
+    for (let at = 0; at < constants.length; at += 1) {
+      const { rule, effect, points, isShadow, asking, group } = constants[at]!;
       traced[at] = {
-        rule: id,
+        rule,
         effect,
         truth: truths[results[at]!]!,
         points,
         isShadow,
-        isSatisfied: requirement !== null && isSatisfied(rules[at]!, facts.satisfied),
-        reads: reads[groupOfRule[at]!]!,
+        isSatisfied: asking !== null && isSatisfied(asking, facts.satisfied),
+        reads: reads[group]!,
       };
     }
     return traced;

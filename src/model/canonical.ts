@@ -56,7 +56,8 @@ function gatherObject(part: object, omitted: ReadonlySet<string>, pieces: string
   } else if (part instanceof Map) {
     const entries = [...part].map(([key, value]) => [write(key, omitted), write(value, omitted)] as const);
     pieces.push('map(');
-    for (const [key, value] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) pieces.push(key, ':', value, ',');
+    for (const [key, value] of entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+      pieces.push(key, ':', value, ',');
     pieces.push(')');
   } else gatherRecord(part as Readonly<Record<string, unknown>>, omitted, pieces);
 }

@@ -2,7 +2,7 @@
 
 import type { Span } from '../diagnostic/span.ts';
 import type { Hours } from '../value/hours.ts';
-import type { Expression } from './expression.ts';
+import type { Expression, FieldRead } from './expression.ts';
 import type { Shape, Type } from './type.ts';
 import type { Value } from './value.ts';
 
@@ -60,7 +60,7 @@ export interface Meter {
 
 export type MeterKey =
   | { readonly kind: 'agent' | 'owner' | 'session' }
-  | { readonly kind: 'payload'; readonly steps: readonly string[] };
+  | { readonly kind: 'payload'; readonly read: FieldRead };
 
 export interface Approvers {
   readonly name: string;
@@ -92,7 +92,7 @@ export interface Rule {
   readonly isShadow: boolean;
   /** The policy's `when`, and the rule's, and not its `unless`; a true literal where none is written. */
   readonly condition: Expression;
-  /** The condition as text, to which approvals are bound. */
+  /** Of a rule that asks for something, the condition as text, to which approvals are bound; else empty. */
   readonly conditionText: string;
   /** Contribution to risk while the rule is true; 0 where none. */
   readonly points: number;

@@ -2,6 +2,7 @@
 // next, so that only blocks that are new have to be numbered. INVARIANT: what a program names depends on its blocks
 // alone; numbers of texts that no block names any more are given up before they are more than the others.
 
+import type { MeterDefinition } from '../model/metering.ts';
 import type { ActionBlock, Block } from './blocks.ts';
 import { ByteWriter } from './bytes.ts';
 import { alignment } from './pack.ts';
@@ -35,12 +36,19 @@ export function createAssembly(): Assembly {
         lists: toBlocks(parts.lists, numbering),
         hours: toBlocks(parts.hours, numbering),
         indexes: toBlocks(parts.indexes, numbering),
+        meters: metersOf(parts.actions),
         rules: [...parts.actions.values()].reduce((sum, { rules }) => sum + rules, 0),
       };
       if (isFirst) numbering.countAtFirst = numbering.count;
       return { ...assembled, texts: numbering.take() };
     },
   };
+}
+
+function metersOf(actions: Parts['actions']): readonly MeterDefinition[] {
+  const byId = new Map<string, MeterDefinition>();
+  for (const { definitions } of actions.values()) for (const one of definitions) byId.set(one.id, one);
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 interface Numbering {

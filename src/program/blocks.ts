@@ -3,6 +3,7 @@
 // last, so that one rule, or all but its condition, can be read without the others.
 // INVARIANT: a block depends on its part alone, not on what else was packed before it.
 
+import type { MeterDefinition } from '../model/metering.ts';
 import { type ByteReader, ByteWriter } from './bytes.ts';
 import { createTextPool, createValueWriter, readValue, type TextPool } from './pack.ts';
 import type { ActionProgram, Condition, PlannedRule, RuleHead } from './program.ts';
@@ -20,6 +21,8 @@ export interface ActionBlock extends Block {
   readonly rules: number;
   readonly lists: readonly string[];
   readonly hours: readonly string[];
+  /** Of its meters. */
+  readonly definitions: readonly MeterDefinition[];
 }
 
 /** Everything of an action but its rules. */
@@ -56,14 +59,14 @@ export function packAction(action: ActionProgram): ActionBlock {
 
 /** As `packAction`, with the bytes of rules that have been packed before. Then the hash also depends on what these were. */
 export function packRules(
-  { shape, rules, lets, lists, hours, meters }: ActionProgram,
+  { shape, rules, lets, lists, hours, meters, metering }: ActionProgram,
   before: PackedRules | null,
 ): { readonly block: ActionBlock; readonly packed: PackedRules } {
   const isKept = before !== null && before.pool.texts.length <= 2 * before.textsAtFirst + textsGivenUpMax;
   const pool = isKept ? before.pool : createTextPool();
   const known = isKept ? before.bytes : none;
   const bytes = new ByteWriter(1_024);
-  const header: ActionHeader = { shape, lets, lists, hours, meters };
+  const header: ActionHeader = { shape, lets, lists, hours, meters, metering };
   createValueWriter(bytes, pool)(header);
   bytes.integer(rules.length);
   bytes.byte(flagsOf(rules));
@@ -73,7 +76,8 @@ export function packRules(
     bytes.integer(one.length);
     bytes.raw(one);
   }
-  const block = { ...finish(bytes, pool), rules: rules.length, lists, hours };
+  const definitions = metering?.entries.map(({ definition }) => definition) ?? [];
+  const block = { ...finish(bytes, pool), rules: rules.length, lists, hours, definitions };
   const textsAtFirst = isKept ? before.textsAtFirst : pool.texts.length;
   return { block, packed: { pool, textsAtFirst, bytes: packed } };
 }

@@ -7,6 +7,7 @@ import type { Action, List, PolicySet, Rule } from '../model/policy.ts';
 import { textsMax } from './anchor.ts';
 import { type Assembly, createAssembly, type Parts } from './assemble.ts';
 import { type ActionBlock, type Block, type PackedRules, packAction, packPart, packRules } from './blocks.ts';
+import { meteringContent } from './meters.ts';
 import type { PackedProgram } from './packed.ts';
 import { planAction, planAlone, type RuleAlone, rulesByAction, used } from './plan.ts';
 import type { ActionProgram, Program } from './program.ts';
@@ -110,6 +111,7 @@ function planKnown(now: Now, before: KnownAction | null): KnownAction {
   const depend = ({ of, form }: Omit<Dependency, 'was'>): void => void read.push({ of, form, was: of(set) });
   for (const name of program.lists) depend({ of: ({ lists }) => lists.get(name), form: listForm });
   for (const name of program.meters) depend({ of: ({ meters }) => meters.get(name)?.currency, form: itself });
+  depend({ of: (of) => meteringContent(of, action.key, program.meters), form: itself });
   for (const id of letIds) depend({ of: ({ lets }) => lets.get(id), form: itself });
   const index = packIndex(program, set.lists);
   if (many === null) return { action, rules, read, block: packAction(program), index, many: null };

@@ -2,6 +2,8 @@
 // until it is first asked for. Every part is plain data over buffers of their own, so that a message can move it.
 // INVARIANT: a block's content hash covers its bytes and every text that they name, so that equal hashes are equal parts.
 
+import type { MeterDefinition } from '../model/metering.ts';
+
 /** The texts that blocks name by number, each once. */
 export interface PackedTexts {
   /** UTF-16 code units, each as a variable-length integer. */
@@ -34,6 +36,8 @@ export interface PackedProgram {
   readonly hours: PackedBlocks;
   /** Of actions with many rules, ready to be searched. */
   readonly indexes: PackedBlocks;
+  /** That some action counts or reads, each definition once, by id. */
+  readonly meters: readonly MeterDefinition[];
   /** Rules of all actions together: one that speaks of two actions counts twice. */
   readonly rules: number;
 }

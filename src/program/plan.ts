@@ -3,6 +3,7 @@
 // declarations that its rules read, so that a change elsewhere leaves it equal.
 
 import type { Action, Policy, PolicySet, Rule } from '../model/policy.ts';
+import { planMetering } from './meters.ts';
 import type { ActionProgram, PlannedRule, Program, Term } from './program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
@@ -47,6 +48,11 @@ export function planAction(
     return one.rule;
   });
   addAll(read, translation);
+  const meters = [...read.meters].sort();
+  const metered = planMetering(set, action, meters);
+  if (metered !== null) addAll(read, metered.translation);
+  const letIds =
+    metered === null ? translation.letIds : new Set([...translation.letIds, ...metered.translation.letIds]);
   const program: ActionProgram = {
     action: action.key,
     shape: action.shape,
@@ -54,9 +60,10 @@ export function planAction(
     lets: translation.lets,
     lists: [...read.lists].sort(),
     hours: [...read.hours].sort(),
-    meters: [...read.meters].sort(),
+    meters,
+    metering: metered?.metering ?? null,
   };
-  return { program, letIds: translation.letIds };
+  return { program, letIds };
 }
 
 /** The plan of a rule without the others; null where it reads lets, which rules share. */

@@ -4,6 +4,7 @@
 
 import type { Builtin } from '../model/builtins.ts';
 import type { FactName } from '../model/expression.ts';
+import type { MeterDefinition } from '../model/metering.ts';
 import type { Effect, List, Requirement } from '../model/policy.ts';
 import type { Truth } from '../model/trace.ts';
 import type { Shape, Type } from '../model/type.ts';
@@ -30,6 +31,34 @@ export interface ActionProgram {
   readonly lists: readonly string[];
   readonly hours: readonly string[];
   readonly meters: readonly string[];
+  /** Null where no meter counts or reads its requests. */
+  readonly metering: Metering | null;
+}
+
+/** What a request of an action adds to meters. */
+export interface Metering {
+  readonly entries: readonly PlannedEntry[];
+  /** What several entries share; a let reads only those before it. */
+  readonly lets: readonly PlannedLet[];
+}
+
+/** What a request adds to one meter. */
+export interface PlannedEntry {
+  readonly definition: MeterDefinition;
+  /** Of the meters with this definition that the action's rules read, sorted. */
+  readonly names: readonly string[];
+  /** All of them have to be known. */
+  readonly keys: readonly Term[];
+  /** Null where the meter does not count the action. */
+  readonly counted: CountedEntry | null;
+}
+
+export interface CountedEntry {
+  readonly when: Condition;
+  /** The amount to add or the value to tell apart; null where requests are counted. */
+  readonly argument: Term | null;
+  /** Of the meter, where it sums money. */
+  readonly currency: string | null;
 }
 
 /** A rule without its condition: what combining asks of it. */

@@ -3,6 +3,7 @@
 // INVARIANT: what is read equals what was packed.
 
 import { canonical } from '../model/canonical.ts';
+import type { MeterDefinition } from '../model/metering.ts';
 import type { List } from '../model/policy.ts';
 import type { Shape } from '../model/type.ts';
 import type { Hours } from '../value/hours.ts';
@@ -32,6 +33,7 @@ export interface OpenAction extends ActionHeader {
 /** A program whose actions are read whenever they are asked for. */
 export interface OpenProgram extends Program {
   readonly ruleCount: number;
+  readonly meters: readonly MeterDefinition[];
   open(action: string): OpenAction | null;
   /** Keys of the actions of so many rules that an index was made with the program. */
   indexed(): Iterable<string>;
@@ -78,6 +80,7 @@ export function unpack(packed: PackedProgram): OpenProgram {
 
   return {
     ruleCount: packed.rules,
+    meters: packed.meters,
     actions: lazyMap(actions, whole),
     lists: lazyMap(
       lists,
@@ -105,13 +108,13 @@ const rulesPerStep = 100;
 
 /** The same with pauses, for who has other things to do in between. */
 export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
-  const { action, shape, lets, lists, hours, meters, ruleCount } = opened;
+  const { action, shape, lets, lists, hours, meters, metering, ruleCount } = opened;
   const rules: PlannedRule[] = [];
   while (rules.length < ruleCount) {
     rules.push(opened.rule(rules.length));
     if (rules.length % rulesPerStep === 0) yield;
   }
-  return { action, shape, rules, lets, lists, hours, meters };
+  return { action, shape, rules, lets, lists, hours, meters, metering };
 }
 
 /** All steps at once. */
@@ -136,6 +139,7 @@ class ActionReader implements OpenAction {
   readonly lists: readonly string[];
   readonly hours: readonly string[];
   readonly meters: readonly string[];
+  readonly metering: ActionHeader['metering'];
   readonly hasShadow: boolean;
   readonly hasLate: boolean;
   readonly #starts: Uint32Array;
@@ -151,6 +155,7 @@ class ActionReader implements OpenAction {
     this.lists = header.lists;
     this.hours = header.hours;
     this.meters = header.meters;
+    this.metering = header.metering;
     this.hasShadow = hasShadow;
     this.hasLate = hasLate;
     this.#starts = starts;

@@ -5,9 +5,10 @@ import { createRandom } from '../../src/prove/random.ts';
 describe('sets of texts that share their numbers', () => {
   it('hold what plain sets hold', () => {
     const random = createRandom(1);
-    const texts = Array.from({ length: 60 }, (_, at) => `text ${at}`);
+    const texts = Array.from({ length: 600 }, (_, at) => `text ${at}`);
     const textSets = createTextSets();
-    const drawn = Array.from({ length: 200 }, () => random.some(texts, random.pick([0.02, 0.3, 0.9])));
+    // Few of many are kept as numbers, many as bits.
+    const drawn = Array.from({ length: 60 }, () => random.some(texts, random.pick([0, 0.005, 0.03, 0.9])));
     const pairs = drawn.map((own) => ({ own: new Set(own), set: textSets.of(own) }));
     for (const { own, set } of pairs) {
       for (const text of [...texts, '', 'other', 'text']) expect(set.has(text)).toBe(own.has(text));
@@ -19,6 +20,11 @@ describe('sets of texts that share their numbers', () => {
     const one = textSets.of(['a', 'b', 'c']);
     expect(textSets.of(['c', 'a', 'b', 'a'])).toBe(one);
     expect(textSets.of(['a', 'b'])).not.toBe(one);
+    const far = [...Array.from({ length: 500 }, (_, at) => `n${at}`), 'z'];
+    textSets.of(far);
+    expect(textSets.of(['z', 'a'])).toBe(textSets.of(['a', 'z']));
+    expect(textSets.of(['z', 'a'])).not.toBe(textSets.of(['b', 'z']));
+    expect(textSets.of([]).has('a')).toBe(false);
     expect(createTextSets().of(['a', 'b', 'c'])).not.toBe(one);
   });
 });

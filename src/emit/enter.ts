@@ -1,0 +1,38 @@
+// The function that makes an action's entries in meters: from text, once for all actions that have the same.
+
+import type { MeterUse } from '../model/metering.ts';
+import type { Facts } from '../model/request.ts';
+import type { OpenAction, OpenProgram } from '../program/unpack.ts';
+import type { CacheSession } from './cache.ts';
+import { createState, forgetLets, type State } from './decide.ts';
+import { type Emitted, emitEntries } from './emit.ts';
+import { forgetTexts } from './remembered.ts';
+
+/** For a payload that is of the action's shape. */
+export type EnterMeters = (facts: Facts) => readonly MeterUse[];
+
+/** What the text returns. */
+export type EntriesCode = (facts: Facts, state: State) => readonly MeterUse[];
+
+export interface EntriesSource {
+  readonly program: OpenProgram;
+  readonly session: CacheSession;
+  /** Turns text into a function. */
+  readonly run: (emitted: Emitted) => EntriesCode;
+}
+
+/** Null where no meter counts or reads requests of the action. */
+export function createEntries({ metering }: OpenAction, source: EntriesSource): EnterMeters | null {
+  if (metering === null) return null;
+  const { program, session, run } = source;
+  const emitted = emitEntries(program, metering, session.lists);
+  // Most actions of a set enter the same meters.
+  const key = `entries ${emitted.bindings.keys.join(' ')} ${emitted.text}`;
+  const code = session.shared(key, () => run(emitted));
+  const state = createState(metering);
+  return (facts) => {
+    forgetTexts();
+    forgetLets(state);
+    return code(facts, state);
+  };
+}

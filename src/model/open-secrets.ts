@@ -1,0 +1,17 @@
+// A shape into the one of its recorded payloads, in which a digest of any form stands for each secret.
+
+import type { Shape, Slot, Type } from './type.ts';
+
+/** The same shape with secret values of any type. */
+export function withoutSecretTypes(shape: Shape): Shape {
+  return { ...shape, fields: shape.fields.map(openedSlot) };
+}
+
+function openedSlot<Place extends Slot>(slot: Place): Place {
+  return { ...slot, type: slot.isSecret ? { kind: 'any' } : openedType(slot.type) };
+}
+
+function openedType(type: Type): Type {
+  if (type.kind === 'record') return { ...type, shape: withoutSecretTypes(type.shape) };
+  return type.kind === 'list' ? { ...type, element: openedSlot(type.element) } : type;
+}
