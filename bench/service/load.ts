@@ -20,11 +20,6 @@ export interface LoadResult {
   readonly requestsWithWarmUp: number;
 }
 
-export const body = JSON.stringify({
-  action_key: 'payment.create',
-  payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
-});
-
 async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const makeRequest = createRequests(options);
   const latencies: number[] = [];
@@ -52,9 +47,9 @@ async function runLoad(options: LoadOptions): Promise<LoadResult> {
 }
 
 /** The bytes of the next request; a signed one has a new nonce each time. */
-function createRequests({ apiKey, signingSecret }: LoadOptions): () => string {
+function createRequests({ apiKey, signingSecret, path, body }: LoadOptions): () => string {
   const head = [
-    'POST /v1/authorize HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'Content-Type: application/json',
     `X-Agent-API-Key: ${apiKey}`,
@@ -68,7 +63,7 @@ function createRequests({ apiKey, signingSecret }: LoadOptions): () => string {
     const time = Math.trunc(Date.now() / 1000);
     const nonce = `${process.pid}-${count++}-bench`;
     const hmac = createHmac('sha256', signingSecret);
-    const digest = hmac.update(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`).digest('hex');
+    const digest = hmac.update(`v1:${time}:${nonce}:POST:${path}:${body}`).digest('hex');
     return `${head}X-Service-Signature: t=${time},n=${nonce},v1=${digest}\r\n\r\n${body}`;
   };
 }

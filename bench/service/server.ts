@@ -1,20 +1,26 @@
-// One of the measured servers in a process of its own: `node server.ts bare|full|not-durable|signed`. It listens on a
-// free port and prints one line of JSON (port, API key, signing secret); it ends with its standard input.
+// One of the measured servers in a process of its own: `node server.ts bare|full|not-durable|signed|decides|opa`. It
+// listens on a free port and prints one line of JSON (port, what to send); it ends with its standard input.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { addAgent, setSigning } from '../../src/agents/registry.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { compile } from '../../src/pipeline.ts';
 import { createApp } from '../../src/server/app.ts';
 import { viewExample, viewSchema } from '../../src/server/request-view.ts';
 import { tokenDigest } from '../../src/server/routes/plants.ts';
 import { openPolicies } from '../../src/sources/live.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { policyFiles, toFacts } from '../policy-text.ts';
+import { createWorkload } from '../workloads.ts';
 
-export const serverKinds = ['bare', 'full', 'not-durable', 'signed'] as const;
+export const serverKinds = ['bare', 'full', 'not-durable', 'signed', 'decides', 'opa'] as const;
 export type ServerKind = (typeof serverKinds)[number];
 
 export interface ServerLine {
@@ -22,28 +28,40 @@ export interface ServerLine {
   readonly apiKey: string;
   /** Null where requests are not signed. */
   readonly signingSecret: string | null;
+  readonly path: string;
+  readonly body: string;
 }
 
-interface Started {
-  readonly app: FastifyInstance;
-  readonly apiKey: string;
-  readonly signingSecret: string | null;
-}
+type Started = Omit<ServerLine, 'port'> & { readonly app: FastifyInstance };
+
+/** What agents ask of the service. */
+export const authorize = {
+  path: '/v1/authorize',
+  body: JSON.stringify({
+    action_key: 'payment.create',
+    payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
+  }),
+} as const;
+
+const bareBody = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['action_key', 'payload'],
+  properties: { action_key: { type: 'string', minLength: 1, maxLength: 200 }, payload: { type: 'object' } },
+} as const;
 
 /** What the ratios are taken to: the same route with schemas for its body and its reply, which does nothing. */
 function startBare(): Started {
   const app = Fastify();
-  const body = {
-    type: 'object',
-    additionalProperties: false,
-    required: ['action_key', 'payload'],
-    properties: { action_key: { type: 'string', minLength: 1, maxLength: 200 }, payload: { type: 'object' } },
-  } as const;
-  app.post('/v1/authorize', { schema: { body, response: { 200: viewSchema } } }, async () => viewExample);
-  return { app, apiKey: 'none', signingSecret: null };
+  app.post(
+    '/v1/authorize',
+    { schema: { body: bareBody, response: { 200: viewSchema } } },
+    async () => viewExample,
+  );
+  return { app, apiKey: 'none', signingSecret: null, ...authorize };
 }
 
-async function startService(kind: Exclude<ServerKind, 'bare'>): Promise<Started> {
+async function startService(kind: 'full' | 'not-durable' | 'signed'): Promise<Started> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const opened = await openStore({ path: join(directory, 'writ.db') });
@@ -62,7 +80,7 @@ async function startService(kind: Exclude<ServerKind, 'bare'>): Promise<Started>
     log: { level: 'error', stream: process.stderr },
   });
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;
-  return { app, apiKey: added.apiKey, signingSecret };
+  return { app, apiKey: added.apiKey, signingSecret, ...authorize };
 }
 
 /** A store that decides nothing less and keeps no request. */
@@ -71,12 +89,89 @@ function withoutRecords(store: Store): Store {
   return { ...store, requests };
 }
 
+/** The workload and the request of it that both servers without identity and record are asked. */
+function decidedOften() {
+  const workload = createWorkload('actions', 1_000);
+  const request = workload.requests.find(({ action }) => workload.actions.includes(action));
+  if (request === undefined) throw new Error('the workload asks for declared actions');
+  return { workload, request };
+}
+
+/** A route that reads, decides by a thousand policies and replies: no identity, no limit, no record. */
+function startDecides(): Started {
+  const { workload, request } = decidedOften();
+  const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
+  const { engine } = compile({ files: policyFiles(workload), readListFile });
+  if (engine === null) throw new Error('the workload compiles');
+  const facts = toFacts(request);
+  const app = Fastify();
+  app.post<{ Body: { action_key: string; payload: JsonObject } }>(
+    '/v1/authorize',
+    { schema: { body: bareBody, response: { 200: viewSchema } } },
+    async ({ body }) => {
+      const { outcome, reason, matchedPolicy, risk } = engine.decide({
+        ...facts,
+        action: body.action_key,
+        payload: body.payload,
+      });
+      return {
+        ...{ ...viewExample, decision: outcome, reason, matched_policy: matchedPolicy },
+        risk_score: risk.high,
+      };
+    },
+  );
+  const body = JSON.stringify({ action_key: request.action, payload: request.payload });
+  return { app, apiKey: 'none', signingSecret: null, path: '/v1/authorize', body };
+}
+
+/** OPA's own server on the same policies; this process waits for its end. */
+async function startOpa(): Promise<ServerLine> {
+  const { opaProgram, regoText } = await import('../peers/opa.ts');
+  const { workload, request } = decidedOften();
+  const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
+  const file = join(directory, 'bench.rego');
+  writeFileSync(file, regoText(workload));
+  const port = await freePort();
+  const args = ['run', '--server', '--addr', `127.0.0.1:${port}`, '--log-level', 'error', file];
+  const child = spawn(opaProgram(), args, { stdio: 'ignore' });
+  process.once('exit', () => {
+    child.kill();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  for (let attempt = 0; ; attempt++) {
+    const isReady = await fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) break;
+    if (attempt > 300) throw new Error('OPA did not start');
+    await sleep(100);
+  }
+  const input = { ...request.payload, tier: request.tier, action: request.action };
+  const body = JSON.stringify({ input });
+  return { port, apiKey: 'none', signingSecret: null, path: '/v1/data/bench/holding', body };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+async function start(kind: Exclude<ServerKind, 'opa'>): Promise<ServerLine> {
+  const started =
+    kind === 'bare' ? startBare() : kind === 'decides' ? startDecides() : await startService(kind);
+  const { app, ...line } = started;
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return { ...line, port: (app.server.address() as AddressInfo).port };
+}
+
 if (import.meta.main) {
   const kind = serverKinds.find((name) => name === process.argv[2]);
   if (kind === undefined) throw new Error(`name one of ${serverKinds.join(', ')}`);
-  const { app, apiKey, signingSecret } = kind === 'bare' ? startBare() : await startService(kind);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const line: ServerLine = { port: (app.server.address() as AddressInfo).port, apiKey, signingSecret };
+  const line = kind === 'opa' ? await startOpa() : await start(kind);
   process.stdout.write(`${JSON.stringify(line)}\n`);
   process.stdin.resume().once('end', () => process.exit(0));
 }

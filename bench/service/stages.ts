@@ -12,6 +12,7 @@ import { type AuthorizeInput, createAuthorizer } from '../../src/requests/author
 import { createRequestId } from '../../src/requests/id.ts';
 import { requestRecord, requestRow } from '../../src/requests/record.ts';
 import { replyView } from '../../src/requests/reply.ts';
+import { freshStanding } from '../../src/requests/standing.ts';
 import { readEnvelope } from '../../src/server/envelope.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
 import { openPolicies } from '../../src/sources/live.ts';
@@ -20,7 +21,7 @@ import { createLinkHasher } from '../../src/store/link-hasher.ts';
 import type { AgentRow, RequestRow } from '../../src/store/records.ts';
 import { requestColumns } from '../../src/store/sqlite-rows.ts';
 import type { Store } from '../../src/store/store.ts';
-import { body } from './load.ts';
+import { authorize } from './server.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
 const rounds = Number(values.rounds);
@@ -58,7 +59,7 @@ const masterKey = new Uint8Array(32);
 // Of the store nothing else is touched where there is no idempotency key.
 const store = { masterKey, requests } as unknown as Store;
 const authorizer = createAuthorizer({ store, policies: () => policies.current(), clock: Date.now });
-const bytes = Buffer.from(body);
+const bytes = Buffer.from(authorize.body);
 const ask = (): AuthorizeInput => {
   const read = readJson(bytes);
   const envelope = readEnvelope(read.ok ? read.value : null);
@@ -76,7 +77,7 @@ await authorizer.authorize(input);
 if (stored === null) throw new Error('the request was stored');
 const row: RequestRow = stored;
 const record = requestRecord(row);
-const view = replyView(record, nowMs);
+const view = replyView(freshStanding(record), nowMs);
 const inForce = policies.current();
 const facts = { ...record, action: record.actionKey, nowMs, meters: {}, satisfied: nothingSatisfied };
 const limiter = createRateLimiter('agent', { perMinute: 1e9, burst: 1e9 });
@@ -96,7 +97,7 @@ const stages: readonly (readonly [string, () => unknown])[] = [
   ['decision', () => inForce.decide(facts)],
   ['decision with full trace', () => inForce.decideTraced(facts)],
   ['record into its row', () => requestRow(record)],
-  ['reply of eight fields', () => replyView(record, nowMs)],
+  ['reply of eight fields', () => replyView(freshStanding(record), nowMs)],
   ['reply as JSON', () => JSON.stringify(view)],
   ['all from the body to the row and the reply, together', () => authorizer.authorize(ask())],
   ['writer: row as a message, both ways', () => structuredClone(requestColumns(row))],
