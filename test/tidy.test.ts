@@ -24,10 +24,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   store: [],
   agents: ['model', 'store'],
   people: ['model', 'store', 'agents'],
-  webhooks: ['store', 'agents', 'value'],
+  webhooks: ['store', 'agents', 'people', 'value'],
   audit: ['store', 'agents'],
-  requests: ['model', 'agents', 'store', 'value'],
-  server: ['json', 'agents', 'audit', 'people', 'webhooks', 'requests', 'store', 'sources', 'model', 'diagnostic'],
+  requests: ['meters', 'model', 'agents', 'store', 'value'],
+  server: [
+    'json',
+    'agents',
+    'audit',
+    'people',
+    'webhooks',
+    'requests',
+    'store',
+    'sources',
+    'model',
+    'diagnostic',
+  ],
 };
 
 /** Packages that one part alone may know; all others may be imported by nobody. */

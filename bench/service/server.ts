@@ -76,6 +76,8 @@ async function startService(kind: 'full' | 'not-durable' | 'signed'): Promise<St
       : { kind: 'off' as const };
   const app = createApp({
     ...{ store, policies, sandboxTokenDigest: tokenDigest('bench'), bodyBytesMax: 256 * 1024 },
+    // Nobody decides what waits here.
+    openRequestsMax: 1_000_000_000,
     rate: { perMinute: 1_000_000_000, burst: 1_000_000_000 },
     log: { level: 'error', stream: process.stderr },
   });

@@ -10,6 +10,7 @@ import { jsonLimits, readJson } from '../../src/json/read.ts';
 import { nothingSatisfied } from '../../src/model/request.ts';
 import { type AuthorizeInput, createAuthorizer } from '../../src/requests/authorize.ts';
 import { createRequestId } from '../../src/requests/id.ts';
+import { createMetering } from '../../src/requests/metering.ts';
 import { requestRecord, requestRow } from '../../src/requests/record.ts';
 import { replyView } from '../../src/requests/reply.ts';
 import { freshStanding } from '../../src/requests/standing.ts';
@@ -58,7 +59,10 @@ const requests = {
 const masterKey = new Uint8Array(32);
 // Of the store nothing else is touched where there is no idempotency key.
 const store = { masterKey, requests } as unknown as Store;
-const authorizer = createAuthorizer({ store, policies: () => policies.current(), clock: Date.now });
+const authorizer = createAuthorizer({
+  ...{ store, policies: () => policies.current(), clock: Date.now },
+  metering: createMetering({ meters: store.meters, clock: Date.now }),
+});
 const bytes = Buffer.from(authorize.body);
 const ask = (): AuthorizeInput => {
   const read = readJson(bytes);

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RiskTier, riskTiers } from '../model/request.ts';
 import type { AgentRow, KeyRow, SigningMode } from '../store/records.ts';
-import type { Store } from '../store/store.ts';
+import type { Named, Store } from '../store/store.ts';
 import { createApiKey, isSameDigest, parseApiKey } from './keys.ts';
 import { deriveKey, seal } from './sealing.ts';
 import { createSigningSecret, sealingPurpose } from './signature.ts';
@@ -38,6 +38,7 @@ export async function addAgent(
   store: Store,
   draft: AgentDraft,
   nowMs: number = Date.now(),
+  by: Named = {},
 ): Promise<AddAgentResult> {
   const problems = checkDraft(draft);
   if (problems.length > 0 || !isRiskTier(draft.riskTier)) return { kind: 'invalid', problems };
@@ -54,10 +55,47 @@ export async function addAgent(
     changedAtMs: nowMs,
   };
   const { text, row } = newKey(agent.id, nowMs);
-  if ((await store.agents.add(agent, row)) === 'name-taken') {
-    return { kind: 'invalid', problems: [{ field: 'name', message: 'another agent has this name' }] };
+  if ((await store.agents.add(agent, row, by)) === 'name-taken') {
+    return { kind: 'invalid', problems: [nameTaken] };
   }
   return { kind: 'added', agent, apiKey: text };
+}
+
+const nameTaken: DraftProblem = { field: 'name', message: 'another agent has this name' };
+
+export type DescribeAgentResult =
+  | { readonly kind: 'described'; readonly agent: AgentRow }
+  | { readonly kind: 'invalid'; readonly problems: readonly DraftProblem[] }
+  | { readonly kind: 'unknown-agent' | 'already-revoked' };
+
+/** Changes what is known of an agent; what is not named stays as it is. */
+export async function describeAgent(
+  store: Store,
+  {
+    agentId,
+    nowMs,
+    who,
+    ...changes
+  }: Partial<AgentDraft> & Named & { readonly agentId: string; readonly nowMs: number },
+): Promise<DescribeAgentResult> {
+  const present = await store.agents.find(agentId);
+  if (present === null || present.id !== agentId) return { kind: 'unknown-agent' };
+  const { name, riskTier, controlOwner, tags } = { ...present, ...changes };
+  const problems = checkDraft({ name, riskTier, controlOwner, tags });
+  if (problems.length > 0 || !isRiskTier(riskTier)) return { kind: 'invalid', problems };
+  const described = { name, riskTier, controlOwner, tags: [...tags] };
+  const result = await store.agents.describe({ agentId, atMs: nowMs, who, ...described });
+  switch (result) {
+    case 'changed':
+      return { kind: 'described', agent: { ...present, ...described, changedAtMs: nowMs } };
+    case 'unchanged':
+      return { kind: 'described', agent: present };
+    case 'name-taken':
+      return { kind: 'invalid', problems: [nameTaken] };
+    case 'unknown-agent':
+    case 'already-revoked':
+      return { kind: result };
+  }
 }
 
 export type Authentication =
@@ -87,7 +125,7 @@ export async function authenticate(
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key };
 }
 
-export interface RotateOptions {
+export interface RotateOptions extends Named {
   readonly agentId: string;
   /** How long the old key stays good, in milliseconds; 0 ends it now. */
   readonly graceMs: number;
@@ -104,11 +142,11 @@ export type RotateResult =
 export async function rotateKey(store: Store, options: RotateOptions): Promise<RotateResult> {
   const { text, row } = newKey(options.agentId, options.nowMs);
   const othersNotAfterMs = options.nowMs + options.graceMs;
-  const result = await store.agents.rotateKey({ key: row, othersNotAfterMs });
+  const result = await store.agents.rotateKey({ key: row, othersNotAfterMs, who: options.who });
   return result === 'added' ? { kind: 'rotated', apiKey: text } : { kind: result };
 }
 
-export interface SigningOptions {
+export interface SigningOptions extends Named {
   readonly agentId: string;
   /** `off` forgets the secret. */
   readonly signing: SigningMode;
@@ -124,9 +162,9 @@ export type SetSigningResult =
 /** Sets whether the agent signs its requests. */
 export async function setSigning(
   store: Store,
-  { agentId, signing, nowMs, isSecretNew = false }: SigningOptions,
+  { agentId, signing, nowMs, isSecretNew = false, who }: SigningOptions,
 ): Promise<SetSigningResult> {
-  const change = { agentId, signing, atMs: nowMs };
+  const change = { agentId, signing, atMs: nowMs, who };
   const kept =
     signing !== 'off' && isSecretNew
       ? 'no-secret'

@@ -15,6 +15,7 @@ export interface ExportOptions {
   readonly sinceMs?: number | undefined;
   /** Records before this moment. */
   readonly untilMs?: number | undefined;
+  readonly recordsAtOnce?: number;
 }
 
 interface ExportedRecord extends ChainRecord {
@@ -28,20 +29,16 @@ export async function* exportRecords(store: Store, options: ExportOptions): Asyn
   const { format, sinceMs = -Infinity, untilMs = Infinity } = options;
   const lineOf = format === 'csv' ? csvLine : jsonLine;
   if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
-  for await (const record of records(store)) {
+  for await (const record of records(store, options.recordsAtOnce ?? recordsAtOnce)) {
     const atMs = timeOf(record.entry);
     if (atMs >= sinceMs && atMs < untilMs) yield lineOf(record);
   }
 }
 
-async function* records(store: Store): AsyncGenerator<ExportedRecord> {
+async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRecord> {
   let end = chainStart;
   for (;;) {
-    const {
-      pruning,
-      records: stretch,
-      lastSequence,
-    } = await store.chain.stretch(end.sequence, recordsAtOnce);
+    const { pruning, records: stretch, lastSequence } = await store.chain.stretch(end.sequence, atOnce);
     if (pruning !== null && pruning.sequence > end.sequence) end = pruning;
     for (const record of stretch) {
       yield { ...record, previousHash: end.hash };
@@ -49,7 +46,7 @@ async function* records(store: Store): AsyncGenerator<ExportedRecord> {
     }
     if (end.sequence >= lastSequence) return;
     // A chain with a gap is exported, too: what is left of it matters all the more.
-    if (stretch.length === 0) end = { ...end, sequence: end.sequence + recordsAtOnce };
+    if (stretch.length === 0) end = { ...end, sequence: end.sequence + atOnce };
   }
 }
 

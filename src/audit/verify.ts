@@ -2,6 +2,7 @@
 // bounded by one stretch of the chain, and a chain that is found whole matches every checkpoint that it can be compared
 // with.
 
+import { setImmediate as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type ChainEntry,
@@ -56,6 +57,9 @@ export type Verification = WholeChain | { readonly kind: 'broken'; readonly brea
 export interface VerifyOptions {
   /** Checkpoints that were kept elsewhere; those in the store are compared in any case. */
   readonly checkpoints?: readonly SignedCheckpoint[];
+  /** Goes on after this record, which a walk of before has found whole. */
+  readonly after?: Link;
+  readonly recordsAtOnce?: number;
   /** Takes each stretch that was found whole; `stop` ends the walk there. */
   readonly onStretch?: (records: readonly ChainRecord[], lastSequence: number) => Promise<'go on' | 'stop'>;
 }
@@ -67,13 +71,15 @@ const recordsAtOnce = 100;
 export async function verifyChain(store: Store, options: VerifyOptions = {}): Promise<Verification> {
   const signer = createCheckpointSigner(store.masterKey);
   const checkpoints = [...(await store.chain.checkpoints()), ...(options.checkpoints ?? [])];
-  const forged = findForged(checkpoints, signer);
+  const forged = await findForged(checkpoints, signer);
   if (forged !== null) return broken(forged);
   const witnesses: Witnesses = Map.groupBy(checkpoints, ({ sequence }) => sequence);
-  let end = chainStart;
+  const gone = options.after === undefined ? null : await checkAfter(store, options.after);
+  if (gone !== null) return broken(gone);
+  let end = options.after ?? chainStart;
   let first: Link | null = null;
   for (;;) {
-    const stretch = await store.chain.stretch(end.sequence, recordsAtOnce);
+    const stretch = await store.chain.stretch(end.sequence, options.recordsAtOnce ?? recordsAtOnce);
     const { pruning } = stretch;
     const beginBreak = checkBegin(stretch, signer);
     if (beginBreak !== null) return broken(beginBreak);
@@ -96,9 +102,20 @@ function broken(chainBreak: ChainBreak): Verification {
   return { kind: 'broken', break: chainBreak };
 }
 
-function findForged(checkpoints: readonly SignedCheckpoint[], signer: CheckpointSigner): ChainBreak | null {
-  const forged = checkpoints.find((checkpoint) => !signer.isGenuine(checkpoint));
-  return forged === undefined ? null : forgedBreak(forged);
+/** So few signatures that checking them holds nobody up. */
+const signaturesAtOnce = 10;
+
+async function findForged(
+  checkpoints: readonly SignedCheckpoint[],
+  signer: CheckpointSigner,
+): Promise<ChainBreak | null> {
+  for (let start = 0; start < checkpoints.length; start += signaturesAtOnce) {
+    const some = checkpoints.slice(start, start + signaturesAtOnce);
+    const forged = some.find((checkpoint) => !signer.isGenuine(checkpoint));
+    if (forged !== undefined) return forgedBreak(forged);
+    await pause();
+  }
+  return null;
 }
 
 function forgedBreak({ sequence }: SignedCheckpoint): ChainBreak {
@@ -188,6 +205,20 @@ function findContradicted(end: Link, witnesses: Witnesses): ChainBreak | null {
   if (other === undefined) return null;
   const message = `the chain was written anew: a checkpoint of ${timeText(other)} has another hash here`;
   return { sequence: end.sequence, name: null, difference: 'rewritten', message };
+}
+
+/** Whether the record with which a walk of before has ended is still there, as it was. */
+async function checkAfter(store: Store, { sequence, hash }: Link): Promise<ChainBreak | null> {
+  if (sequence === 0) return null;
+  const { pruning, records, lastSequence } = await store.chain.stretch(sequence - 1, 1);
+  if (pruning !== null && pruning.sequence >= sequence) return null;
+  if (sequence > lastSequence) {
+    const message = `the last records are gone: a walk of before has found record ${sequence}`;
+    return { sequence: lastSequence + 1, name: null, difference: 'truncated', message };
+  }
+  if (records[0]?.entry.sequence === sequence && records[0].hash === hash) return null;
+  const message = 'the chain was written anew: a walk of before has found another hash here';
+  return { sequence, name: null, difference: 'rewritten', message };
 }
 
 function findTruncated(end: Link, checkpoints: readonly SignedCheckpoint[]): ChainBreak | null {

@@ -7,13 +7,13 @@ import type { Span } from '../diagnostic/span.ts';
 import type { Guarantee, Policy, PolicySet } from '../model/policy.ts';
 import type { PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
 import { resolveActions } from './actions.ts';
-import { createEnvironment, type Environment, hasParts } from './environment.ts';
+import { createEnvironment, type Environment, hasParts, textOfListFile } from './environment.ts';
 import { resolveGuarantees } from './guarantees.ts';
 import { resolveHours } from './hours.ts';
 import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from './lets.ts';
 import type { ListFile } from './list-files.ts';
 import { resolveLists } from './lists.ts';
-import { type CheckMemory, createCheckMemory, type Outcome, walkOutcome } from './memory.ts';
+import { type CheckMemory, createCheckMemory, type LastCheck, type Outcome, walkOutcome } from './memory.ts';
 import { resolveMeters } from './meters.ts';
 import { collectNames } from './names.ts';
 import { type ResolvedPolicy, resolvePolicies } from './policies.ts';
@@ -45,10 +45,26 @@ export function check(
   readListFile: ReadListFile,
   memory: CheckMemory = createCheckMemory(),
 ): Checked {
+  const { last } = memory;
+  if (last !== null && isAsBefore(last, files, readListFile)) return last.checked;
+  memory.last = null;
   memory.round += 1;
   const problems: Diagnostic[] = [];
   const names = collectNames(files, (problem) => void problems.push(problem));
   const env = createEnvironment(names, readListFile, memory);
+  const checked = checkIn(env, files, problems);
+  const listFiles = [...env.listFiles].map(([path, file]) => [path, textOfListFile(file)] as const);
+  memory.last = { files: [...files], listFiles: new Map(listFiles), checked };
+  return checked;
+}
+
+/** The same trees, and the same text in each list file that was asked for. */
+function isAsBefore(last: LastCheck, files: readonly PolicyFile[], readListFile: ReadListFile): boolean {
+  if (files.length !== last.files.length || files.some((file, at) => file !== last.files[at])) return false;
+  return [...last.listFiles].every(([path, text]) => textOfListFile(readListFile(path)) === text);
+}
+
+function checkIn(env: Environment, files: readonly PolicyFile[], problems: readonly Diagnostic[]): Checked {
   const said = createGathering();
   for (const problem of problems) said.report(problem);
   const resolution = env.recorder.apart(() => resolve(files, env));
@@ -59,35 +75,50 @@ export function check(
   const { set, declarations } = finish(resolution.value, finishLets(variants, env), env);
   remember(said.outcomes, set, env);
   // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
-  const isWhole = said.leftOut.length === 0 && !hasErrors(said.diagnostics());
+  const isWhole = said.leftOut.length === 0 && !hasErrors(said.diagnostics);
   if (isWhole)
     said.gather(env.recorder.apart(() => warn({ set, files, env, declarations, used: said.used })));
-  return { set: isWhole ? set : null, diagnostics: sortDiagnostics(said.diagnostics()) };
+  return { set: isWhole ? set : null, diagnostics: eachOnce(sortDiagnostics(said.diagnostics)) };
 }
 
-/** What has been said of all parts of the set: each diagnostic once, names that are used, variants of lets. */
+/** Sorted diagnostics without those that say the same of the same place as an earlier one. */
+function eachOnce(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
+  const kept: Diagnostic[] = [];
+  for (const one of sorted) {
+    let at = kept.length - 1;
+    while (at >= 0 && isAtSamePlace(kept[at]!, one) && !saysSame(kept[at]!, one)) at -= 1;
+    if (at < 0 || !isAtSamePlace(kept[at]!, one)) kept.push(one);
+  }
+  return kept;
+}
+
+/** What diagnostics are sorted by. */
+function isAtSamePlace(a: Diagnostic, b: Diagnostic): boolean {
+  return a.span.start === b.span.start && a.code === b.code && a.span.file === b.span.file;
+}
+
+function saysSame(a: Diagnostic, b: Diagnostic): boolean {
+  return a.span.end === b.span.end && a.message === b.message;
+}
+
+/** What has been said of all parts of the set: diagnostics, names that are used, variants of lets. */
 interface Gathering {
   readonly used: Set<string>;
   readonly leftOut: Span[];
   readonly variants: Map<string, LetVariant>;
   readonly outcomes: Map<string, Outcome<LetVariant>>;
-  readonly diagnostics: () => readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly report: (diagnostic: Diagnostic) => void;
   readonly gather: (outcome: Outcome) => void;
 }
 
 function createGathering(): Gathering {
-  const reported = new Map<string, Diagnostic>();
+  const diagnostics: Diagnostic[] = [];
   const used = new Set<string>();
   const leftOut: Span[] = [];
   const variants = new Map<string, LetVariant>();
   const outcomes = new Map<string, Outcome<LetVariant>>();
-  const report = (diagnostic: Diagnostic): void => {
-    const { code, span, message } = diagnostic;
-    // Of these the message alone may hold anything, and stands last.
-    const key = `${code} ${span.start} ${span.end} ${JSON.stringify(span.file)} ${message}`;
-    if (!reported.has(key)) reported.set(key, diagnostic);
-  };
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const visit = (outcome: Outcome): void => {
     for (const name of outcome.used) used.add(name);
     for (const span of outcome.leftOut) leftOut.push(span);
@@ -102,7 +133,7 @@ function createGathering(): Gathering {
     leftOut,
     variants,
     outcomes,
-    diagnostics: () => [...reported.values()],
+    diagnostics,
     report,
     gather: (outcome) => walkOutcome(outcome, { outcome: visit, said: report }, seen),
   };

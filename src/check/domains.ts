@@ -18,6 +18,7 @@ import { length } from '../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
 import { valueAs } from './literals.ts';
 import { structureOf } from './structure.ts';
+import { areDisjoint, type End, intersection, isEmpty, type Texts, type Values } from './value-sets.ts';
 
 /** One thing that a condition says of one value. */
 export interface Atom {
@@ -28,16 +29,6 @@ export interface Atom {
   readonly all: Values;
   /** It can be unknown, so that not being false does not make it true. */
   readonly mayBeUnknown: boolean;
-}
-
-/** A set of values: a range of numbers with the ends in it or not, or texts that are in or out. */
-export type Values =
-  | { readonly kind: 'range'; readonly low: End | null; readonly high: End | null }
-  | { readonly kind: 'texts'; readonly texts: ReadonlySet<string>; readonly isComplement: boolean };
-
-export interface End {
-  readonly value: Decimal;
-  readonly isOpen: boolean;
 }
 
 /** Whether the condition is true for no value of what it speaks of. */
@@ -58,10 +49,11 @@ export function isImpossible(
   atoms: readonly Atom[],
   before: ReadonlyMap<string, Values> = nothingLeft,
 ): boolean {
-  const [first, ...others] = atoms;
+  const [first] = atoms;
   if (first === undefined) return false;
-  if (others.length === 0) {
-    return isEmpty(intersection(before.get(first.key) ?? first.all, first.values));
+  if (atoms.length === 1) return areDisjoint(before.get(first.key) ?? first.all, first.values);
+  if (atoms.length <= fewAtoms && haveOwnKeys(atoms)) {
+    return atoms.some(({ key, values, all }) => areDisjoint(before.get(key) ?? all, values));
   }
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) {
@@ -72,6 +64,17 @@ export function isImpossible(
   return false;
 }
 
+/** Most conditions say one thing of each of a few values. */
+const fewAtoms = 8;
+
+function haveOwnKeys(atoms: readonly Atom[]): boolean {
+  for (let at = 1; at < atoms.length; at++) {
+    const { key } = atoms[at]!;
+    for (let before = 0; before < at; before++) if (atoms[before]!.key === key) return false;
+  }
+  return true;
+}
+
 /** By key, the values that all atoms together leave. */
 export function valuesLeft(atoms: readonly Atom[]): ReadonlyMap<string, Values> {
   const left = new Map<string, Values>();
@@ -79,15 +82,22 @@ export function valuesLeft(atoms: readonly Atom[]): ReadonlyMap<string, Values> 
   return left;
 }
 
+const noAtoms: readonly Atom[] = [];
+
 /** What the parts of a conjunction say; with `isTrue` false, what follows from the condition's being false. */
 export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
   switch (node.kind) {
     case 'not':
       return atomsOf(node.operand, !isTrue, valueOfLet);
     case 'and':
-    case 'or':
-      if ((node.kind === 'and') !== isTrue) return [];
-      return node.operands.flatMap((operand) => atomsOf(operand, isTrue, valueOfLet));
+    case 'or': {
+      if ((node.kind === 'and') !== isTrue) return noAtoms;
+      const atoms: Atom[] = [];
+      for (const operand of node.operands) {
+        for (const atom of atomsOf(operand, isTrue, valueOfLet)) atoms.push(atom);
+      }
+      return atoms;
+    }
     case 'let': {
       const value = valueOfLet(node.id);
       return value === null || value === undefined ? [] : atomsOf(value, isTrue, valueOfLet);
@@ -236,11 +246,16 @@ function elementAtoms(
   valueOfLet: ValueOfLet,
 ): readonly Atom[] {
   if (node.elements.kind !== 'list') return [conditionAtom(node, isTrue)];
-  const texts = node.elements.elements.map((element) => constantValue(element, valueOfLet));
-  const known = texts.filter((text) => typeof text === 'string');
-  const place = known.length < texts.length ? null : placeOf(node.subject, known[0] ?? '', valueOfLet);
+  const texts = new Set<string>();
+  for (const element of node.elements.elements) {
+    const text = constantValue(element, valueOfLet);
+    if (typeof text !== 'string') return [conditionAtom(node, isTrue)];
+    texts.add(text);
+  }
+  const [first = ''] = texts;
+  const place = placeOf(node.subject, first, valueOfLet);
   if (place === null) return [conditionAtom(node, isTrue)];
-  return [{ ...place, values: { kind: 'texts', texts: new Set(known), isComplement: !isTrue } }];
+  return [{ ...place, values: { kind: 'texts', texts, isComplement: !isTrue } }];
 }
 
 /** What a comparison with a constant speaks of, and the values that it can have; null where that is not known. */
@@ -276,9 +291,16 @@ function lengthPlace(of: Expression | undefined): Omit<Atom, 'values'> | null {
 }
 
 /** A field by its path. */
-export function fieldKey(field: FieldRead): string {
-  return JSON.stringify([field.root, ...field.steps]);
+export function fieldKey({ root, steps }: FieldRead): string {
+  // Reads of one place of the payload have the same steps.
+  const known = root === 'payload' ? payloadKeys.get(steps) : undefined;
+  if (known !== undefined) return known;
+  const key = JSON.stringify([root, ...steps]);
+  if (root === 'payload') payloadKeys.set(steps, key);
+  return key;
 }
+
+const payloadKeys = new WeakMap<readonly string[], string>();
 
 const knownValues = new WeakMap<Type, Values | null>();
 
@@ -338,46 +360,4 @@ function isMoney(value: Value): value is Extract<Value, { readonly amount: Decim
 
 function isDecimal(value: Value): value is Decimal {
   return typeof value === 'object' && value !== null && 'coefficient' in value;
-}
-
-/** The values that are in both. */
-export function intersection(a: Values, b: Values): Values {
-  if (a.kind === 'range' && b.kind === 'range') {
-    return { kind: 'range', low: tighter(a.low, b.low, 1), high: tighter(a.high, b.high, -1) };
-  }
-  if (a.kind === 'texts' && b.kind === 'texts') return textIntersection(a, b);
-  return a;
-}
-
-function tighter(a: End | null, b: End | null, direction: 1 | -1): End | null {
-  if (a === null || b === null) return a ?? b;
-  const order = compare(a.value, b.value);
-  if (order === 0) return a.isOpen ? a : b;
-  return order === direction ? a : b;
-}
-
-type Texts = Extract<Values, { kind: 'texts' }>;
-
-function textIntersection(a: Texts, b: Texts): Texts {
-  if (a.isComplement && b.isComplement) {
-    return a.texts.size === 0
-      ? b
-      : b.texts.size === 0
-        ? a
-        : { ...a, texts: new Set([...a.texts, ...b.texts]) };
-  }
-  const [listed, other] = a.isComplement ? [b, a] : [a, b];
-  if (other.isComplement && other.texts.size === 0) return listed;
-  // The smaller of two lists is gone through: enumerations may be long.
-  if (!other.isComplement && other.texts.size < listed.texts.size) return textIntersection(other, listed);
-  const texts = [...listed.texts].filter((text) => other.texts.has(text) !== other.isComplement);
-  return { kind: 'texts', texts: new Set(texts), isComplement: false };
-}
-
-/** Whether no value is in it. */
-export function isEmpty(values: Values): boolean {
-  if (values.kind === 'texts') return !values.isComplement && values.texts.size === 0;
-  if (values.low === null || values.high === null) return false;
-  const order = compare(values.low.value, values.high.value);
-  return order > 0 || (order === 0 && (values.low.isOpen || values.high.isOpen));
 }

@@ -78,6 +78,8 @@ export interface Environment {
   /** What patterns of this set have been found to match. */
   readonly matches: Map<string, Match>;
   readonly actionSets: Map<string, ActionSet>;
+  /** The type of each text that is written, which is the same wherever it stands. */
+  readonly textTypes: Map<string, Type>;
 }
 
 export function createEnvironment(
@@ -126,6 +128,7 @@ export function createEnvironment(
     lets: new Map(),
     matches: new Map(),
     actionSets: new Map(),
+    textTypes: new Map(),
   };
   return env;
 }
@@ -153,7 +156,8 @@ export function listFileOf(path: string, env: Environment): ListFile {
   return file;
 }
 
-function textOfListFile(file: ListFile): string {
+/** The text of a list file, or why there is none, as one text. */
+export function textOfListFile(file: ListFile): string {
   return 'text' in file ? `=${file.text}` : `!${file.code} ${file.message}`;
 }
 

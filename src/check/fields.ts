@@ -48,9 +48,8 @@ export function resolveField(path: FieldPath, ctx: Context): ResolvedField | nul
     ctx.env.report(fieldTypesDiffer(path, ...type.differ));
     return null;
   }
-  const { isSecret, isSigned } = place;
+  const { isSecret, isSigned, steps: texts } = place;
   const span = spanning(root.span, (steps.at(-1) ?? root).span);
-  const texts = steps.map((step) => step.text);
   return {
     read: { kind: 'field', root: root.text, steps: texts, isSigned, isSecret, type: type.common, span },
     steps,

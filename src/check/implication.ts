@@ -4,16 +4,9 @@
 import type { Compare, Expression } from '../model/expression.ts';
 import { booleanType } from '../model/type.ts';
 import type { ValueOfLet } from './constants.ts';
-import {
-  type Atom,
-  atomsOf,
-  intersection,
-  isEmpty,
-  isImpossible,
-  type Values,
-  valuesLeft,
-} from './domains.ts';
+import { type Atom, atomsOf, isImpossible, valuesLeft } from './domains.ts';
 import { structureOf as structureOfData } from './structure.ts';
+import { areDisjoint, isEmpty, type Values } from './value-sets.ts';
 
 /** A condition taken apart once, to be compared with many others. */
 export interface Statement {
@@ -52,13 +45,15 @@ interface Reading {
   readonly structureOf: StructureOf;
 }
 
+const noText: readonly string[] = [];
+
 /** Alternatives that are followed one by one; a condition with more is taken as it stands. */
 const branchesMax = 8;
 
 export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Statement {
   const texts = new Map<Expression, readonly string[]>();
   const structureOf: StructureOf = (node) => {
-    const known = texts.get(node) ?? (isPlainTest(node, valueOfLet) ? [] : [structureOfData(node)]);
+    const known = texts.get(node) ?? (isPlainTest(node, valueOfLet) ? noText : [structureOfData(node)]);
     texts.set(node, known);
     return known;
   };
@@ -66,12 +61,13 @@ export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Stat
   const facts = conjunctsOf(condition, valueOfLet);
   const atoms = atomsOf(condition, true, valueOfLet);
   const structures = new Set(facts.flatMap(structureOf));
+  const left = valuesLeft(atoms);
   const choices = facts.filter(({ kind }) => kind === 'or').map(alternativesOf);
   return {
     goals: goalsOf(condition, reading),
-    isEmpty: isImpossible(atoms),
+    isEmpty: [...left.values()].some(isEmpty),
     structures,
-    left: valuesLeft(atoms),
+    left,
     branches: choices
       .filter(({ length }) => length <= branchesMax)
       .map((choice) => choice.map((fact) => branchOf(fact, { structures, atoms, ...reading }))),
@@ -80,11 +76,13 @@ export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Stat
 
 /** A test that passes some values of one thing and denies the others: what implies it leaves values that pass alone. */
 function isPlainTest(node: Expression, valueOfLet: ValueOfLet): boolean {
+  // Goals are its two ends.
+  if (node.kind === 'in-range') return true;
   if (node.kind === 'not' || node.kind === 'or' || node.kind === 'let') return false;
   const [passed, ...more] = atomsOf(node, true, valueOfLet);
   const [denied, ...others] = atomsOf(node, false, valueOfLet);
   if (passed === undefined || denied === undefined || more.length + others.length > 0) return false;
-  return passed.key === denied.key && isEmpty(intersection(passed.values, denied.values));
+  return passed.key === denied.key && areDisjoint(passed.values, denied.values);
 }
 
 /** Whether the conclusion follows from the premise. */

@@ -4,7 +4,7 @@
 import type { Expression } from '../model/expression.ts';
 import { booleanType } from '../model/type.ts';
 import type { Binary, Expression as Tree, Unary } from '../syntax/tree.ts';
-import { type Context, type Inferred, inferCondition } from './context.ts';
+import { type Context, type Inferred, inferCondition, withPresence } from './context.ts';
 import { both, either } from './presence.ts';
 
 export function inferAnd(node: Binary, ctx: Context): Inferred {
@@ -12,7 +12,7 @@ export function inferAnd(node: Binary, ctx: Context): Inferred {
   let all = inferCondition(first, ctx);
   const operands = [all.expression];
   for (const operand of rest) {
-    const next = inferCondition(operand, { ...ctx, presence: both(ctx.presence, all.whenTrue) });
+    const next = inferCondition(operand, withPresence(ctx, both(ctx.presence, all.whenTrue)));
     operands.push(next.expression);
     all = {
       expression: null,
@@ -29,7 +29,7 @@ export function inferOr(node: Binary, ctx: Context): Inferred {
   let any = inferCondition(first, ctx);
   const operands = [any.expression];
   for (const operand of rest) {
-    const next = inferCondition(operand, { ...ctx, presence: both(ctx.presence, any.whenFalse) });
+    const next = inferCondition(operand, withPresence(ctx, both(ctx.presence, any.whenFalse)));
     operands.push(next.expression);
     any = {
       expression: null,
@@ -67,8 +67,11 @@ function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
 
 /** The operands as one expression; chains of one operator in parentheses become one. */
 function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node: Binary): Expression | null {
-  const known = operands.filter((operand) => operand !== null);
-  if (known.length < operands.length) return null;
-  const flat = known.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
+  const flat: Expression[] = [];
+  for (const operand of operands) {
+    if (operand === null) return null;
+    if (operand.kind === kind) for (const inner of operand.operands) flat.push(inner);
+    else flat.push(operand);
+  }
   return { kind, operands: flat, type: booleanType, span: node.span };
 }

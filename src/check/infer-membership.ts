@@ -8,6 +8,7 @@ import { adapt, behindLets, constantText, letsOf } from './constants.ts';
 import { type Context, inferValue } from './context.ts';
 import { sharesValues } from './infer-comparison.ts';
 import { negated } from './infer-logic.ts';
+import { typeOfText } from './literals.ts';
 import { secretElements } from './path-errors.ts';
 import {
   cidrInvalid,
@@ -136,7 +137,22 @@ function elementsShareValues(subject: Expression, elements: Expression, ctx: Con
   }
   // A constant on the left has one value, which need not be the one of each entry.
   if (behindLets(subject, letsOf(ctx.env)).kind === 'literal') return true;
+  // Free text and what is no text can have them all.
+  if (subject.type.kind !== 'text' || subject.type.values === null) return true;
   return list.elements.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
+}
+
+/** A list that holds texts alone, as most do: an enumeration of them. */
+function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression | null {
+  const elements: Expression[] = [];
+  const values = new Set<string>();
+  for (const entry of entries) {
+    if (entry.kind !== 'text') return null;
+    const { value } = entry;
+    values.add(value);
+    elements.push({ kind: 'literal', value, type: typeOfText(value, ctx.env), span: entry.span });
+  }
+  return { kind: 'list', elements, type: listOf(enumeration([...values])), span };
 }
 
 /** `["a", "b"]`: values of one type. */
@@ -145,14 +161,11 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
     ctx.env.report(listLiteralEmpty(node.span));
     return null;
   }
+  const texts = inferTexts(node, ctx);
+  if (texts !== null) return texts;
   const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
   const known = elements.filter((element) => element !== null);
   if (known.length < elements.length) return null;
-  const texts = known.map((element) => (element.kind === 'literal' ? element.value : null));
-  if (texts.every((text) => typeof text === 'string')) {
-    const type = listOf(enumeration([...new Set(texts)]));
-    return { kind: 'list', elements: known, type, span: node.span };
-  }
   let type: Type | null = null;
   for (const element of known) {
     const merged: Type | null = type === null ? element.type : commonType(type, element.type);

@@ -41,13 +41,13 @@ export function inferLiteral(node: Literal, env: Environment): LiteralExpression
   const value = readLiteral(node, env);
   return value === null
     ? null
-    : { kind: 'literal', value, type: typeOfLiteral(node, value), span: node.span };
+    : { kind: 'literal', value, type: typeOfLiteral(node, value, env), span: node.span };
 }
 
-function typeOfLiteral(node: Literal, value: Value): Type {
+function typeOfLiteral(node: Literal, value: Value, env: Environment): Type {
   switch (node.kind) {
     case 'text':
-      return enumeration([node.value]);
+      return typeOfText(node.value, env);
     case 'number':
       return quantity(isInteger(value as Decimal) ? 'integer' : 'number');
     case 'money':
@@ -63,6 +63,15 @@ function typeOfLiteral(node: Literal, value: Value): Type {
     case 'null':
       return anyText; // Never reached: these have no value.
   }
+}
+
+/** An enumeration of the text alone. */
+export function typeOfText(text: string, { textTypes }: Environment): Type {
+  const known = textTypes.get(text);
+  if (known !== undefined) return known;
+  const type = enumeration([text]);
+  textTypes.set(text, type);
+  return type;
 }
 
 /** The value that a literal stands for by itself. */

@@ -5,10 +5,14 @@
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { Span } from '../diagnostic/span.ts';
 import type { PolicySet } from '../model/policy.ts';
+import type { PolicyFile } from '../syntax/tree.ts';
 import type { ActionSet, Match } from './action-sets.ts';
+import type { Checked } from './check.ts';
 import type { FactTypes } from './facts.ts';
 import type { LetVariant } from './lets.ts';
 import type { Renaming } from './rename.ts';
+import type { RuleInPolicy } from './rules/rule-in-policy.ts';
+import type { IndexMemory } from './rules/statement-index.ts';
 
 /** What came of checking one thing: its value, and what it said, in order. */
 export interface Outcome<T = unknown> {
@@ -41,11 +45,22 @@ export interface CheckMemory {
   facts: FactTypes | null;
   /** By action or set of actions, findings about rules that speak of them. */
   readonly beside: WeakMap<object, unknown>;
+  /** By what they are asked for, rules that were filed to find those that follow from others. */
+  readonly indices: Map<string, IndexMemory<RuleInPolicy>>;
   readonly renamings: WeakMap<object, Renaming>;
   /** The parts of the set before, sound or not, whose equals keep their identity. */
   before: Omit<PolicySet, 'policies' | 'guarantees'>;
   /** Names in the order of files, and the order in which they are sorted. */
   order: { readonly names: readonly string[]; readonly sorted: readonly number[] };
+  last: LastCheck | null;
+}
+
+/** What the last check was given, and what came of it. */
+export interface LastCheck {
+  readonly files: readonly PolicyFile[];
+  /** By path, the text of each list file that was asked for, or why there was none, as a text. */
+  readonly listFiles: ReadonlyMap<string, string>;
+  readonly checked: Checked;
 }
 
 export function createCheckMemory(): CheckMemory {
@@ -59,7 +74,9 @@ export function createCheckMemory(): CheckMemory {
     actionSetsMade: 0,
     facts: null,
     beside: new WeakMap(),
+    indices: new Map(),
     renamings: new WeakMap(),
+    last: null,
     before: { actions: none, lists: none, hours: none, lets: none, meters: none, approvers: none },
     order: { names: [], sorted: [] },
   };

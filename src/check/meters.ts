@@ -117,7 +117,7 @@ function readKey(path: Path, ctx: Context): MeterKey | null {
   const isRequired = field.places.at(-1)?.isCertain === true;
   const isScalar = isComparable(field.read.type) && field.read.type.kind !== 'money';
   if (isRequired && isScalar && !field.read.isSecret) {
-    return { kind: 'payload', steps: field.read.steps };
+    return { kind: 'payload', read: field.read };
   }
   ctx.env.report(meterKeyUnfit(field.read));
   return null;

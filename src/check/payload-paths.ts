@@ -9,6 +9,8 @@ import { failedType } from './types.ts';
 /** A place, and those below it that have been asked for. */
 export interface PathNode {
   readonly found: readonly Found[];
+  /** From the payload or the variable on; shared by all reads of it. */
+  readonly steps: readonly string[];
   readonly isOptional: boolean;
   readonly isNullable: boolean;
   /** Neither it nor a place above may be missing or null. */
@@ -36,6 +38,7 @@ export function payloadNode(shapes: readonly Shape[]): PathNode {
   return nodeOf(
     shapes.map((shape) => foundSlot({ kind: 'record', shape })),
     null,
+    [],
     false,
   );
 }
@@ -51,15 +54,21 @@ const variableNodes = new WeakMap<Slot, PathNode>();
 export function variableNode(slot: Slot): PathNode {
   const known = variableNodes.get(slot);
   if (known !== undefined) return known;
-  const node = nodeOf([{ slot, isOptional: false, parent: null }], null, false);
+  const node = nodeOf([{ slot, isOptional: false, parent: null }], null, [], false);
   variableNodes.set(slot, node);
   return node;
 }
 
-function nodeOf(found: readonly Found[], above: PathNode | null, isOptional: boolean): PathNode {
+function nodeOf(
+  found: readonly Found[],
+  above: PathNode | null,
+  steps: readonly string[],
+  isOptional: boolean,
+): PathNode {
   const isNullable = found.some(({ slot }) => slot.isNullable);
   return {
     found,
+    steps,
     isOptional,
     isNullable,
     isCertain: !isOptional && !isNullable && (above?.isCertain ?? true),
@@ -97,7 +106,7 @@ function findBelow(node: PathNode, name: string): PathNode | null {
     if (field === undefined || field.isOptional) isOptional = true;
     if (field !== undefined) found.push({ slot: field, isOptional: field.isOptional, parent: shape });
   }
-  return found.length === 0 ? null : nodeOf(found, node, isOptional);
+  return found.length === 0 ? null : nodeOf(found, node, [...node.steps, name], isOptional);
 }
 
 /** The one type of the place in all actions, or the first two that differ. */

@@ -16,12 +16,13 @@ export interface Part {
 /** All parts of a condition but literals, itself first; `valueOfLet` gives the expression of a let by its id. */
 export function partsWithPolarity(condition: Expression, valueOfLet: ValueOfLet): readonly Part[] {
   const parts: Part[] = [];
-  const seen = new Set<string>();
+  let seen: Set<string> | null = null;
   const pending: Part[] = [{ node: condition, polarity: 1 }];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     const { node, polarity } = part;
     parts.push(part);
     if (node.kind === 'let') {
+      seen ??= new Set();
       const key = `${polarity} ${node.id}`;
       const value = valueOfLet(node.id);
       if (!seen.has(key) && value !== null && value !== undefined) pending.push({ node: value, polarity });

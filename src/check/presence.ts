@@ -21,13 +21,14 @@ export function isKnown(presence: Presence, fact: string): boolean {
 /** Facts of either: both hold. */
 export function both(a: Presence, b: Presence): Presence {
   if (a === 'everything' || b === 'everything') return 'everything';
-  return a.size === 0 ? b : b.size === 0 ? a : new Set([...a, ...b]);
+  return b.size === 0 ? a : a.size === 0 ? b : new Set([...a, ...b]);
 }
 
 /** Facts of each: one of them holds. */
 export function either(a: Presence, b: Presence): Presence {
   if (a === 'everything') return b;
   if (b === 'everything') return a;
+  if (a.size === 0) return a;
   return new Set([...a].filter((fact) => b.has(fact)));
 }
 

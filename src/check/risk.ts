@@ -1,6 +1,7 @@
 // Risk must not run against the grain: a rule that reads risk adds none to it, a guard reads it only as "at least" and
 // an `allow` only as "at most", through `not` and `unless` too. Otherwise a new guard's points could silence another.
 
+import { childrenOf } from '../model/children.ts';
 import type { Expression } from '../model/expression.ts';
 import type { Rule } from '../model/policy.ts';
 import type { Name } from '../syntax/tree.ts';
@@ -9,22 +10,17 @@ import type { Environment } from './environment.ts';
 import { type Polarity, partsWithPolarity } from './polarity.ts';
 import { riskAgainstGrain, riskReadAndRaised } from './type-errors.ts';
 
-interface RiskRead {
+export interface RiskRead {
   readonly compare: Extract<Expression, { kind: 'compare' }>;
   /** 1: the condition comes true as risk rises; -1: as it falls; 0: neither holds for sure. */
   readonly direction: Polarity;
 }
 
-/** Whether the condition reads risk, directly or through a let. */
-export function readsRisk(condition: Expression, env: Environment): boolean {
-  return riskReads(condition, env).length > 0;
-}
-
 /** Reports what a rule that reads risk may not do. */
-export function checkRisk(rule: Rule, name: Name, env: Environment): void {
-  const reads = riskReads(rule.condition, env);
-  if (reads.length === 0) return;
-  if (rule.points !== 0) env.report(riskReadAndRaised(name, reads[0]!.compare.span));
+export function checkRisk(rule: Rule, reads: readonly RiskRead[], name: Name, env: Environment): void {
+  const [first] = reads;
+  if (first === undefined) return;
+  if (rule.points !== 0) env.report(riskReadAndRaised(name, first.compare.span));
   if (rule.effect === 'risk') return;
   const expected = rule.effect === 'allow' ? -1 : 1;
   for (const { compare, direction } of reads) {
@@ -32,12 +28,27 @@ export function checkRisk(rule: Rule, name: Name, env: Environment): void {
   }
 }
 
-function riskReads(condition: Expression, env: Environment): readonly RiskRead[] {
-  const parts = partsWithPolarity(condition, letsOf(env));
-  return parts.flatMap(({ node, polarity }) => {
-    const isRead = node.kind === 'compare' && (node.left.kind === 'risk' || node.right.kind === 'risk');
-    return isRead ? [{ compare: node, direction: (polarity * riseOf(node)) as Polarity }] : [];
-  });
+/** Where the condition reads risk, directly or through a let. */
+export function riskReads(condition: Expression, env: Environment): readonly RiskRead[] {
+  // Most conditions hold neither.
+  if (!mayReadRisk(condition)) return noReads;
+  const reads: RiskRead[] = [];
+  for (const { node, polarity } of partsWithPolarity(condition, letsOf(env))) {
+    if (node.kind !== 'compare' || (node.left.kind !== 'risk' && node.right.kind !== 'risk')) continue;
+    reads.push({ compare: node, direction: (polarity * riseOf(node)) as Polarity });
+  }
+  return reads;
+}
+
+const noReads: readonly RiskRead[] = [];
+
+function mayReadRisk(condition: Expression): boolean {
+  const pending: Expression[] = [condition];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (node.kind === 'risk' || node.kind === 'let') return true;
+    for (const child of childrenOf(node)) if (child.kind !== 'literal') pending.push(child);
+  }
+  return false;
 }
 
 function riseOf({ operator, left }: RiskRead['compare']): 1 | -1 {

@@ -17,14 +17,14 @@ import type {
   Expression as Tree,
 } from '../syntax/tree.ts';
 import { toNumber } from '../value/decimal.ts';
-import { type Context, type Inferred, inferCondition, inferValue } from './context.ts';
+import { type Context, type Inferred, inferCondition, inferValue, withPresence } from './context.ts';
 import { findDeclared } from './environment.ts';
 import { guardLowersRisk, needsWithoutApproval, peopleUnfit, pointsUnfit } from './errors.ts';
 import { negated } from './infer-logic.ts';
 import { decimalOf, readSeconds } from './literals.ts';
 import { ownerGroup } from './names.ts';
 import { both, nothingKnown } from './presence.ts';
-import { checkRisk, readsRisk } from './risk.ts';
+import { checkRisk, riskReads } from './risk.ts';
 import { notPrintable } from './type-errors.ts';
 import { isPrintable } from './type-relations.ts';
 
@@ -44,10 +44,11 @@ export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule 
   const requirement = readRequirement(node, ctx);
   const validFor = readDuration(clauseOf(node, 'for')?.duration, ctx);
   const because = clauseOf(node, 'because');
-  const reasonContext = { ...ctx, presence: condition.presence };
+  const reasonContext = withPresence(ctx, condition.presence);
   const reason = because === undefined ? null : resolveTemplate(because.reason, reasonContext);
   if (condition.expression === null || points === null || requirement === 'failed') return null;
   if (validFor === 'failed' || reason === 'failed') return null;
+  const risk = riskReads(condition.expression, ctx.env);
   const rule: Rule = {
     id: `${around.declaration.name.text}/${node.name.text}`,
     policy: around.declaration.name.text,
@@ -55,16 +56,16 @@ export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule 
     effect: node.effect,
     isShadow: node.isShadow || around.declaration.isShadow,
     condition: condition.expression,
-    conditionText: conditionText(node, around),
+    conditionText: requirement === null ? '' : conditionText(node, around),
     points,
-    readsRisk: readsRisk(condition.expression, ctx.env),
+    readsRisk: risk.length > 0,
     reason,
     validForSeconds: validFor,
     requirement,
     doc: node.doc,
     span: node.span,
   };
-  checkRisk(rule, node.name, ctx.env);
+  checkRisk(rule, risk, node.name, ctx.env);
   return rule;
 }
 
@@ -84,10 +85,9 @@ function resolveCondition(
   const whenNode = clauseOf(node, 'when')?.condition;
   const unlessNode = clauseOf(node, 'unless')?.condition;
   const afterPolicy = both(ctx.presence, around.when?.whenTrue ?? nothingKnown);
-  const when = whenNode === undefined ? null : inferCondition(whenNode, { ...ctx, presence: afterPolicy });
+  const when = whenNode === undefined ? null : inferCondition(whenNode, withPresence(ctx, afterPolicy));
   const afterWhen = both(afterPolicy, when?.whenTrue ?? nothingKnown);
-  const unless =
-    unlessNode === undefined ? null : inferCondition(unlessNode, { ...ctx, presence: afterWhen });
+  const unless = unlessNode === undefined ? null : inferCondition(unlessNode, withPresence(ctx, afterWhen));
   const presence = both(afterWhen, unless?.whenFalse ?? nothingKnown);
   const exception =
     unless === null

@@ -29,9 +29,21 @@ function structureOfObject(data: object): string {
   for (const key in data) {
     if (key === 'span') continue;
     // The keys of the model are words.
-    text += `${key}:${structureOf(data[key as keyof typeof data])},`;
+    const part: unknown = data[key as keyof typeof data];
+    text += `${key}:${key === 'type' && typeof part === 'object' && part !== null ? structureOfType(part) : structureOf(part)},`;
   }
   return `${text}}`;
+}
+
+const typeTexts = new WeakMap<object, string>();
+
+/** Many places share one type, and its text may be long. */
+function structureOfType(type: object): string {
+  const known = typeTexts.get(type);
+  if (known !== undefined) return known;
+  const text = structureOf(type);
+  typeTexts.set(type, text);
+  return text;
 }
 
 /** The type of a text is the text itself; other values say theirs only with it. */

@@ -45,6 +45,14 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'register agents, change their keys and state',
     load: () => import('./commands/agent.ts'),
   },
+  requests: {
+    summary: 'list and show what agents asked a running service for',
+    load: () => import('./commands/requests.ts'),
+  },
+  approve: { summary: 'approve a request that waits', load: () => import('./commands/approve.ts') },
+  reject: { summary: 'reject a request that waits', load: () => import('./commands/reject.ts') },
+  people: { summary: 'who has access to a running service', load: () => import('./commands/people.ts') },
+  switch: { summary: 'the kill switch of a running service', load: () => import('./commands/switch.ts') },
   audit: {
     summary: 'check, export, sign, delete and replay the records',
     load: () => import('./commands/audit.ts'),

@@ -2,9 +2,9 @@
 // digests of secrets for what they stand for.
 
 import type { JsonObject } from '../model/json.ts';
+import { withoutSecretTypes as openSecrets } from '../model/open-secrets.ts';
 import type { PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
-import type { Shape, Slot, Type } from '../model/type.ts';
 import type { RequestRecord } from '../requests/record.ts';
 import { authorize } from '../spec/authorize.ts';
 import { parseDecimal, zero } from '../value/decimal.ts';
@@ -23,10 +23,11 @@ export function holdsDigests(payload: JsonObject): boolean {
 
 /** The facts on which the decision was made, but for secrets, which are digests. */
 export function recordedFacts(record: RecordedRequest): Facts {
-  const meters = Object.entries(record.meters).map(([name, { low, high }]) => [
-    name,
-    { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero },
-  ]);
+  const meters = Object.entries(record.meters).flatMap(([name, reading]) => {
+    if ('unknown' in reading) return [];
+    const { low, high } = reading;
+    return [[name, { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero }]];
+  });
   return {
     action: record.actionKey,
     payload: record.payload,
@@ -42,20 +43,7 @@ export function recordedFacts(record: RecordedRequest): Facts {
 export function withoutSecretTypes(set: PolicySet, action: string): Decider {
   const actions = new Map(set.actions);
   const declared = actions.get(action);
-  if (declared !== undefined) actions.set(action, { ...declared, shape: openedShape(declared.shape) });
+  if (declared !== undefined) actions.set(action, { ...declared, shape: openSecrets(declared.shape) });
   const opened = { ...set, actions };
   return { set: opened, decide: (facts) => authorize(opened, facts) };
-}
-
-function openedShape(shape: Shape): Shape {
-  return { ...shape, fields: shape.fields.map(openedSlot) };
-}
-
-function openedSlot<Place extends Slot>(slot: Place): Place {
-  return { ...slot, type: slot.isSecret ? { kind: 'any' } : openedType(slot.type) };
-}
-
-function openedType(type: Type): Type {
-  if (type.kind === 'record') return { ...type, shape: openedShape(type.shape) };
-  return type.kind === 'list' ? { ...type, element: openedSlot(type.element) } : type;
 }

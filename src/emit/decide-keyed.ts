@@ -15,12 +15,14 @@ import {
   freeze,
   isNothing,
   type ReasonCode,
+  type RuleCode,
   riskQuantity,
   type Settled,
   type State,
   type Stretch,
   settle,
 } from './decide.ts';
+import type { OwnTexts, TextUser } from './own-texts.ts';
 import type { Kleene, Quantity } from './quantity.ts';
 import { forgetTexts } from './remembered.ts';
 
@@ -36,6 +38,8 @@ export interface KeyedCode {
   readonly early: Stretch;
   /** Those that do. */
   readonly late: Stretch;
+  /** One function of all digits, where there is one; null also where some rule reads risk. */
+  readonly whole: RuleCode<number> | null;
   /** Of a rule whose reason shows values. */
   readonly reason: (rule: RuleHead) => ReasonCode;
 }
@@ -46,10 +50,21 @@ const decisionsKeptMax = 512;
 /** All combinations of so many rules have a place of their own. */
 const rulesInArrayMax = 4;
 
+const noLayout: readonly unknown[] = [];
+
 /** A class, as there is one for each of perhaps many thousand actions, and methods take no room in them. */
-export class KeyedDecider implements Decider {
+export class KeyedDecider implements Decider, TextUser<KeyedCode> {
+  /** The code's, to be found here at once. */
+  #whole: RuleCode<number> | null;
+  /** By key, decisions that say the same to every request; null where keys are many, or code is shared. */
+  #said: (Decision | undefined)[] | null = null;
+  /** Where uses are reported; null where they are not. */
+  #ownTexts: OwnTexts<KeyedCode> | null;
+  #usesToReport = 0;
   readonly #rules: readonly RuleHead[];
-  readonly #code: KeyedCode;
+  #code: KeyedCode;
+  /** What serves where the action has no text of its own. */
+  readonly #shared: KeyedCode;
   readonly #state: State;
   readonly #hasLets: boolean;
   readonly #hasShadow: boolean;
@@ -64,10 +79,14 @@ export class KeyedDecider implements Decider {
   /** The risk by truths of the rules that do not read it; null where none does. */
   readonly #risks: Map<number, Quantity> | null;
 
-  constructor(action: KeyedAction, code: KeyedCode) {
+  constructor(action: KeyedAction, code: KeyedCode, ownTexts: OwnTexts<KeyedCode> | null = null) {
     const { rules, lets } = action;
     this.#rules = rules;
     this.#code = code;
+    this.#shared = code;
+    this.#whole = null;
+    this.#ownTexts = ownTexts;
+    this.#usesToReport = ownTexts?.decisionsPerReport ?? 0;
     this.#state = createState(action);
     this.#truths = rules.map(() => 0);
     this.#hasLets = lets.length > 0;
@@ -82,13 +101,46 @@ export class KeyedDecider implements Decider {
   }
 
   decide(facts: Facts): Decision {
-    return this.#said(this.#settled(this.#key(facts), facts), facts);
+    if (this.#ownTexts !== null) this.#count(this.#ownTexts, facts.action);
+    const key = this.#key(facts);
+    if (this.#said === null || !isNothing(facts.satisfied))
+      return this.#say(this.#settled(key, facts), facts);
+    return this.#said[key] ?? this.#saidFirst(this.#said, key, facts);
+  }
+
+  serveOwn(code: KeyedCode): void {
+    this.#code = code;
+    this.#whole = code.whole;
+    this.#said = this.#few === null ? null : Array(this.#few.length).fill(undefined);
+  }
+
+  serveShared(): void {
+    this.#code = this.#shared;
+    this.#whole = null;
+    this.#said = null;
+  }
+
+  stopReporting(): void {
+    this.#ownTexts = null;
+  }
+
+  #count(ownTexts: OwnTexts<KeyedCode>, action: string): void {
+    this.#usesToReport -= 1;
+    if (this.#usesToReport > 0) return;
+    this.#usesToReport = ownTexts.decisionsPerReport;
+    ownTexts.report(action, this);
+  }
+
+  #saidFirst(said: (Decision | undefined)[], key: number, facts: Facts): Decision {
+    const settled = this.#settled(key, facts);
+    if (settled.shows === null && this.#isKept) said[key] = settled.decision;
+    return this.#say(settled, facts);
   }
 
   decideAll(facts: Facts): DecidedAll {
     const key = this.#key(facts);
     const settled = this.#settled(key, facts);
-    const decision = this.#said(settled, facts);
+    const decision = this.#say(settled, facts);
     this.#readTruths(key);
     return { decision, truths: this.#truths, risk: settled.risk };
   }
@@ -99,7 +151,7 @@ export class KeyedDecider implements Decider {
   }
 
   /** The decision, with the values that its reason shows. */
-  #said({ decision, risk, shows }: Settled, facts: Facts): Decision {
+  #say({ decision, risk, shows }: Settled, facts: Facts): Decision {
     if (shows === null) return decision;
     this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);
@@ -108,9 +160,10 @@ export class KeyedDecider implements Decider {
 
   #key(facts: Facts): number {
     const state = this.#state;
-    const { layout, early, late } = this.#code;
     forgetTexts();
     if (this.#hasLets) forgetLets(state);
+    if (this.#whole !== null) return this.#whole(facts, state, noLayout, 0);
+    const { layout, early, late } = this.#code;
     const key = digits(layout, early, facts, state);
     if (this.#risks === null) return key;
     state.risk = this.#risk(this.#risks, key, facts);

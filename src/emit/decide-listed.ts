@@ -19,8 +19,8 @@ import {
   type State,
   settle,
 } from './decide.ts';
-import { KeptDecisions } from './kept-decisions.ts';
-import type { Kleene } from './quantity.ts';
+import { KeptByRules } from './kept-by-rules.ts';
+import type { Kleene, Quantity } from './quantity.ts';
 import { forgetTexts } from './remembered.ts';
 
 /** What is asked of an action besides its functions. */
@@ -50,7 +50,7 @@ export interface ListedCode {
   readonly reason: (rule: RuleHead) => ReasonCode;
 }
 
-/** Fewer are put in order by insertion. */
+/** So few are put in order by insertion, before it is looked what they come to. */
 const fewMax = 16;
 
 /** A class like its sibling for few rules: what it works in is kept from one request to the next. */
@@ -68,7 +68,9 @@ export class ListedDecider implements Decider {
   #foundCount = 0;
   /** Rules that are not false: three times the place, and the truth. */
   readonly #firing: Int32Array;
-  readonly #kept = new KeptDecisions();
+  readonly #kept = new KeptByRules<Settled>();
+  /** The risk by rules that do not read it. */
+  readonly #risks = new KeptByRules<Quantity>();
 
   constructor(action: ListedAction, code: ListedCode) {
     const { rules, lets } = action;
@@ -135,7 +137,7 @@ export class ListedDecider implements Decider {
 
   /** Adds the rules that read risk, for a risk with or without shadow rules. */
   #tryLate(early: number, facts: Facts, withShadow: boolean): number {
-    this.#state.risk = riskQuantity(this.#ballot(early, facts, withShadow));
+    this.#state.risk = this.#risk(early, facts, withShadow);
     if (this.#hasLets) forgetLets(this.#state);
     return this.#try(true, facts, early);
   }
@@ -166,13 +168,16 @@ export class ListedDecider implements Decider {
   }
 
   #settled(early: number, facts: Facts): Settled {
-    if (this.#hasLate) return this.#settleLate(early, facts);
-    if (!isNothing(facts.satisfied)) return this.#settle(early, facts);
-    sort(this.#firing, early);
-    const known = this.#kept.find(this.#firing, early);
+    // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
+    if (this.#hasLate && this.#hasShadow) return this.#settleLate(early, facts);
+    const count = this.#hasLate ? this.#tryLate(early, facts, false) : early;
+    if (!isNothing(facts.satisfied)) return this.#settle(count, facts);
+    if (count <= fewMax) sort(this.#firing, count);
+    const known = this.#kept.find(this.#firing, count);
     if (known !== undefined) return known;
-    const settled = freeze(this.#settle(early, facts));
-    this.#kept.keep(this.#firing, early, settled);
+    const key = this.#firing.slice(0, count);
+    const settled = freeze(this.#settle(count, facts));
+    this.#kept.keep(key, count, settled);
     return settled;
   }
 
@@ -184,11 +189,20 @@ export class ListedDecider implements Decider {
   #settleLate(early: number, facts: Facts): Settled {
     const saved = this.#firing.slice(0, early);
     const ballot = this.#ballot(this.#tryLate(early, facts, false), facts, false);
-    if (!this.#hasShadow) return settle(ballot, null);
     return settle(ballot, () => {
       this.#firing.set(saved);
       return this.#ballot(this.#tryLate(early, facts, true), facts, true);
     });
+  }
+
+  #risk(early: number, facts: Facts, withShadow: boolean): Quantity {
+    if (withShadow) return riskQuantity(this.#ballot(early, facts, true));
+    const known = this.#risks.find(this.#firing, early);
+    if (known !== undefined) return known;
+    const key = this.#firing.slice(0, early);
+    const risk = riskQuantity(this.#ballot(early, facts, false));
+    this.#risks.keep(key, early, risk);
+    return risk;
   }
 
   /** Of the first `count` rules that are not false, which are put in order. */

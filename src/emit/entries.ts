@@ -5,7 +5,15 @@ import type { Contribution, MeterDefinition, MeterUse } from '../model/metering.
 import type { Decimal } from '../value/decimal.ts';
 import { distinctText, distinctTexts } from '../value/distinct-text.ts';
 import type { Ip } from '../value/ip.ts';
-import { type Amount, exact, isAmount, type Kleene, type Maybe, type Numeric, type Quantity } from './quantity.ts';
+import {
+  type Amount,
+  exact,
+  isAmount,
+  type Kleene,
+  type Maybe,
+  type Numeric,
+  type Quantity,
+} from './quantity.ts';
 
 /** What is the same for every request of an action. */
 export interface MeterHead {

@@ -2,8 +2,7 @@
 // place where text becomes code, and the text is made by the `js` tag alone.
 
 import { canonical } from '../model/canonical.ts';
-import type { Decision, Gate, PayloadIssue } from '../model/decision.ts';
-import { payloadReason } from '../model/describe.ts';
+import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json } from '../model/json.ts';
 import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import { withoutSecretTypes } from '../model/open-secrets.ts';
@@ -17,16 +16,18 @@ import { createIndex, select } from '../program/select.ts';
 import { sift } from '../program/sift.ts';
 import { type OpenAction, unpack, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import type { Decider, ReasonCode, RuleCode, State, Stretch } from './decide.ts';
+import type { Decider, State, Stretch } from './decide.ts';
 import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
+import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './gate.ts';
 import { createTextSets } from './membership.ts';
+import { type ActionCode, isSmall, ownCode } from './own-code.ts';
+import { createOwnTexts, type OwnTextLimits, type OwnTexts, ownTextLimits } from './own-texts.ts';
 import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
-import { safeText } from './show.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
 export { createFunctionCache, type FunctionCache };
@@ -65,18 +66,12 @@ export interface Linked {
   code(action: string): object | null;
 }
 
-/** Code points of an undeclared action's key that a reason quotes at most. */
-const quotedKeyLengthMax = 100;
-
 /**
  * How rules are turned into code. By size: an action of few rules is one text of its own (`own`); where there are many
  * actions they share texts (`shared`); where an action has many rules an index says which to try (`indexed`). The
  * others are for comparison: the same for all actions whatever their size, and all rules tried without index (`listed`).
  */
 export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
-
-/** Sets of more actions share texts: so many functions of their own would outgrow the processor's caches. */
-const ownTextsMax = 256;
 
 /** Keys that have been asked for in vain; agents choose them. */
 const undeclaredMax = 1_024;
@@ -92,11 +87,23 @@ export function link(
   program: PackedProgram | Program,
   cache: FunctionCache = createFunctionCache(),
   realisation: Realisation = 'by size',
+  limits: OwnTextLimits = ownTextLimits,
 ): Linked {
   const opened = unpack('texts' in program ? program : pack(program));
   const session = cache.begin(opened);
   const shapes = new Map<Shape, PayloadGate>();
-  const ctx: LinkContext = { program: opened, session, realisation, textSets: createTextSets(), run, shapes };
+  const makeOwn = (action: string): KeyedCode | null => promotedCode(opened.open(action)!, ctx);
+  const ownTexts = realisation === 'by size' ? createOwnTexts(makeOwn, limits) : null;
+  const ctx: LinkContext = {
+    program: opened,
+    session,
+    realisation,
+    textSets: createTextSets(),
+    run,
+    shapes,
+    ownTexts,
+    limits,
+  };
   const units = new Map<string, Unit>();
   const undeclared = new Set<string>();
   const tracers = new Map<string, Tracer>();
@@ -235,6 +242,9 @@ function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
 
 interface LinkContext extends SharedSource {
   readonly realisation: Realisation;
+  /** Of the actions that share texts; null where none shall have its own. */
+  readonly ownTexts: OwnTexts<KeyedCode> | null;
+  readonly limits: OwnTextLimits;
   readonly shapes: Map<Shape, PayloadGate>;
 }
 
@@ -252,15 +262,16 @@ function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 
 
 function servedAs(
   { ruleCount }: OpenAction,
-  { program, realisation }: LinkContext,
+  { program, realisation, limits }: LinkContext,
 ): 'own' | 'shared' | 'listed' {
   if (realisation === 'indexed' || realisation === 'listed' || ruleCount > rulesInOneTextMax) return 'listed';
-  return realisation === 'shared' || program.actions.size > ownTextsMax ? 'shared' : 'own';
+  return realisation === 'shared' || program.actions.size > limits.actionsMax ? 'shared' : 'own';
 }
 
 /** The text of all its functions but the payload check. */
 function sourceOf(action: OpenAction, ctx: LinkContext): string {
-  if (servedAs(action, ctx) === 'own') return ownText(action, ctx).text;
+  const hasOwn = servedAs(action, ctx) === 'own' || ctx.ownTexts?.has(action.action);
+  if (hasOwn === true) return ownText(action, ctx).text;
   const texts = Array.from({ length: action.ruleCount }, (_, place) =>
     ruleText(action.condition(place), ctx),
   );
@@ -274,29 +285,18 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 /** One text for all rules of the action. */
 function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => run<ActionCode>(ownText(action, ctx)));
-  const rules = headsOf(action);
-  const reasons = new Map(code.reasons.map(([at, reason]) => [rules[at]!, reason] as const));
-  const decider = new KeyedDecider(
-    { rules, lets: action.lets },
-    {
-      layout: [code.early, 4, code.late, 6],
-      early: { base: 2, count: 1 },
-      late: { base: 4, count: code.late === null ? 0 : 1 },
-      reason: (rule) => reasons.get(rule)!,
-    },
-  );
+  const decider = new KeyedDecider({ rules: headsOf(action), lets: action.lets }, ownCode(code, action));
+  decider.serveOwn(ownCode(code, action));
   return { code, decider };
+}
+
+/** The code of an action that has shared texts; null where it would be too large. */
+function promotedCode(action: OpenAction, ctx: LinkContext): KeyedCode | null {
+  return isSmall(action) ? ownCode(run<ActionCode>(ownText(action, ctx)), action) : null;
 }
 
 function headsOf(action: OpenAction): readonly RuleHead[] {
   return Array.from({ length: action.ruleCount }, (_, place) => action.head(place));
-}
-
-/** What the text of an action returns; reasons by the place of their rule. */
-interface ActionCode {
-  readonly early: RuleCode<number>;
-  readonly late: RuleCode<number> | null;
-  readonly reasons: readonly (readonly [number, ReasonCode])[];
 }
 
 /** Shared texts, and the truths of all rules as one number. */
@@ -305,13 +305,14 @@ function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 
   const rules = headsOf(action);
   const code = new SharedKeyedCode(lets, ctx);
   code.layRules(action, rules);
-  return { code, decider: new KeyedDecider({ rules, lets }, code) };
+  return { code, decider: new KeyedDecider({ rules, lets }, code, ctx.ownTexts) };
 }
 
 /** A class like the one it extends. */
 class SharedKeyedCode extends SharedRules implements KeyedCode {
   early: Stretch = noStretch;
   late: Stretch = noStretch;
+  readonly whole = null;
 
   /** One stretch of the layout holds the rules that do not read risk, by place, the next one those that do. */
   layRules(action: OpenAction, rules: readonly RuleHead[]): void {
@@ -402,28 +403,4 @@ type PayloadCheck = (payload: Json) => boolean;
 function run<T>({ text, bindings }: Emitted): T {
   const names = bindings.keys.map((_, at) => `c${at}`);
   return new Function(...names, text)(...bindings.values) as T;
-}
-
-function undeclaredAction(action: string): Decision {
-  const key = safeText(action, quotedKeyLengthMax);
-  return refused('undeclared_action', `Action ${key} is not declared`);
-}
-
-function invalidPayload(issues: readonly PayloadIssue[]): Decision {
-  return refused('invalid_payload', payloadReason(issues));
-}
-
-/** What never came before a rule is as risky as can be. */
-function refused(gate: Gate, reason: string): Decision {
-  return {
-    outcome: 'DENY',
-    by: gate,
-    matchedPolicy: gate,
-    reason,
-    risk: { low: 100, high: 100 },
-    validForSeconds: null,
-    requires: null,
-    rules: [],
-    withShadow: 'DENY',
-  };
 }

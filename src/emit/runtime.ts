@@ -5,10 +5,10 @@ import type { Facts } from '../model/request.ts';
 import { isCurrency } from '../value/currency.ts';
 import { domain, isEmail } from '../value/email.ts';
 import { includes } from '../value/includes.ts';
-import { isInCidr, parseIp } from '../value/ip.ts';
+import { isInCidr, isIp } from '../value/ip.ts';
 import { isInside, isPathText } from '../value/path.ts';
 import { length, lower, trim } from '../value/text.ts';
-import { dateInZone, parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
+import { dateInZone, isTimestamp, parseDate, parseDatetime } from '../value/time.ts';
 import { parseUrl, parseWebAddress } from '../value/url.ts';
 import type { RuleCode, State } from './decide.ts';
 import { addedAmount, meterKey, meterUse, valueText } from './entries.ts';
@@ -69,9 +69,9 @@ export const runtime = {
   isEmail,
   isInCidr,
   isInside,
-  isIp: (text: string): boolean => parseIp(text) !== null,
+  isIp,
   isPathText,
-  isTimestamp: (text: string): boolean => parseTimestamp(text) !== null,
+  isTimestamp,
   isUrl: (text: string): boolean => parseUrl(text) !== null,
   isWebAddress: (text: string): boolean => parseWebAddress(text) !== null,
   length,

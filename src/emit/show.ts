@@ -21,7 +21,7 @@ export function show(value: unknown, sort: Sort, elementSort: Sort | null): stri
 const printableAscii = /^[ -~]*$/;
 
 /** For shorter texts a loop costs less than starting a pattern. */
-const shortLengthMax = 16;
+const shortLengthMax = 96;
 
 function isPrintableAscii(text: string): boolean {
   if (text.length > shortLengthMax) return printableAscii.test(text);

@@ -58,7 +58,8 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
     collect(rule.condition, { program, readings, found });
     if (pathsOfRules.push([...found].sort()) % rulesPerStep === 0) yield;
   }
-  const places = new Map([...readings.keys()].map((path, place) => [path, place] as const));
+  const { all, readers } = createReaders(readings, run);
+  const places = new Map(all.map(([path], place) => [path, place] as const));
   // Rules that read the same share what was read.
   const groups = new Map<string, number>();
   const groupPlaces: (readonly number[])[] = [];
@@ -74,9 +75,6 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
   };
   const groupOfRule: number[] = [];
   for (const own of pathsOfRules) if (groupOfRule.push(groupOf(own)) % rulesPerStep === 0) yield;
-  const read = [...readings.values()].map(({ read, code }) =>
-    code === null || run === null ? read : run<ReadOne>(code),
-  );
   // Of one form, however the rules have been made.
   const constants = program.rules.map((rule, at) => ({
     rule: rule.id,
@@ -87,11 +85,11 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
     group: groupOfRule[at]!,
   }));
   // Worked in again for every request that is recorded, and copied where it is handed out.
-  const values: ReadValue[] = read.map(() => nothings.unknown);
+  const values: ReadValue[] = all.map(() => nothings.unknown);
   const reads: TracedRule['reads'][] = builders.map(() => ({}));
   const untraced: TracedRule[] = constants.map(() => null as unknown as TracedRule);
   return (facts, { truths: results, risk }) => {
-    for (let at = 0; at < read.length; at += 1) values[at] = read[at]!(facts, risk);
+    for (let at = 0; at < readers.length; at += 1) readers[at]!(facts, values, risk);
     for (let at = 0; at < builders.length; at += 1) reads[at] = builders[at]!(values, groupPlaces[at]!);
     const traced = untraced.slice();
     for (let at = 0; at < constants.length; at += 1) {
@@ -108,6 +106,32 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
     }
     return traced;
   };
+}
+
+/** Reads several values into their places. */
+type Reader = (facts: Facts, values: ReadValue[], risk: Quantity) => void;
+
+/** The readings in order of their places, and what reads them all: some in code of a few each, others one by one. */
+function createReaders(
+  readings: ReadonlyMap<string, Reading>,
+  run: Run | null,
+): { readonly all: readonly (readonly [string, Reading])[]; readonly readers: readonly Reader[] } {
+  const isWritten = ([, { form }]: readonly [string, Reading]): boolean => form !== null && run !== null;
+  const sorted = [...readings].sort(([a], [b]) => (a < b ? -1 : 1));
+  const written = sorted.filter(isWritten);
+  const others = sorted.filter((one) => !isWritten(one));
+  const readers: Reader[] = [];
+  for (let from = 0; from < written.length; from += pathsInCodeMax) {
+    const forms = written.slice(from, from + pathsInCodeMax).map(([, { form }]) => form!);
+    readers.push(run!(emitReadings(forms, from)));
+  }
+  for (const [at, [, { read }]] of others.entries()) {
+    const place = written.length + at;
+    readers.push((facts, values, risk) => {
+      values[place] = read(facts, risk);
+    });
+  }
+  return { all: [...written, ...others], readers };
 }
 
 /** The body of a function that returns the builder of records with these paths. */
@@ -129,14 +153,14 @@ function builderOf(paths: readonly string[]): ReadsBuilder {
 /** What stands at a path in one request. */
 interface Reading {
   readonly read: ReadOne;
-  /** The body of a function that returns the same; null where it is not worth writing out. */
-  readonly code: Emitted | null;
+  /** What code reads the same; null where it is not worth writing out. */
+  readonly form: ReadingForm | null;
 }
 
 type ReadOne = (facts: Facts, risk: Quantity) => ReadValue;
 
 function reading(read: ReadOne): Reading {
-  return { read, code: null };
+  return { read, form: null };
 }
 
 interface Collection {
@@ -204,7 +228,7 @@ function payloadReading(read: Read, slot: Slot): Reading {
       if (value === undefined) return nothings.absent;
       return isSecret ? { missing: 'secret' } : { value: shownJson(value as Json, slot) };
     },
-    code: isPlain ? fieldCode(first, slot) : null,
+    form: isPlain ? fieldForm(first, slot) : null,
   };
 }
 
@@ -214,21 +238,21 @@ const nothings = {
 };
 
 /** A field of the payload that is there for itself; null for what has parts, or may have. */
-function fieldCode(name: string, { type, isNullable }: Slot): Emitted | null {
+function fieldForm(name: string, { type, isNullable }: Slot): ReadingForm | null {
   const field = js`f.payload[${name}]`;
   switch (type.kind) {
     case 'boolean':
     case 'number':
     case 'integer':
     case 'money':
-      return emitReading(field, { missing: 'absent', isText: false, isNullable });
+      return { field, missing: 'absent', isText: false, isNullable };
     case 'text':
-      return emitReading(field, { missing: 'absent', isText: !isSafeEnumeration(type.values), isNullable });
+      return { field, missing: 'absent', isText: !isSafeEnumeration(type.values), isNullable };
     case 'date':
     case 'timestamp':
     case 'datetime':
     case 'ip':
-      return emitReading(field, { missing: 'absent', isText: true, isNullable });
+      return { field, missing: 'absent', isText: true, isNullable };
     case 'duration':
     case 'list':
     case 'record':
@@ -243,20 +267,24 @@ function isSafeEnumeration(values: readonly string[] | null): boolean {
 }
 
 interface ReadingForm {
+  readonly field: Js;
   readonly missing: 'absent' | 'unknown';
   /** Shown as text that anybody may have chosen. */
   readonly isText: boolean;
   readonly isNullable: boolean;
 }
 
-function emitReading(code: Js, { missing, isText, isNullable }: ReadingForm): Emitted {
+/** The body of a function that returns the reader of these, into places from `from` on. */
+function emitReadings(forms: readonly ReadingForm[], from: number): Emitted {
   const bindings = createBindings();
-  const nothing = bindings.bind(missing, () => nothings[missing]);
-  const shown = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
-  const value = isText && isNullable ? js`v === null ? null : ${shown}` : shown;
-  const text = js`"use strict";
-return (f) => { const v = ${code}; return v === undefined ? ${nothing} : { value: ${value} }; };`;
-  return { text: render(text), bindings };
+  const statements = forms.map(({ field, missing, isText, isNullable }, at) => {
+    const nothing = bindings.bind(missing, () => nothings[missing]);
+    const shown = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
+    const value = isText && isNullable ? js`v === null ? null : ${shown}` : shown;
+    return js`v = ${field}; o[${from + at}] = v === undefined ? ${nothing} : { value: ${value} };`;
+  });
+  const text = render(js`"use strict";\nreturn (f, o) => { let v; ${joinJs(statements, js`\n`)} };`);
+  return { text, bindings };
 }
 
 /** JSON for people: texts and lists bounded, secrets marked, only what the shape declares. */
@@ -301,14 +329,14 @@ function factReading(fact: RequestFact): Reading {
       if (typeof value === 'string') return { value: safeText(value) };
       return { value: Array.isArray(value) ? value.slice(0, shownElementsMax) : value };
     },
-    code: fact === 'agent.tags' || fact === 'request.signed' ? null : factCode(part, name),
+    form: fact === 'agent.tags' || fact === 'request.signed' ? null : factForm(part, name),
   };
 }
 
 /** A fact that is a text. */
-function factCode(part: 'agent' | 'request', name: string): Emitted {
-  const fact = part === 'agent' ? js`f.agent[${name}]` : js`f.request[${name}]`;
-  return emitReading(fact, { missing: 'unknown', isText: true, isNullable: false });
+function factForm(part: 'agent' | 'request', name: string): ReadingForm {
+  const field = part === 'agent' ? js`f.agent[${name}]` : js`f.request[${name}]`;
+  return { field, missing: 'unknown', isText: true, isNullable: false };
 }
 
 /** A number where one JavaScript number is exact, else text; an interval as its two ends. */

@@ -2,26 +2,9 @@
 // under one definition is never read under another. INVARIANT: everything here is synchronous, so that reading,
 // deciding and reserving are one step that no other request comes between.
 
+import type { Contribution, MeterDefinition, MeterEntry } from '../model/metering.ts';
 import type { Reading } from '../model/request.ts';
-import type { Aggregate, Contribution } from './contribution.ts';
 import { Window } from './window.ts';
-
-/** What a meter is, as far as counting goes. */
-export interface MeterDefinition {
-  /** Digest of all that the meter says but its name. */
-  readonly id: string;
-  readonly aggregate: Aggregate;
-  readonly overMs: number;
-}
-
-/** What one request adds to one meter. */
-export interface MeterEntry {
-  readonly definition: MeterDefinition;
-  /** For which agent, owner, session or value it counts; null where that is not known. */
-  readonly key: string | null;
-  /** Null where the meter reads the request but does not count it. */
-  readonly contribution: Contribution | null;
-}
 
 /** An entry of an earlier request, as records tell. */
 export interface PastEntry {
@@ -42,13 +25,17 @@ export interface MeterBook {
   reserve(requestId: string, entries: readonly MeterEntry[]): void;
   /** Enters a granted request; one that was pending is not pending any more. */
   grant(requestId: string, entries: readonly MeterEntry[], atMs: number): void;
+  /** A pending request is granted after all: what it had reserved counts from now on. */
+  approve(requestId: string, atMs: number): void;
   /** A pending request that ends without a grant. */
-  release(requestId: string, entries: readonly MeterEntry[]): void;
+  release(requestId: string): void;
   /** A grant that was none: its record could not be stored, or it was reported as not carried out. */
   revoke(requestId: string, entries: readonly MeterEntry[]): void;
   /** Whether the meter's past has been filled in. */
   isFilled(definitionId: string): boolean;
-  /** Adds the past of a meter, once. What was entered meanwhile stays and is not entered again. */
+  /** Adds a part of the past of a meter, which stays unknown. What was entered meanwhile is not entered again. */
+  fillPart(definition: MeterDefinition, past: Iterable<PastEntry>): void;
+  /** Adds the last part: from now on the meter is known. */
   fill(definition: MeterDefinition, past: Iterable<PastEntry>): void;
   /** Forgets meters that no policy speaks of any more, and windows that are empty. */
   tidy(inUse: ReadonlySet<string>, nowMs: number): void;
@@ -56,17 +43,26 @@ export interface MeterBook {
 
 interface Meter {
   readonly windows: Map<string, Window>;
-  /** Requests entered before the past was filled in; null afterwards. */
-  entered: Set<string> | null;
+  /** What became of requests before the past was filled in; null afterwards. */
+  meanwhile: Meanwhile | null;
+}
+
+interface Meanwhile {
+  /** That have their entries already. */
+  readonly entered: Set<string>;
+  /** When those were granted that were pending, null where they were not; the past may still show them as pending. */
+  readonly ended: Map<string, number | null>;
 }
 
 export function createMeterBook(): MeterBook {
   const meters = new Map<string, Meter>();
+  /** The windows in which a pending request has reserved something. */
+  const reserved = new Map<string, Window[]>();
 
   const meterOf = ({ id }: MeterDefinition): Meter => {
     const known = meters.get(id);
     if (known !== undefined) return known;
-    const meter: Meter = { windows: new Map(), entered: new Set() };
+    const meter: Meter = { windows: new Map(), meanwhile: { entered: new Set(), ended: new Map() } };
     meters.set(id, meter);
     return meter;
   };
@@ -87,36 +83,65 @@ export function createMeterBook(): MeterBook {
   ): void => {
     for (const { definition, key, contribution } of entries) {
       if (key === null || contribution === null) continue;
-      meterOf(definition).entered?.add(requestId);
+      meterOf(definition).meanwhile?.entered.add(requestId);
       change(windowOf(definition, key), contribution);
     }
   };
 
+  const reserveIn = (window: Window, requestId: string, contribution: Contribution): void => {
+    const windows = reserved.get(requestId) ?? [];
+    reserved.set(requestId, windows);
+    if (!windows.includes(window)) windows.push(window);
+    window.reserve(requestId, contribution);
+  };
+
+  const endWait = (requestId: string, grantedAtMs: number | null): void => {
+    for (const window of reserved.get(requestId) ?? []) {
+      if (grantedAtMs === null) window.release(requestId);
+      else window.approve(requestId, grantedAtMs);
+    }
+    reserved.delete(requestId);
+    for (const { meanwhile } of meters.values()) meanwhile?.ended.set(requestId, grantedAtMs);
+  };
+
+  const fillPart = (definition: MeterDefinition, past: Iterable<PastEntry>): Meter => {
+    const meter = meterOf(definition);
+    const { meanwhile } = meter;
+    if (meanwhile === null) throw new Error(`the past of meter ${definition.id} has been filled in`);
+    for (const { requestId, key, grantedAtMs, contribution } of past) {
+      const end = meanwhile.ended.get(requestId);
+      if (meanwhile.entered.has(requestId) || end === null) continue;
+      const window = windowOf(definition, key);
+      const atMs = end ?? grantedAtMs;
+      // A wait that ends from now on ends in the window, and the rest of the past may show how.
+      if (grantedAtMs === null) meanwhile.entered.add(requestId);
+      if (atMs === null) reserveIn(window, requestId, contribution);
+      else window.grant({ requestId, atMs, contribution });
+    }
+    return meter;
+  };
+
   return {
     read: ({ definition, key, contribution }, { nowMs, requestId }) => {
-      if (key === null || meterOf(definition).entered !== null) return null;
+      if (key === null || meterOf(definition).meanwhile !== null) return null;
       return windowOf(definition, key).read({ nowMs, current: contribution, requestId });
     },
     reserve: (requestId, entries) =>
-      overCounted(requestId, entries, (window, contribution) => window.reserve(requestId, contribution)),
-    grant: (requestId, entries, atMs) =>
+      overCounted(requestId, entries, (window, contribution) => reserveIn(window, requestId, contribution)),
+    grant: (requestId, entries, atMs) => {
+      for (const window of reserved.get(requestId) ?? []) window.release(requestId);
+      reserved.delete(requestId);
       overCounted(requestId, entries, (window, contribution) =>
         window.grant({ requestId, atMs, contribution }),
-      ),
-    release: (requestId, entries) => overCounted(requestId, entries, (window) => window.release(requestId)),
+      );
+    },
+    approve: endWait,
+    release: (requestId) => endWait(requestId, null),
     revoke: (requestId, entries) => overCounted(requestId, entries, (window) => window.revoke(requestId)),
-    isFilled: (definitionId) => meters.get(definitionId)?.entered === null,
+    isFilled: (definitionId) => meters.get(definitionId)?.meanwhile === null,
+    fillPart: (definition, past) => void fillPart(definition, past),
     fill: (definition, past) => {
-      const meter = meterOf(definition);
-      const { entered } = meter;
-      if (entered === null) throw new Error(`the past of meter ${definition.id} has been filled in`);
-      for (const { requestId, key, grantedAtMs, contribution } of past) {
-        if (entered.has(requestId)) continue;
-        const window = windowOf(definition, key);
-        if (grantedAtMs === null) window.reserve(requestId, contribution);
-        else window.grant({ requestId, atMs: grantedAtMs, contribution });
-      }
-      meter.entered = null;
+      fillPart(definition, past).meanwhile = null;
     },
     tidy: (inUse, nowMs) => {
       for (const [id, { windows }] of meters) {

@@ -1,8 +1,8 @@
 // The entries of one window as running totals: what comes in is added, what goes out is taken away, and a reading costs
 // the same however many there are. INVARIANT: totals depend on which entries are in, not on how they came there.
 
+import type { Aggregate, Contribution } from '../model/metering.ts';
 import { type Decimal, fromNumber, zero } from '../value/decimal.ts';
-import type { Aggregate, Contribution } from './contribution.ts';
 import { ExactSum } from './exact-sum.ts';
 
 /** The two ends of what a meter may stand at: where everything uncertain counts for the least, and for the most. */

@@ -2,8 +2,8 @@
 // still pending. INVARIANT: at any `nowMs`, an earlier one too, the reading is what the definition says: entries count
 // while `nowMs - grantedAtMs < overMs`, pending ones whatever their age, entries later than `nowMs` too.
 
+import type { Aggregate, Contribution } from '../model/metering.ts';
 import type { Reading } from '../model/request.ts';
-import type { Aggregate, Contribution } from './contribution.ts';
 import { createTotals, type Totals } from './totals.ts';
 
 export interface WindowOptions {
@@ -71,6 +71,12 @@ export class Window {
     if (contribution === undefined) return;
     this.#pending.delete(requestId);
     this.#totals.remove(uncertain(contribution));
+  }
+
+  /** A pending request is granted; nothing where it is not pending. */
+  approve(requestId: string, atMs: number): void {
+    const contribution = this.#pending.get(requestId);
+    if (contribution !== undefined) this.grant({ requestId, atMs, contribution });
   }
 
   /** A grant, also of a request that was pending. */

@@ -3,7 +3,8 @@
 // nobody hands out a role that makes them more than they are.
 
 import { randomUUID } from 'node:crypto';
-import type { SettingStore } from '../store/store.ts';
+import { isSameDigest } from '../agents/keys.ts';
+import type { DocumentRow } from '../store/documents.ts';
 import type { Directory } from './directory.ts';
 import { grantOf, type Role, rolesOfAdmins } from './operations.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
@@ -47,23 +48,26 @@ export type Joined = { readonly kind: 'joined'; readonly person: Person };
 /** Makes the first admin. `no-link`: the secret is wrong, was used, or there are people already. */
 export async function setUpFirstAdmin(
   directory: Directory,
-  settings: SettingStore,
   { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
 ): Promise<Joined | Invalid | { readonly kind: 'no-link' }> {
-  const isLink = (await settings.get(setUpSetting)) === digestOf(secret);
+  const link = await setUpLink(directory);
+  const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
   if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
   const problems = [...newcomerProblems({ email, name }), ...passwordProblems(password, [email, name])];
   if (problems.length > 0) return { kind: 'invalid', problems };
   // A fixed id: of two who use the link at once, one finds it taken.
   const person = await newPerson(directory, { id: firstAdminId, email, name, password, ...adminStanding });
-  const put = directory.people.put(person, 0);
+  const used = { ...linkPlace, seen: link.version, isRemoval: true } as const;
   const who = recordName(person);
   const change = { who, what: 'first-admin-set-up', subject: person.id, before: null };
-  const result = await directory.change([put], { ...change, after: shownPerson(person) });
+  const result = await directory.change([directory.people.put(person, 0), used], {
+    ...change,
+    after: shownPerson(person),
+  });
   return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-link' };
 }
 
-const setUpSetting = 'set_up_link';
+const linkPlace = { kind: 'set-up-link', id: 'first-admin' } as const;
 const firstAdminId = 'first-admin';
 const adminStanding: Standing = { roles: ['admin'], groups: [] };
 
@@ -72,13 +76,30 @@ async function isEmpty({ people }: Directory): Promise<boolean> {
 }
 
 /**
- * The secret of the link for the first admin: null where there are people, or where the link was printed before and
- * its secret is not known any more.
+ * The secret of a new link for the first admin. `once`: null where a link was made before, whose secret is not known any
+ * more; `anew`: that one is not good any more. Null in any case where there are people.
  */
-export async function createSetUpLink(directory: Directory, settings: SettingStore): Promise<string | null> {
+export async function createSetUpLink(
+  directory: Directory,
+  { who, when }: { readonly who: string; readonly when: 'once' | 'anew' } = { who: 'system', when: 'once' },
+): Promise<string | null> {
   if (!(await isEmpty(directory))) return null;
-  const secret = createSecret();
-  return (await settings.putIfAbsent(setUpSetting, digestOf(secret))) === digestOf(secret) ? secret : null;
+  const [secret, present] = [createSecret(), await setUpLink(directory)];
+  if (present !== null && when === 'once') return null;
+  const put = {
+    ...{ ...linkPlace, seen: present?.version ?? 0, name: null, parent: null, endsAtMs: null },
+    ...{ createdAtMs: Math.trunc(directory.clock()), json: JSON.stringify({ digest: digestOf(secret) }) },
+  };
+  const change = { who, what: 'set-up-link-made', subject: linkPlace.id, before: null, after: null };
+  return (await directory.change([put], change)) === 'changed' ? secret : null;
+}
+
+function setUpLink({ documents }: Directory): Promise<DocumentRow | null> {
+  return documents.find(linkPlace.kind, linkPlace.id);
+}
+
+function digestIn({ json }: DocumentRow): string {
+  return (JSON.parse(json) as { readonly digest: string }).digest;
 }
 
 export type Invited = {

@@ -6,6 +6,7 @@
 import type { List } from '../model/policy.ts';
 import { type Anchor, type AnchorTest, anchorsOf, partsOf, type Subject } from './anchor.ts';
 import { fileAll, type Posting, type Postings } from './postings.ts';
+import { createPrefixes, findPrefixes, type Prefixes } from './prefixes.ts';
 import type { PlannedRule, Program } from './program.ts';
 import { type BoundRule, createSegments, findInSegments, type Segments, shareOfEnds } from './segments.ts';
 import { createSieve, type Sieve } from './sift.ts';
@@ -34,9 +35,7 @@ interface Drawer {
   /** Its place among the subjects. */
   readonly subject: number;
   readonly texts: TextDrawer | null;
-  readonly prefixes: TextDrawer | null;
-  /** Lengths of the prefixes, ascending. */
-  readonly prefixLengths: readonly number[];
+  readonly prefixes: Prefixes | null;
   readonly segments: Segments | null;
   /** Those that can take part while the value is unknown, filed under something else; null where there are none. */
   readonly whenUnknown: Filing | null;
@@ -102,12 +101,7 @@ function selectFrom(filing: Filing, values: readonly unknown[], found: Int32Arra
 function findText(drawer: Drawer, text: string, found: Int32Array, from: number): number {
   let count = from;
   if (drawer.texts !== null) count = copy(drawer.texts, text, found, count);
-  if (drawer.prefixes === null) return count;
-  for (const length of drawer.prefixLengths) {
-    if (length > text.length) break;
-    count = copy(drawer.prefixes, text.slice(0, length), found, count);
-  }
-  return count;
+  return drawer.prefixes === null ? count : findPrefixes(drawer.prefixes, text, found, count);
 }
 
 function copy({ places, postings }: TextDrawer, text: string, found: Int32Array, from: number): number {
@@ -247,8 +241,7 @@ function createDrawer(key: string, filed: readonly Filed[], places: ReadonlyMap<
   return {
     subject: places.get(key)!,
     texts: createTextDrawer(ofText),
-    prefixes: createTextDrawer(ofPrefix),
-    prefixLengths: [...new Set(ofPrefix.map(({ text }) => text.length))].sort((a, b) => a - b),
+    prefixes: ofPrefix.length === 0 ? null : createPrefixes(ofPrefix),
     segments: ofBounds.length === 0 ? null : createSegments(ofBounds),
     whenUnknown: escaping.length === 0 ? null : file(escaping, places),
   };

@@ -2,16 +2,24 @@
 // holds its decision is durable; where it cannot be stored, the promise rejects and nothing was granted.
 
 import { performance } from 'node:perf_hooks';
-import { type Decision, defaultValidForSeconds, type Outcome } from '../model/decision.ts';
+import type { Outcome } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type AgentFacts, type Facts, nothingSatisfied, type RequestFacts } from '../model/request.ts';
+import type { MeterUse } from '../model/metering.ts';
+import { type Facts, nothingSatisfied, type RequestFacts, type Satisfied } from '../model/request.ts';
 import type { AgentRow, RequestStatus } from '../store/records.ts';
-import type { Store } from '../store/store.ts';
+import type { AppendResult, Store } from '../store/store.ts';
+import { agentFacts } from './agent-facts.ts';
 import { createBodyDigest } from './body-digest.ts';
+import { askedBy } from './decide-again.ts';
 import type { InForce } from './engine.ts';
-import { type KeyUsed, type RequestRecord, requestRecord, requestRow } from './record.ts';
+import type { RequestNewsDesk } from './events.ts';
+import { heldSeconds } from './held.ts';
+import { entryRows, type Metering, noReadings } from './metering.ts';
+import { type KeyUsed, type RequestRecord, requestRow } from './record.ts';
 import { type RequestDetail, type RequestView, replyView, requestDetail } from './reply.ts';
 import { createSecretHider } from './secrets.ts';
+import { freshStanding, standingOf } from './standing.ts';
+import { freshReauths, lastStepUp } from './step-up.ts';
 import { engineVersions } from './versions.ts';
 
 export interface AuthorizeInput {
@@ -55,6 +63,8 @@ export interface AuthorizerOptions {
   readonly clock: () => number;
   /** The most requests of one agent that wait for people at the same time. */
   readonly openRequestsMax?: number;
+  readonly metering: Metering;
+  readonly news?: RequestNewsDesk;
 }
 
 export interface Authorizer {
@@ -64,16 +74,12 @@ export interface Authorizer {
   find(id: string, agentId: string): Promise<RequestDetail | null>;
 }
 
-/** High while nothing but a deadline ends a wait: a low one would lock an honest agent out for a day. */
-const openRequestsMaxDefault = 10_000;
+export const openRequestsMaxDefault = 20;
 
-const refusalHeldSeconds = 5 * 60;
-const defaultApprovalSeconds = 24 * 60 * 60;
-const stepUpSeconds = 15 * 60;
 const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
-  const { store, policies, clock, openRequestsMax = openRequestsMaxDefault } = options;
+  const { store, policies, clock, openRequestsMax = openRequestsMaxDefault, metering, news } = options;
   const hideSecrets = createSecretHider(store.masterKey);
   const keyedDigest = createBodyDigest(store.masterKey);
 
@@ -84,11 +90,20 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       if (earlier !== null) return earlier;
     }
 
-    const record = decide(input, policies(), nowMs);
-    switch (await store.requests.append(requestRow(record), { openMax: openRequestsMax })) {
+    const inForce = await metered(metering, policies);
+    let decided = decide(input, { inForce, nowMs, satisfied: nothingSatisfied });
+    if (decided.record.status === 'pending') {
+      const reauth = await freshFor(decided, input.agent, inForce);
+      // In one step: what was reserved gives way to what is entered now.
+      if (reauth.length > 0) metering.settle(input.requestId, null);
+      if (reauth.length > 0) decided = decide(input, { inForce, nowMs, satisfied: { escalate: [], reauth } });
+    }
+    const { record } = decided;
+    switch (await append(decided)) {
       case 'stored':
+        if (record.status === 'pending') tellWaiting(record);
         return {
-          ...{ kind: 'decided', request: replyView(record, nowMs) },
+          ...{ kind: 'decided', request: replyView(freshStanding(record), nowMs) },
           ...{ by: record.decision.by, decideMicroseconds: record.timing.decideMicroseconds },
         };
       case 'too-many-open':
@@ -98,6 +113,42 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     }
   }
 
+  /** What was entered into meters is taken back where nothing was stored. */
+  async function append({ record, uses }: Decided): Promise<AppendResult> {
+    let result: AppendResult | null = null;
+    try {
+      result = await store.requests.append(requestRow(record), { openMax: openRequestsMax }, entryRows(uses));
+    } finally {
+      if (result !== 'stored') metering.takeBack(record.id, uses);
+    }
+    return result;
+  }
+
+  /** Rules that a step-up of before satisfies. Only a request that would have to wait is worth the look. */
+  async function freshFor({ record, uses }: Decided, agent: AgentRow, inForce: InForce) {
+    const asked = askedBy(record.decision, inForce).filter(
+      (rule) => rule.kind === 'reauth' && rule.withinSeconds !== null,
+    );
+    if (asked.length === 0) return [];
+    try {
+      return freshReauths(asked, await lastStepUp(store.documents, agent), record.createdAtMs);
+    } catch (error) {
+      metering.takeBack(record.id, uses);
+      throw error;
+    }
+  }
+
+  function tellWaiting({
+    id: requestId,
+    agentId,
+    actionKey,
+    decision,
+    createdAtMs: atMs,
+  }: RequestRecord): void {
+    const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
+    news?.tell({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
+  }
+
   /** What the agent's idempotency key already stands for; null where it is new, or there is none. */
   async function findEarlier(input: AuthorizeInput, nowMs: number): Promise<AuthorizeResult | null> {
     const { idempotencyKey: key, agent } = input;
@@ -105,9 +156,9 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     const row = await store.requests.findByIdempotencyKey({ agentId: agent.id, key, nowMs });
     if (row === null) return null;
     if (row.idempotency?.bodyDigest !== storedDigest(input)) return { kind: 'idempotency-mismatch' };
-    const record = requestRecord(row);
-    const request = replyView(record, nowMs);
-    return { kind: 'decided', request, by: record.decision.by, decideMicroseconds: null };
+    const standing = standingOf({ row, events: await store.requests.events(row.id) });
+    const request = replyView(standing, nowMs);
+    return { kind: 'decided', request, by: standing.decision.by, decideMicroseconds: null };
   }
 
   /** The same key came twice at the same time, and the other request was stored first. */
@@ -117,14 +168,23 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     return winner;
   }
 
-  function decide(input: AuthorizeInput, inForce: InForce, nowMs: number): RequestRecord {
-    const facts = factsOf(input, nowMs);
+  function decide(
+    input: AuthorizeInput,
+    { inForce, nowMs, satisfied }: { inForce: InForce; nowMs: number; satisfied: Satisfied },
+  ): Decided {
+    const asked = factsOf(input, nowMs, satisfied);
+    const uses = inForce.entries(asked);
+    const readings =
+      uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
+    const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
     const startedAt = performance.now();
     const { decision, trace } = inForce.decideTraced(facts);
     const decidedAt = performance.now();
     const status = firstStatus[decision.outcome];
     const expiresAtMs = nowMs + heldSeconds(decision) * 1000;
-    return {
+    const decidedAtMs = status === 'pending' ? null : nowMs;
+    if (status !== 'rejected') metering.enter(input.requestId, uses, decidedAtMs);
+    const record: RequestRecord = {
       id: input.requestId,
       agentId: input.agent.id,
       actionKey: input.actionKey,
@@ -134,7 +194,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       }),
       agent: facts.agent,
       request: facts.request,
-      meters: noMeters,
+      meters: readings.recorded,
       satisfied: facts.satisfied,
       createdAtMs: nowMs,
       decision,
@@ -147,9 +207,10 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       timing: { decideMicroseconds: microseconds(startedAt, decidedAt) },
       idempotency: idempotencyOf(input, expiresAtMs),
       status,
-      decidedAtMs: status === 'pending' ? null : nowMs,
+      decidedAtMs,
       expiresAtMs,
     };
+    return { record, uses: status === 'rejected' ? [] : uses };
   }
 
   function idempotencyOf(input: AuthorizeInput, expiresAtMs: number): RequestRecord['idempotency'] {
@@ -164,14 +225,29 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   }
 
   async function find(id: string, agentId: string): Promise<RequestDetail | null> {
-    const row = await store.requests.find(id);
-    return row?.agentId === agentId ? requestDetail(requestRecord(row), clock()) : null;
+    const history = await store.requests.history(id);
+    return history?.row.agentId === agentId ? requestDetail(standingOf(history), clock()) : null;
   }
 
   return { authorize, find };
 }
 
-const noMeters = Object.freeze({});
+interface Decided {
+  readonly record: RequestRecord;
+  /** What it adds to meters: nothing where it is refused. */
+  readonly uses: readonly MeterUse[];
+}
+
+/** The set in force, once the store knows its meters; the same moment where it does. */
+async function metered(metering: Metering, policies: () => InForce): Promise<InForce> {
+  for (;;) {
+    const inForce = policies();
+    const noting = metering.note(inForce);
+    if (noting === null) return inForce;
+    await noting;
+  }
+}
+
 /** One object for all requests that share what it says: a record writes such a part once. */
 const policySetOf = remember(({ digest, commit }: InForce) => ({ digest, commit }));
 const agentFactsOf = remember(agentFacts);
@@ -195,42 +271,15 @@ const firstStatus = {
   REAUTH_REQUIRED: 'pending',
 } as const satisfies Record<Outcome, RequestStatus>;
 
-/** How long the reply holds: a grant, a refusal, or the wait for people. */
-function heldSeconds(decision: Decision): number {
-  switch (decision.outcome) {
-    case 'ALLOW':
-      return decision.validForSeconds ?? defaultValidForSeconds;
-    case 'DENY':
-      return refusalHeldSeconds;
-    case 'ESCALATE': {
-      const deadlines = decision.requires?.approvals.map((approval) => approval.withinSeconds) ?? [];
-      return deadlines.length === 0 ? defaultApprovalSeconds : Math.min(...deadlines);
-    }
-    case 'REAUTH_REQUIRED':
-      return stepUpSeconds;
-  }
-}
-
-function factsOf(input: AuthorizeInput, nowMs: number): Facts {
+function factsOf(input: AuthorizeInput, nowMs: number, satisfied: Satisfied): Facts {
   return {
     action: input.actionKey,
     payload: input.payload,
     agent: agentFactsOf(input.agent),
     request: requestFacts(input),
     nowMs,
-    // No reading is taken, so every meter is unknown, and what is unknown never opens the gate.
-    meters: noMeters,
-    satisfied: nothingSatisfied,
-  };
-}
-
-function agentFacts(agent: AgentRow): AgentFacts {
-  return {
-    id: agent.id,
-    name: agent.name,
-    risk_tier: agent.riskTier,
-    control_owner: agent.controlOwner,
-    tags: agent.tags,
+    meters: noReadings.known,
+    satisfied,
   };
 }
 

@@ -14,6 +14,8 @@ export interface ExpiryOptions {
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   readonly everyMs?: number;
+  /** Hears of each request whose wait has ended. */
+  readonly onEnd?: (requestId: string) => void;
   /** Hears of a sweep that could not be recorded; the next one tries again. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -22,7 +24,7 @@ const defaultEveryMs = 1_000;
 /** Bounds how long one sweep holds the lock that other writes wait for. */
 const expiredAtOnce = 500;
 
-export function startExpiry({ requests, clock, everyMs, onFailure }: ExpiryOptions): Expiry {
+export function startExpiry({ requests, clock, everyMs, onEnd, onFailure }: ExpiryOptions): Expiry {
   let timer: NodeJS.Timeout | null = null;
   let underWay: Promise<void> = Promise.resolve();
   let isClosed = false;
@@ -30,8 +32,9 @@ export function startExpiry({ requests, clock, everyMs, onFailure }: ExpiryOptio
   async function sweep(): Promise<void> {
     try {
       while (!isClosed) {
-        const count = await requests.expireDue(Math.trunc(clock()), expiredAtOnce);
-        if (count < expiredAtOnce) break;
+        const ended = await requests.expireDue(Math.trunc(clock()), expiredAtOnce);
+        for (const id of ended) onEnd?.(id);
+        if (ended.length < expiredAtOnce) break;
       }
     } catch (error) {
       onFailure(error);

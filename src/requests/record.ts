@@ -37,11 +37,8 @@ export interface KeyUsed {
   readonly isReplaced: boolean;
 }
 
-/** Both ends of a meter's reading as decimal text. */
-interface RecordedReading {
-  readonly low: string;
-  readonly high: string;
-}
+/** Both ends of a meter's reading as decimal text, or why there is none. */
+export type RecordedReading = { readonly low: string; readonly high: string } | { readonly unknown: string };
 
 interface RequestTiming {
   /** The decision with its trace. */

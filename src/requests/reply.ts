@@ -1,12 +1,14 @@
 // A request's record into what its agent is told: the eight fields of the reply, as they stand at a moment, and the
 // detail behind them. INVARIANT: a request past its end never reads as one under which the agent may proceed.
 
-import type { Decision, Outcome, Requirements } from '../model/decision.ts';
+import type { Outcome, Requirements } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { RequestStatus } from '../store/records.ts';
-import type { RequestRecord } from './record.ts';
+import { requestDigest } from './binding.ts';
+import { statusAt } from './life.ts';
+import type { Standing } from './standing.ts';
 
 /** The fields of a reply, exactly these eight; times are RFC 3339 in UTC. */
 export interface RequestView {
@@ -28,7 +30,12 @@ export interface RequestDetail extends RequestView {
   readonly payload: JsonObject;
   /** As it was when it asked. */
   readonly agent: AgentFacts;
+  /** SHA-256 of agent, action and payload, to which approvals are bound. */
+  readonly digest: string;
+  /** People's words, the earliest first. */
   readonly approvals: readonly Approval[];
+  /** What is still asked of people; null where the request does not wait. */
+  readonly requires: StillAsked | null;
   readonly trace: readonly TracedRule[];
   readonly policy_set: { readonly digest: string; readonly commit: string | null };
   readonly created_at: string;
@@ -36,27 +43,39 @@ export interface RequestDetail extends RequestView {
   readonly decided_at: string | null;
 }
 
+/** An entry of a list. */
+export type RequestSummary = RequestView &
+  Pick<RequestDetail, 'action_key' | 'agent' | 'requires' | 'created_at' | 'decided_at'>;
+
 interface Approval {
   readonly by: string;
-  readonly group: string;
+  /** Null for a rejection by who needs no group. */
+  readonly group: string | null;
   readonly is_approved: boolean;
+  readonly comment: string;
   readonly at: string;
+}
+
+interface StillAsked {
+  readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
+  /** The control owner has to step up first. */
+  readonly step_up: boolean;
 }
 
 /**
  * The reply to the POST that made the request, or that repeats it under the same idempotency key. Its status is only
  * ever `auto_approved`, `rejected` or `pending`: a request that has ended is a DENY, whatever was decided once.
  */
-export function replyView(record: RequestRecord, nowMs: number): RequestView {
-  const view = requestView(record, nowMs);
+export function replyView(standing: Standing, nowMs: number): RequestView {
+  const view = requestView(standing, nowMs);
   switch (view.status) {
     case 'auto_approved':
     case 'pending':
       return view;
     case 'rejected':
-      return { ...view, decision: 'DENY' };
+      return view;
     case 'approved':
-      return { ...view, decision: 'ALLOW', status: 'auto_approved' };
+      return { ...view, status: 'auto_approved' };
     case 'expired':
       return { ...view, decision: 'DENY', status: 'rejected', reason: 'The request has expired' };
     case 'consumed':
@@ -64,57 +83,62 @@ export function replyView(record: RequestRecord, nowMs: number): RequestView {
   }
 }
 
-/** The request as it stands at `nowMs`, with all that its agent may see of it. */
-export function requestDetail(record: RequestRecord, nowMs: number): RequestDetail {
+export function requestSummary(standing: Standing, nowMs: number): RequestSummary {
+  const { record, decidedAtMs } = standing;
+  const view = requestView(standing, nowMs);
   return {
-    ...requestView(record, nowMs),
+    ...view,
     action_key: record.actionKey,
-    payload: record.payload,
     agent: record.agent,
-    approvals: [],
-    trace: record.trace,
-    policy_set: record.policySet,
+    requires: view.status === 'pending' ? stillAsked(standing) : null,
     created_at: timeText(record.createdAtMs),
-    decided_at: record.decidedAtMs === null ? null : timeText(record.decidedAtMs),
+    decided_at: decidedAtMs === null ? null : timeText(decidedAtMs),
   };
 }
 
-function requestView(record: RequestRecord, nowMs: number): RequestView {
-  const { decision } = record;
-  const status = statusAt(record, nowMs);
+/** The request as it stands at `nowMs`, with all that its agent may see of it. */
+export function requestDetail(standing: Standing, nowMs: number): RequestDetail {
+  const { record, trace, policySet } = standing;
+  const { agent, requires, created_at, decided_at, ...view } = requestSummary(standing, nowMs);
+  return {
+    ...view,
+    payload: record.payload,
+    agent,
+    digest: requestDigest(record),
+    approvals: standing.words.map(({ who: by, group, isApproved, comment, atMs }) => {
+      return { by, group, is_approved: isApproved, comment, at: timeText(atMs) };
+    }),
+    requires,
+    trace,
+    policy_set: policySet,
+    created_at,
+    decided_at,
+  };
+}
+
+function requestView(standing: Standing, nowMs: number): RequestView {
+  const { record, decision, expiresAtMs } = standing;
+  const status = statusAt(standing, nowMs);
+  const isRefusedByPerson = status === 'rejected' && decision.outcome !== 'DENY';
   return {
     request_id: record.id,
-    decision: decision.outcome,
-    reason: decision.reason,
+    decision: isRefusedByPerson ? 'DENY' : decision.outcome,
+    reason: isRefusedByPerson ? 'A person has refused it' : decision.reason,
     matched_policy: decision.matchedPolicy,
     risk_score: decision.risk.high,
     status,
-    message: messageFor(status, decision, timeText(record.expiresAtMs)),
-    expires_at: timeText(record.expiresAtMs),
+    message: messageFor(status, standing, timeText(expiresAtMs)),
+    expires_at: timeText(expiresAtMs),
   };
 }
 
-/** Grants and waits end by themselves; what was refused or used stays so. */
-function statusAt({ status, expiresAtMs }: RequestRecord, nowMs: number): RequestStatus {
-  switch (status) {
-    case 'auto_approved':
-    case 'approved':
-    case 'pending':
-      return nowMs >= expiresAtMs ? 'expired' : status;
-    case 'rejected':
-    case 'expired':
-    case 'consumed':
-      return status;
-  }
-}
-
-function messageFor(status: RequestStatus, decision: Decision, until: string): string {
+function messageFor(status: RequestStatus, standing: Standing, until: string): string {
   switch (status) {
     case 'auto_approved':
     case 'approved':
       return `Proceed before ${until}.`;
     case 'pending':
-      return `Wait and look this request up again: ${requirementText(decision.requires)} before ${until}.`;
+      return `Wait and look this request up again: ${requirementText(stillAsked(standing))} before ${until}.`;
     case 'rejected':
       return 'Do not proceed: the action is refused.';
     case 'expired':
@@ -124,20 +148,32 @@ function messageFor(status: RequestStatus, decision: Decision, until: string): s
   }
 }
 
-/** What people have to do, a step-up first. */
-function requirementText(requires: Requirements | null): string {
-  const approvals = requires?.approvals ?? [];
-  const list = approvals.map(
-    ({ group, needs }) => `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${who(group)}`,
-  );
-  const asked = list.length > 0 ? `it needs ${joinWords(list)}` : null;
-  if (requires?.reauth == null) return asked ?? 'it needs an approval';
-  const stepUp = "a step-up by the agent's control owner is needed";
-  return asked === null ? stepUp : `${stepUp}, and then ${asked},`;
+/** What the decision that counts asks, and how many people have approved since it was made. */
+function stillAsked({ decision, words }: Standing): StillAsked {
+  const { approvals = [], reauth = null } = decision.requires ?? ({} as Partial<Requirements>);
+  return {
+    approvals: approvals.map(({ group, needs }) => {
+      const people = new Set(
+        words.flatMap((word) => (word.isApproved && word.group === group ? [word.person] : [])),
+      );
+      // Where what was approved has changed, more have approved than count.
+      return { group, needs, given: Math.min(people.size, needs - 1) };
+    }),
+    step_up: reauth !== null,
+  };
 }
 
-function who(group: string): string {
-  return group === 'owner' ? "the agent's control owner" : group;
+/** What people have to do, a step-up first. */
+function requirementText({ approvals, step_up }: StillAsked): string {
+  const list = approvals.map(({ group, needs, given }) => {
+    const missing = needs - given;
+    const more = given > 0 ? 'more ' : '';
+    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${group}`;
+  });
+  const asked = list.length > 0 ? `it needs ${joinWords(list)}` : null;
+  if (!step_up) return asked ?? 'it needs an approval';
+  const stepUp = "a step-up by the agent's control owner is needed";
+  return asked === null ? stepUp : `${stepUp}, and then ${asked},`;
 }
 
 function joinWords(words: readonly string[]): string {

@@ -17,18 +17,23 @@ import { createSignatureVerifier } from '../agents/signature.ts';
 import { createAttempts } from '../people/attempts.ts';
 import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
-import { createAuthorizer } from '../requests/authorize.ts';
+import { createSwitchBoard } from '../people/switches.ts';
+import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
+import { createDecisions } from '../requests/decisions.ts';
+import { createRequestNews, type RequestNewsDesk } from '../requests/events.ts';
 import { createRequestId } from '../requests/id.ts';
+import { createMetering, type Metering } from '../requests/metering.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import type { PolicyHost } from '../sources/live.ts';
 import type { Store } from '../store/store.ts';
-import { createAsk } from './ask.ts';
+import { createAsk, stoppedText } from './ask.ts';
 import { type Clock, createClock } from './clock.ts';
 import type { LogLevel } from './config.ts';
 import { createDirect, type Direct } from './direct.ts';
 import { createIdentifier } from './identify.ts';
 import { createMetrics } from './metrics.ts';
 import { collectOperations } from './openapi.ts';
+import { createOutgoing, type Outgoing, type SmtpOptions } from './outgoing.ts';
 import { createConnectionErrors } from './plugins/connection-errors.ts';
 import { addErrorReplies, sendProblem, toProblem } from './plugins/errors.ts';
 import { addRequestId } from './plugins/request-id.ts';
@@ -39,16 +44,18 @@ import { type ManagementDeps, managementRoutes } from './routes/management.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { plantRoute } from './routes/plants.ts';
-import { requestRoute } from './routes/requests.ts';
+import { requestRoutes } from './routes/requests.ts';
 import type { Tracing } from './tracing.ts';
 
 export interface AppDeps {
   readonly store: Store;
-  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'onChange'>;
+  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'onChange' | 'reload'>;
   /** SHA-256. */
   readonly sandboxTokenDigest: Uint8Array;
   readonly rate: RateLimit;
   readonly bodyBytesMax: number;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax?: number;
   readonly log: LogOptions;
   /** Must not go back. */
   readonly clock?: Clock;
@@ -56,6 +63,14 @@ export interface AppDeps {
   readonly isCompatibilityAllowed?: boolean;
   /** Where people reach the service; passkeys and the session's cookie belong to it. */
   readonly publicUrl?: string;
+  /** Where the meters stand; its own unless said otherwise. */
+  readonly metering?: Metering;
+  /** What becomes of requests is told here; nobody listens elsewhere unless said otherwise. */
+  readonly requestNews?: RequestNewsDesk;
+  /** Whether webhooks may be sent to addresses that are not public; false unless said otherwise. */
+  readonly areWebhooksPrivate?: boolean;
+  /** Sends no e-mail unless said otherwise. */
+  readonly smtp?: SmtpOptions | null;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
   /** How long a request may take to arrive, in milliseconds. */
@@ -86,13 +101,37 @@ export function createApp(deps: AppDeps): FastifyInstance {
   app.server.on('checkExpectation', (message, response) => app.server.emit('request', message, response));
 
   const { identify, recall } = createIdentifier({ store, rate, clock });
-  const authorizer = createAuthorizer({ store, policies: () => policies.current(), clock });
   const verifySignature = createSignatureVerifier({
     masterKey: store.masterKey,
     isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,
     nonces: store.nonces,
   });
   const recordRefusal = createRefusalRecorder(store);
+  const requestNews =
+    deps.requestNews ??
+    createRequestNews((err) => app.log.error({ err }, 'what became of a request was not told'));
+  const inForce = () => policies.current();
+  const metering =
+    deps.metering ??
+    createMetering({
+      ...{ meters: store.meters, clock },
+      onFailure: (err) => app.log.error({ err }, 'the past of a meter was not filled in; it stays unknown'),
+    });
+  const authorizer = createAuthorizer({
+    ...{ store, policies: inForce, clock, metering, news: requestNews },
+    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
+  });
+  const switches = createSwitchBoard({
+    directory: createDirectory(store.documents, clock),
+    steadyMs: () => performance.now(),
+  });
+  const decisions = createDecisions({
+    ...{ store, policies: inForce, clock, metering, news: requestNews },
+    stopped: async (asked) => {
+      const found = await switches.stopping(asked);
+      return found === null ? null : stoppedText(found);
+    },
+  });
 
   app.decorate('metrics', metrics);
   app.addHook('onClose', async () => metrics.close());
@@ -118,6 +157,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     verifySignature,
     authorizer,
     recordRefusal,
+    stopping: switches.stopping,
     bodyBytesMax,
     clock,
     metrics,
@@ -133,8 +173,15 @@ export function createApp(deps: AppDeps): FastifyInstance {
       createDirect({ recall, ask, bodyBytesMax, metrics, log: app.log, stopping: stopping.signal }),
     );
   }
-  app.register(requestRoute, { identify, authorizer, stopping: stopping.signal });
-  app.register(managementRoutes, managementDeps(deps, clock));
+  const outgoing = createOutgoing({
+    ...{ store, policies, clock, publicUrl: deps.publicUrl ?? defaultPublicUrl, smtp: deps.smtp ?? null },
+    ...{ arePrivateAddressesAllowed: deps.areWebhooksPrivate ?? false, requests: requestNews, log: app.log },
+  });
+  app.addHook('onListen', async () => outgoing.start());
+  app.addHook('onClose', async () => outgoing.close());
+  const management = { ...managementDeps(deps, { clock, outgoing }), switches, decisions };
+  app.register(requestRoutes, { ...management, identify, authorizer, stopping: stopping.signal });
+  app.register(managementRoutes, management);
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, policies, stopping: stopping.signal });
   app.register(metricsRoute, { metrics });
@@ -143,14 +190,19 @@ export function createApp(deps: AppDeps): FastifyInstance {
 }
 
 /** The management API works on what people set up. */
-function managementDeps({ store, publicUrl = defaultPublicUrl }: AppDeps, clock: Clock): ManagementDeps {
+function managementDeps(
+  { store, policies, areWebhooksPrivate = false, publicUrl = defaultPublicUrl }: AppDeps,
+  { clock, outgoing }: { readonly clock: Clock; readonly outgoing: Outgoing },
+): Omit<ManagementDeps, 'switches' | 'decisions'> {
   const directory = createDirectory(store.documents, clock);
   return {
     signInDeps: { directory, attempts: createAttempts(), masterKey: store.masterKey },
     passkeyDeps: { directory, challenges: createChallenges(), origin: new URL(publicUrl).origin },
     isSecure: publicUrl.startsWith('https:'),
-    settings: store.settings,
     applications: createAttempts(),
+    ...{ store, policies, steadyMs: () => performance.now() },
+    arePrivateAddressesAllowed: areWebhooksPrivate,
+    ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },
   };
 }
 

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { VerifySignature } from '../agents/signature.ts';
 import { jsonLimits, readJson } from '../json/read.ts';
+import type { RiskTier } from '../model/request.ts';
 import type { AuthorizeResult, Authorizer } from '../requests/authorize.ts';
 import type { RecordRefusal } from '../requests/refusal.ts';
 import type { RequestView } from '../requests/reply.ts';
@@ -36,10 +37,22 @@ export interface Ask {
   refuse(problem: ProblemError, asked: Asked, body: Buffer | null): Promise<void>;
 }
 
+/** What an operator has stopped; at once where that is known. Rejects where it cannot be looked up. */
+export type Stopping = (asked: {
+  readonly agentId: string;
+  readonly tier: RiskTier;
+  readonly actionKey: string;
+}) => StoppedBy | null | Promise<StoppedBy | null>;
+
+interface StoppedBy {
+  readonly reason: string;
+}
+
 export interface AskOptions {
   readonly verifySignature: VerifySignature;
   readonly authorizer: Authorizer;
   readonly recordRefusal: RecordRefusal;
+  readonly stopping: Stopping;
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -49,6 +62,7 @@ export interface AskOptions {
 
 export function createAsk(options: AskOptions): Ask {
   const { verifySignature, authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing } = options;
+  const { stopping } = options;
 
   async function decide(asked: Asked, body: Buffer): Promise<RequestView> {
     // 3. What the body is, and what it says (400).
@@ -59,8 +73,13 @@ export function createAsk(options: AskOptions): Ask {
     // 5. Headers that belong to the request (400).
     const idempotencyKey = readHeader(asked, 'idempotency-key');
     const session = readHeader(asked, 'x-agent-session');
+    // 6. Whether an operator has stopped it (403).
+    const { id: agentId, riskTier: tier } = asked.identity.agent;
+    const look = stopping({ agentId, tier, actionKey });
+    const stopped = look instanceof Promise ? await look : look;
+    if (stopped !== null) throw new ProblemError('stopped', stoppedText(stopped));
     const checkedAtMs = tracing === null ? 0 : performance.now();
-    // 6. The decision, on disk before it is known here.
+    // 7. The decision, on disk before it is known here.
     const result = await authorizer.authorize({
       agent: asked.identity.agent,
       key: { id: asked.identity.key.id, isReplaced: asked.identity.key.notAfterMs !== null },
@@ -73,7 +92,7 @@ export function createAsk(options: AskOptions): Ask {
       bodyDigest: idempotencyKey === null ? null : sha256(body),
       requestId: asked.id,
     });
-    // 7. The reply.
+    // 8. The reply.
     const { request: view, by, decideMicroseconds } = decidedOf(result);
     const recordedAtMs = performance.now();
     metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
@@ -136,6 +155,10 @@ function decidedOf(result: AuthorizeResult): Extract<AuthorizeResult, { readonly
     case 'decided':
       return result;
   }
+}
+
+export function stoppedText({ reason }: StoppedBy): string {
+  return `an operator has stopped this: ${reason}`;
 }
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;

@@ -25,6 +25,8 @@ export interface Config {
   readonly ratePerMinute: number;
   readonly burst: number;
   readonly bodyBytesMax: number;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax: number;
   readonly logLevel: LogLevel;
   /** Whether a signature may be over the body alone, which nothing protects from being sent again. */
   readonly isCompatibilityAllowed: boolean;
@@ -32,12 +34,18 @@ export interface Config {
   readonly clockBehind: 'refuse' | 'accept';
   /** Base address of an OpenTelemetry collector; null sends no traces. */
   readonly otelEndpoint: string | null;
+  /** Where people reach the service, without a path; null is where it listens. */
+  readonly publicUrl: string | null;
+  /** Whether webhooks may be sent to addresses that are not public, and by `http:`. */
+  readonly areWebhooksPrivate: boolean;
+  /** Null sends no e-mail. */
+  readonly smtp: { readonly url: string; readonly from: string } | null;
 }
 
 interface Setting {
-  readonly default: string | number | null;
+  readonly default: string | number | boolean | null;
   readonly kind:
-    | { readonly is: 'text' | 'path' | 'secret' | 'address' }
+    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'boolean' }
     | { readonly is: 'integer'; readonly from: number; readonly to: number }
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
@@ -52,10 +60,15 @@ export const settings = {
   'sandbox.token': { default: null, kind: { is: 'secret' } },
   'limits.rate_per_minute': { default: 60_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'limits.burst': { default: 10_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'requests.open_max': { default: 20, kind: { is: 'integer', from: 1, to: 1_000_000 } },
   'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
   'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
   'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
   'otel.endpoint': { default: null, kind: { is: 'address' } },
+  public_url: { default: null, kind: { is: 'address' } },
+  'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
+  'smtp.url': { default: null, kind: { is: 'smtp' } },
+  'smtp.from': { default: null, kind: { is: 'text' } },
   'log.level': { default: 'info', kind: { is: 'choice', of: logLevels } },
 } as const satisfies Readonly<Record<string, Setting>>;
 
@@ -68,6 +81,8 @@ interface SettingInForce {
   /** `default`, the file's path, or the name of the variable or flag. */
   readonly origin: string;
 }
+
+type Value = string | number | boolean | null;
 
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly inForce: readonly SettingInForce[] }
@@ -95,13 +110,15 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   ]) {
     found.set(one.name, one);
   }
-  const values = new Map<SettingName, string | number | null>();
+  const values = new Map<SettingName, Value>();
   for (const name of settingNames) {
     const setting: Setting = settings[name];
     const value = takeValue(found.get(name) ?? { name, value: setting.default, ...unset(sources) });
     if (typeof value === 'object' && value !== null) problems.push(value.problem);
     else values.set(name, value);
   }
+  const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
+  if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -162,8 +179,8 @@ const variables = new Map(settingNames.map((name) => [`WRIT_${name.replace('.', 
 const standardVariables: readonly (readonly [string, SettingName])[] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
 ];
-/** Set for every pod by Kubernetes where a service is called `writ`. */
-const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d)/;
+/** Set for every pod by Kubernetes where a service is called `writ`; and what the commands that call a service read. */
+const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
 
 function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
   const found: Found[] = [];
@@ -202,12 +219,7 @@ function suggest(name: string, candidates: Iterable<string>): string {
 }
 
 /** The value that a setting takes, or why it cannot. */
-function takeValue({
-  name,
-  value,
-  origin,
-  base,
-}: Found): string | number | null | { readonly problem: string } {
+function takeValue({ name, value, origin, base }: Found): Value | { readonly problem: string } {
   const { kind }: Setting = settings[name];
   const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
   if (value === null) return origin === 'default' ? null : wants('set to a value');
@@ -217,6 +229,11 @@ function takeValue({
       return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
     case 'address':
       return isAddress(value) ? value : wants('an http or https address without a password');
+    case 'smtp':
+      return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
+    case 'boolean':
+      if (value === true || value === 'true') return true;
+      return value === false || value === 'false' ? false : wants('true or false');
     case 'path':
       return typeof value === 'string' && value !== '' ? resolve(base, value) : wants('a path');
     case 'choice':
@@ -239,8 +256,16 @@ function isAddress(value: unknown): value is string {
   return url.username === '' && url.password === '';
 }
 
-function configOf(values: ReadonlyMap<SettingName, string | number | null>): Config {
+function isSmtpAddress(value: unknown): value is string {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
+}
+
+function configOf(values: ReadonlyMap<SettingName, Value>): Config {
   const text = (name: SettingName) => String(values.get(name));
+  const textOrNull = (name: SettingName) => (values.get(name) === null ? null : text(name));
+  const publicUrl = textOrNull('public_url');
+  const [smtpUrl, smtpFrom] = [textOrNull('smtp.url'), textOrNull('smtp.from')];
   const number = (name: SettingName) => Number(values.get(name));
   return {
     host: text('host'),
@@ -248,24 +273,29 @@ function configOf(values: ReadonlyMap<SettingName, string | number | null>): Con
     policies: text('policies'),
     compileTimeoutMs: number('policies.compile_timeout') * 1_000,
     data: text('data'),
-    sandboxToken: values.get('sandbox.token') === null ? null : text('sandbox.token'),
+    sandboxToken: textOrNull('sandbox.token'),
     ratePerMinute: number('limits.rate_per_minute'),
     burst: number('limits.burst'),
     bodyBytesMax: number('limits.body_bytes'),
+    openRequestsMax: number('requests.open_max'),
     logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
     isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',
     clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
-    otelEndpoint: values.get('otel.endpoint') === null ? null : text('otel.endpoint'),
+    otelEndpoint: textOrNull('otel.endpoint'),
+    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
+    areWebhooksPrivate: values.get('webhooks.allow_private') === true,
+    smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },
   };
 }
 
 function show(
   name: SettingName,
-  values: ReadonlyMap<SettingName, string | number | null>,
+  values: ReadonlyMap<SettingName, Value>,
   found: ReadonlyMap<SettingName, Found>,
 ): SettingInForce {
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
-  const shown = value === null ? '(none)' : kind.is === 'secret' ? '********' : String(value);
+  const shown =
+    value === null ? '(none)' : kind.is === 'secret' || kind.is === 'smtp' ? '********' : String(value);
   return { name, shown, origin: found.get(name)?.origin ?? 'default' };
 }

@@ -2,11 +2,18 @@
 // order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
 
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { randomBase62 } from '../agents/keys.ts';
 import { addAgent } from '../agents/registry.ts';
+import { createSetUpLink } from '../people/access.ts';
+import { createDirectory } from '../people/directory.ts';
+import { startSweep } from '../people/sweep.ts';
 import { startExpiry } from '../requests/expiry.ts';
+import { startMeterUpkeep } from '../requests/meter-upkeep.ts';
+import { createMetering } from '../requests/metering.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../sources/live.ts';
 import { openStore } from '../store/open.ts';
+import { lockForServing } from '../store/serving-lock.ts';
 import type { Store } from '../store/store.ts';
 import { type Clock, clockFault, createClock } from './clock.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
@@ -52,6 +59,9 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   }
 }
 
+/** A start waits no longer for the past of meters. */
+const meterFillWaitMs = 2_000;
+
 type Closing = () => Promise<unknown>;
 
 /** The latest first: the server before the store that it writes to. One that fails does not keep the others open. */
@@ -80,6 +90,8 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const loading = import('./app.ts');
   const store = await openStore({ path: dataFile });
   opened.push(() => store.close());
+  const lock = lockForServing(dataFile);
+  opened.push(async () => lock.release());
   const clock = await startClock(config, store, log);
   const policies = await opening;
 
@@ -88,8 +100,23 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   if (tracing !== null) opened.push(() => tracing.close());
   const sandbox = await sandboxToken(config, store);
   const { createApp } = await loading;
+  const publicUrl = config.publicUrl ?? publicUrlOf(config.host, config.port);
+  const metering = createMetering({
+    ...{ meters: store.meters, clock },
+    onFailure: (err) => log.warn({ err }, 'the past of a meter was not filled in: it stays unknown'),
+  });
+  const upkeep = startMeterUpkeep({
+    ...{ metering, policies: () => policies.current() },
+    onFailure: (err) => log.warn({ err }, 'meters were not kept up; trying again'),
+  });
+  opened.push(() => upkeep.close());
+  policies.onChange(() => void upkeep.take());
+  // A long past goes on being read while requests are served; until then the meter is unknown.
+  await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
   const app = createApp({
+    ...{ metering, publicUrl, areWebhooksPrivate: config.areWebhooksPrivate, smtp: config.smtp },
     ...{ store, policies, sandboxTokenDigest: sandbox.digest, bodyBytesMax: config.bodyBytesMax },
+    openRequestsMax: config.openRequestsMax,
     rate: { perMinute: config.ratePerMinute, burst: config.burst },
     ...{ clock, tracing, isCompatibilityAllowed: config.isCompatibilityAllowed },
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
@@ -98,16 +125,20 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   log.use(app.log);
   const expiry = startExpiry({
     ...{ requests: store.requests, clock },
+    onEnd: (requestId) => metering.settle(requestId, null),
     onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
   });
   opened.push(() => expiry.close());
+  const sweep = startSweep({
+    ...{ documents: store.documents, clock },
+    onFailure: (err) => log.warn({ err }, 'what has ended could not be deleted; trying again'),
+  });
+  opened.push(() => sweep.close());
   await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
 
   const address = app.server.address();
-  const url = urlOf(
-    config.host,
-    typeof address === 'object' && address !== null ? address.port : config.port,
-  );
+  const port = typeof address === 'object' && address !== null ? address.port : config.port;
+  const url = urlOf(config.host, port);
   // Before the welcome: whoever reads it may send a signal.
   const stop = superviseSignals(policies, opened, app.log);
   const print = options.print ?? ((text) => void process.stdout.write(text));
@@ -116,6 +147,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
       ...{ url, dataFile, policies: policies.state(), newSandboxToken: sandbox.made },
       actionKeys: policies.current().about().actions,
       firstKey: await firstKey(store),
+      setUpUrl: await setUpUrl(store, clock, config.publicUrl ?? publicUrlOf(config.host, port)),
     }),
   );
   return { url, config, stop };
@@ -169,6 +201,17 @@ async function firstKey(store: Store): Promise<string | null> {
     ...{ name: firstAgentName, riskTier: 'low', controlOwner: 'owner@localhost', tags: [] },
   });
   return added.kind === 'added' ? added.apiKey : null;
+}
+
+/** The link for the first admin, at the first start; null where it was printed before, or where there are people. */
+async function setUpUrl(store: Store, clock: Clock, base: string): Promise<string | null> {
+  const secret = await createSetUpLink(createDirectory(store.documents, clock));
+  return secret === null ? null : `${base}/setup#token=${secret}`;
+}
+
+/** Passkeys belong to a name and not to an address of this machine. */
+function publicUrlOf(host: string, port: number): string {
+  return urlOf(host === '127.0.0.1' || host === '::1' ? 'localhost' : host, port);
 }
 
 /** An address that can be opened: one that means every interface cannot. */

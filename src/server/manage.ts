@@ -8,6 +8,8 @@ import type { Invalid } from '../people/access.ts';
 import { type Grant, grantOf, type OperationName } from '../people/operations.ts';
 import type { Actor, Session } from '../people/person.ts';
 import type { SignInDeps } from '../people/sign-in.ts';
+import type { AgentRow } from '../store/records.ts';
+import type { Identify } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
 import type { JsonSchema, Operation, Parameter } from './operation.ts';
 import { type ProblemCode, ProblemError, type ProblemPlace } from './problem.ts';
@@ -19,6 +21,8 @@ export interface ManagedRoute<Body> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly access: Access;
+  /** Agents may use it as well, each with its key; whose it is, is for the route to look. */
+  readonly identify?: Identify;
   readonly operation: Omit<Operation, 'security' | 'problems' | 'parameters'> & {
     readonly parameters?: readonly Parameter[];
     /** Besides those of every managed route. */
@@ -29,8 +33,10 @@ export interface ManagedRoute<Body> {
 
 /** What a route works on. */
 export interface Call<Body> {
-  /** Null on a public route. */
+  /** Null on a public route, and for an agent. */
   readonly actor: Actor | null;
+  /** Null for a person. */
+  readonly agent: AgentRow | null;
   readonly session: Session | null;
   /** What the table grants: `own` leaves it to the route to look whose it is. */
   readonly grant: Grant;
@@ -51,19 +57,29 @@ const bodyDepthMax = 8;
 export function manage<Body = undefined>(
   app: FastifyInstance,
   deps: SignInDeps,
-  { method, url, access, operation, handle }: ManagedRoute<Body>,
+  { method, url, access, identify, operation, handle }: ManagedRoute<Body>,
 ): void {
   const { body } = operation;
+  const isOfAgents = identify !== undefined;
   app.route({
     method,
     url,
     bodyLimit: bodyBytesMax,
+    ...(isOfAgents
+      ? {
+          onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+            if (request.headers['x-agent-api-key'] !== undefined) await identify(request, reply);
+          },
+        }
+      : {}),
     config: {
       operation: {
         ...operation,
-        security: access === 'public' ? null : 'person',
+        ...(access === 'public' ? {} : { access }),
+        security: access === 'public' ? null : isOfAgents ? 'agentOrPerson' : 'person',
         problems: [
           ...problemsOf(access, operation.problems ?? [], body !== undefined),
+          ...(isOfAgents ? problemsOfAgents : []),
           // An id of dots is taken for a step in the address.
           ...(url.includes(':') ? (['unknown_route'] as const) : []),
         ],
@@ -99,13 +115,15 @@ async function whoAsks(
   deps: SignInDeps,
   access: Access,
   request: FastifyRequest,
-): Promise<Pick<Call<unknown>, 'actor' | 'session' | 'grant'>> {
-  if (access === 'public') return { actor: null, session: null, grant: 'yes' };
+): Promise<Pick<Call<unknown>, 'actor' | 'agent' | 'session' | 'grant'>> {
+  const agent = request.identity?.agent ?? null;
+  if (agent !== null) return { agent, actor: null, session: null, grant: 'own' };
+  if (access === 'public') return { agent, actor: null, session: null, grant: 'yes' };
   const { actor, session } = await identifyPerson(deps, request);
-  if (access === 'signed-in') return { actor, session, grant: 'yes' };
+  if (access === 'signed-in') return { agent, actor, session, grant: 'yes' };
   const grant = grantOf(actor.roles, access);
   if (grant === 'no') throw notAllowed();
-  return { actor, session, grant };
+  return { agent, actor, session, grant };
 }
 
 export function notAllowed(detail = 'your roles do not allow this'): ProblemError {
@@ -186,6 +204,11 @@ function readQuery(
   }
   return read;
 }
+
+const problemsOfAgents = [
+  ...(['missing_api_key', 'invalid_api_key', 'agent_disabled', 'agent_revoked', 'rate_limited'] as const),
+  'too_many_failures',
+] as const;
 
 function problemsOf(access: Access, own: readonly ProblemCode[], hasBody: boolean): readonly ProblemCode[] {
   return [

@@ -114,12 +114,13 @@ const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[
 };
 
 function operationObject(operation: Operation): OperationObject {
-  const { id, summary, description, security, parameters = [], body } = operation;
+  const { id, summary, description, security, access, parameters = [], body } = operation;
   return {
     operationId: id,
     summary,
     ...(description === undefined ? {} : { description }),
     security: securityOf(security),
+    ...(access === undefined ? {} : { 'x-writ-access': access }),
     parameters: parameters.map(parameterObject),
     ...(body === undefined
       ? {}
@@ -136,7 +137,9 @@ function operationObject(operation: Operation): OperationObject {
 
 function securityOf(security: Operation['security']): readonly JsonSchema[] {
   if (security === null) return [];
-  return security === 'person' ? [{ personalToken: [] }, { session: [] }] : [{ [security]: [] }];
+  const ofPeople = [{ personalToken: [] }, { session: [] }];
+  if (security === 'agentOrPerson') return [{ agentKey: [] }, ...ofPeople];
+  return security === 'person' ? ofPeople : [{ [security]: [] }];
 }
 
 function parameterObject({
@@ -159,7 +162,9 @@ function responsesOf({
   for (const [status, reply] of Object.entries(replies)) responses[status] = replyObject(reply);
   // A reply to a known agent tells how its rate stands, whatever else it says.
   const agentHeaders: readonly ReplyHeader[] =
-    security === 'agentKey' ? ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'] : [];
+    security === 'agentKey' || security === 'agentOrPerson'
+      ? ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires']
+      : [];
   for (const [status, codes] of byStatus([...connectionProblems, ...own])) {
     const problem = problemObject(codes, agentHeaders);
     const reply = responses[status];

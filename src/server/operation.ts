@@ -20,7 +20,9 @@ export interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  readonly security: 'agentKey' | 'sandboxToken' | 'person' | null;
+  readonly security: 'agentKey' | 'sandboxToken' | 'person' | 'agentOrPerson' | null;
+  /** The operation of the table of roles, or `signed-in`; absent where people have no part in it. */
+  readonly access?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
   /** By HTTP status; problems stand apart. */
@@ -48,7 +50,7 @@ interface RequestBody {
 export interface OperationReply {
   readonly description: string;
   /** Null for a reply without a body, which then has no schema and no example. */
-  readonly contentType?: 'application/json' | 'text/plain' | null;
+  readonly contentType?: 'application/json' | 'application/jsonl' | 'text/plain' | null;
   readonly schema?: JsonSchema;
   readonly example?: unknown;
   /** Besides those of every reply. */

@@ -1,6 +1,7 @@
 // Lists by pages: `limit` and `cursor` in, items and the next cursor out. A cursor is the place of the last item, and
 // means nothing to a client.
 
+import { setImmediate as pause } from 'node:timers/promises';
 import type { Read } from '../people/collection.ts';
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 import { ProblemError } from './problem.ts';
@@ -44,6 +45,41 @@ function readCursor(cursor: string): Place {
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
 }
 
+/** Few enough that looking through them holds nothing else up. */
+const lookedAtOnce = 200;
+
+/**
+ * The first `countMax` that match, however many there are to look through: between two stretches others have their turn.
+ * `next` gives those after a place, in order.
+ */
+export async function collect<T>(
+  { countMax, after }: PageAsked,
+  {
+    next,
+    placeOf,
+    matches,
+  }: {
+    readonly next: (after: Place | null, countMax: number) => Promise<readonly T[]>;
+    readonly placeOf: (value: T) => Place;
+    readonly matches: (value: T) => boolean;
+  },
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  let place = after;
+  for (;;) {
+    const stretch = await next(place, lookedAtOnce);
+    for (const value of stretch) {
+      if (!matches(value)) continue;
+      found.push(value);
+      if (found.length === countMax) return found;
+    }
+    const last = stretch.at(-1);
+    if (last === undefined || stretch.length < lookedAtOnce) return found;
+    place = placeOf(last);
+    await pause();
+  }
+}
+
 /** One page of `shown` items. The caller asks for one more than it shows, to know whether there is a next page. */
 export function pageOf<T extends Place, Shown>(
   found: readonly Read<T>[],
@@ -56,7 +92,7 @@ export function pageOf<T extends Place, Shown>(
   return { items: items.map(shown), next_cursor: isMore ? cursorOf(last) : null };
 }
 
-function cursorOf({ createdAtMs, id }: Place): string {
+export function cursorOf({ createdAtMs, id }: Place): string {
   return Buffer.from(`${createdAtMs}:${id}`).toString('base64url');
 }
 

@@ -3,9 +3,11 @@
 
 import type { JsonSchema } from './operation.ts';
 
+export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as const;
+
 const viewProperties = {
   request_id: { type: 'string', format: 'uuid', description: 'UUID version 7.' },
-  decision: { type: 'string', enum: ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] },
+  decision: { type: 'string', enum: viewDecisions },
   reason: { type: 'string', description: "The deciding rule's words, with its values filled in." },
   matched_policy: {
     type: 'string',
@@ -25,7 +27,55 @@ export const viewSchema = {
   properties: viewProperties,
 } as const satisfies JsonSchema;
 
-const objectSchema = { type: 'object', additionalProperties: true } as const;
+const openSchema = { type: 'object', additionalProperties: true } as const;
+
+const statusNow = {
+  type: 'string',
+  enum: ['auto_approved', 'rejected', 'pending', 'approved', 'expired', 'consumed'],
+} as const;
+
+const time = { type: 'string', format: 'date-time' } as const;
+
+const decidedAt = {
+  type: ['string', 'null'],
+  description: 'RFC 3339, UTC; null while the request is pending.',
+} as const;
+
+const requiresSchema = {
+  type: ['object', 'null'],
+  description: 'What is still asked of people; null where the request does not wait.',
+  required: ['approvals', 'step_up'],
+  additionalProperties: false,
+  properties: {
+    approvals: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['group', 'needs', 'given'],
+        additionalProperties: false,
+        properties: {
+          group: { type: 'string' },
+          needs: { type: 'integer', minimum: 1 },
+          given: { type: 'integer', minimum: 0 },
+        },
+      },
+    },
+    step_up: { type: 'boolean', description: "The agent's control owner has to step up first." },
+  },
+} as const;
+
+const approvalSchema = {
+  type: 'object',
+  required: ['by', 'group', 'is_approved', 'comment', 'at'],
+  additionalProperties: false,
+  properties: {
+    by: { type: 'string' },
+    group: { type: ['string', 'null'] },
+    is_approved: { type: 'boolean' },
+    comment: { type: 'string' },
+    at: time,
+  },
+} as const;
 
 /** The reply to `GET /v1/requests/{id}`. */
 export const detailSchema = {
@@ -33,33 +83,52 @@ export const detailSchema = {
   additionalProperties: false,
   required: [
     ...Object.keys(viewProperties),
-    ...['action_key', 'payload', 'agent', 'approvals', 'trace', 'policy_set', 'created_at', 'decided_at'],
+    ...['action_key', 'payload', 'agent', 'digest', 'approvals', 'requires', 'trace', 'policy_set'],
+    ...['created_at', 'decided_at'],
   ],
   properties: {
     ...viewProperties,
-    status: {
-      type: 'string',
-      enum: ['auto_approved', 'rejected', 'pending', 'approved', 'expired', 'consumed'],
-    },
+    status: statusNow,
     action_key: { type: 'string' },
-    payload: { ...objectSchema, description: 'As it was sent; secrets are keyed digests.' },
-    agent: { ...objectSchema, description: 'The agent as it was when it asked.' },
-    approvals: { type: 'array', items: objectSchema },
+    payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
+    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    digest: {
+      type: 'string',
+      description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
+    },
+    approvals: { type: 'array', description: "People's words, the earliest first.", items: approvalSchema },
+    requires: requiresSchema,
     trace: {
       type: 'array',
       description: 'Each rule, how its condition came out, and the values it read.',
-      items: objectSchema,
+      items: openSchema,
     },
     policy_set: {
       type: 'object',
       required: ['digest', 'commit'],
       properties: { digest: { type: 'string' }, commit: { type: ['string', 'null'] } },
     },
-    created_at: { type: 'string', format: 'date-time' },
-    decided_at: {
-      type: ['string', 'null'],
-      description: 'RFC 3339, UTC; null while the request is pending.',
-    },
+    created_at: time,
+    decided_at: decidedAt,
+  },
+} as const satisfies JsonSchema;
+
+/** An entry of a list of requests. */
+export const summarySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    ...Object.keys(viewProperties),
+    ...['action_key', 'agent', 'requires', 'created_at', 'decided_at'],
+  ],
+  properties: {
+    ...viewProperties,
+    status: statusNow,
+    action_key: { type: 'string' },
+    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    requires: requiresSchema,
+    created_at: time,
+    decided_at: decidedAt,
   },
 } as const satisfies JsonSchema;
 
@@ -71,18 +140,33 @@ export const viewExample = {
   risk_score: 30,
   status: 'pending',
   message:
-    'Wait and look this request up again: it needs 2 approvals by finance before 2026-05-19T16:00:00.000Z.',
+    'Wait and look this request up again: it needs 1 more approval by finance before 2026-05-19T16:00:00.000Z.',
   expires_at: '2026-05-19T16:00:00.000Z',
 } as const;
 
-export const detailExample = {
+export const summaryExample = {
   ...viewExample,
   action_key: 'payment.create',
-  payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
-  approvals: [],
-  trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
-  policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
+  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,
+} as const;
+
+export const detailExample = {
+  ...summaryExample,
+  payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
+  digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  approvals: [
+    {
+      ...{
+        by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+        group: 'finance',
+        is_approved: true,
+      },
+      ...{ comment: 'checked with the vendor', at: '2026-05-19T12:30:00.000Z' },
+    },
+  ],
+  trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
+  policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
 } as const;

@@ -14,6 +14,8 @@ export interface Welcome {
   readonly firstKey: string | null;
   /** Where this start has made it; null else. */
   readonly newSandboxToken: string | null;
+  /** Of the first admin, where this start has made it; null else. */
+  readonly setUpUrl: string | null;
 }
 
 export const firstAgentName = 'first-agent';
@@ -27,11 +29,22 @@ export function welcome(facts: Welcome): string {
     `  policies  ${policies.directory} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
     ...(facts.newSandboxToken === null ? [] : [`  sandbox   token ${facts.newSandboxToken} (shown once)`]),
+    ...setUpLines(facts),
     '',
     ...keyLines(facts),
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function setUpLines({ setUpUrl }: Welcome): readonly string[] {
+  if (setUpUrl === null) return [];
+  return [
+    '',
+    'Nobody has access yet. The first admin comes in by this link, which is good once:',
+    '',
+    `  ${setUpUrl}`,
+  ];
 }
 
 function count(number: number, noun: string): string {

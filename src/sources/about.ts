@@ -1,6 +1,8 @@
 // From a policy set to the little that the service says of it outside of decisions: names, owners, counts. Plain data,
 // small beside the set itself, so that it goes from thread to thread at no cost.
 
+import { hash } from 'node:crypto';
+import type { AskedRule } from '../model/asked.ts';
 import type { PolicySet } from '../model/policy.ts';
 
 export interface AboutPolicies {
@@ -11,6 +13,8 @@ export interface AboutPolicies {
   readonly policies: readonly AboutPolicy[];
   readonly approvers: readonly { readonly name: string; readonly title: string }[];
   readonly meters: readonly string[];
+  /** The enforced rules that ask something of people. */
+  readonly asks: readonly AskedRule[];
 }
 
 export interface AboutPolicy {
@@ -27,5 +31,12 @@ export function about({ actions, policies, approvers, meters }: PolicySet): Abou
     policies: policies.map(({ name, owner, doc, rules }) => ({ name, owner, doc, rules: rules.length })),
     approvers: [...approvers.values()].map(({ name, title }) => ({ name, title })),
     meters: [...meters.keys()],
+    asks: policies.flatMap(({ rules }) =>
+      rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
+        requirement === null || isShadow
+          ? []
+          : [{ rule, ...requirement, conditionDigest: hash('sha256', conditionText) }],
+      ),
+    ),
   };
 }

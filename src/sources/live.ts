@@ -8,7 +8,9 @@ import { resolve } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../emit/cache.ts';
 import { type Linked, link } from '../emit/link.ts';
+import type { AskedRule } from '../model/asked.ts';
 import type { Decision } from '../model/decision.ts';
+import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
@@ -20,10 +22,20 @@ import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.
 export interface InForce {
   readonly decide: (facts: Facts) => Decision;
   readonly decideTraced: (facts: Facts) => TracedDecision;
+  /** For a payload out of a record, where digests stand for secrets. */
+  readonly decideRecorded: (facts: Facts) => TracedDecision;
   readonly trace: (facts: Facts) => readonly TracedRule[];
   /** What an action's payload may hold; null where the action is not declared. */
   readonly shapeOf: (action: string) => Shape | null;
   readonly about: () => AboutPolicies;
+  /** By id, the enforced rules that ask something of people. */
+  readonly asks: () => ReadonlyMap<string, AskedRule>;
+  /** What a request adds to meters and reads of them; nothing where the gate refuses it. */
+  readonly entries: (facts: Facts) => readonly MeterUse[];
+  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
+  readonly entriesRecorded: (facts: Facts) => readonly MeterUse[] | null;
+  /** Every meter that some action counts or reads, each definition once, by id. */
+  readonly meters: readonly MeterDefinition[];
   /** SHA-256 in hexadecimal. */
   readonly digest: string;
   /** The git commit of the directory; null outside a repository. */
@@ -314,15 +326,25 @@ function takeSteps(steps: Iterator<void>): boolean {
 
 function inForce(set: CompiledSet, engine: Linked): InForce & { readonly counts: Counts } {
   const { digest, commit, actions, rules } = set;
-  let about: AboutPolicies | null = null;
+  let known: AboutPolicies | null = null;
+  let asks: ReadonlyMap<string, AskedRule> | null = null;
+  const about = (): AboutPolicies => {
+    known ??= JSON.parse(set.about) as AboutPolicies;
+    return known;
+  };
   return {
     decide: (facts) => engine.decide(facts),
     decideTraced: (facts) => engine.decideTraced(facts),
+    decideRecorded: (facts) => engine.decideRecorded(facts),
     trace: (facts) => engine.trace(facts),
     shapeOf: (action) => engine.shapeOf(action),
-    about: () => {
-      about ??= JSON.parse(set.about) as AboutPolicies;
-      return about;
+    entries: (facts) => engine.entries(facts),
+    entriesRecorded: (facts) => engine.entriesRecorded(facts),
+    meters: engine.meters,
+    about,
+    asks: () => {
+      asks ??= new Map(about().asks.map((asked) => [asked.rule, asked]));
+      return asks;
     },
     ...{ digest, commit, counts: { actions, rules } },
     loadedAt: new Date().toISOString(),

@@ -64,6 +64,15 @@ export interface RequestState {
   readonly expiresAtMs: number;
 }
 
+export const requestEventNames = [
+  'expired',
+  'approved',
+  'rejected',
+  'stepped-up',
+  'decided',
+  'consumed',
+] as const;
+
 /** Something that became of a request after it was recorded; the last one says how the request stands. */
 export interface RequestEvent {
   readonly requestId: string;
@@ -71,7 +80,7 @@ export interface RequestEvent {
   /** The person; `system` where nobody did it. */
   readonly who: string;
   /** `approved` and `rejected` are one person's word; `decided` is what the policies made of it. */
-  readonly what: 'expired' | 'approved' | 'rejected' | 'stepped-up' | 'decided' | 'consumed';
+  readonly what: (typeof requestEventNames)[number];
   /** How the request stands afterwards. */
   readonly state: RequestState;
   /** What belongs to it, such as a comment or a second decision; null where nothing does. */

@@ -1,12 +1,15 @@
 // Changes of agents and keys into statements, each with its record at the end of the chain. INVARIANT: what a write
 // changes about who may ask, and the record of that, are stored together or not at all.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import type { AgentRow, AgentStatus } from './records.ts';
 import { prepareChanges } from './sqlite-changes.ts';
 import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from './sqlite-rows.ts';
 import type { KeyUse, WriteOf, WriteOptions, WriteResults } from './sqlite-writes.ts';
 import {
+  type AgentDescription,
+  type AgentDescriptionResult,
   type KeyRotation,
   liveKeysMax,
   type SigningChange,
@@ -19,21 +22,35 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
   const agents = prepareAgentStatements(database);
   const keys = prepareKeyStatements(database);
   return {
-    add({ agent, key }: WriteOf<'add-agent'>): WriteResults['add-agent'] {
+    add({ agent, key, who }: WriteOf<'add-agent'>): WriteResults['add-agent'] {
       if (agents.insert.run(agentColumns(agent)).changes === 0) return 'name-taken';
       keys.insert.run(keyColumns(key));
       const after = { ...shownAgent(agent), keys: keys.ends(agent.id) };
-      record({ atMs: agent.createdAtMs, what: 'agent-added', subject: agent.id, before: null, after });
+      record({ atMs: agent.createdAtMs, who, what: 'agent-added', subject: agent.id, before: null, after });
       return 'added';
     },
+    describe({ agentId: subject, atMs, who, ...described }: AgentDescription): AgentDescriptionResult {
+      const present = agents.find(subject);
+      if (present === null) return 'unknown-agent';
+      if (present.status === 'revoked') return 'already-revoked';
+      const [before, after] = [shownDescription(present), shownDescription(described)];
+      if (isDeepStrictEqual(before, after)) return 'unchanged';
+      const holder = agents.holderOf(described.name);
+      if (holder !== null && holder !== subject) return 'name-taken';
+      const changed = agentColumns({ ...present, ...described, changedAtMs: atMs });
+      agents.updateDescription.run(changed);
+      record({ atMs, who, what: 'agent-changed', subject, before, after });
+      return 'changed';
+    },
     setStatus(change: StatusChange): StatusChangeResult {
-      const { agentId: subject, atMs, status } = change;
+      const { agentId: subject, atMs, status, who } = change;
       const present = agents.find(subject)?.status;
       if (present === undefined) return 'unknown-agent';
       if (present === status) return 'unchanged';
       if (present === 'revoked') return 'already-revoked';
       agents.updateStatus.run(change);
-      record({ atMs, what: statusNames[status], subject, before: { status: present }, after: { status } });
+      const what = statusNames[status];
+      record({ atMs, who, what, subject, before: { status: present }, after: { status } });
       return 'changed';
     },
     setSigning({
@@ -41,6 +58,7 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       signing,
       newSealedSecret,
       atMs,
+      who,
     }: SigningChange): WriteResults['set-signing'] {
       const present = agents.find(subject);
       if (present === null) return 'unknown-agent';
@@ -52,10 +70,10 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
         ...shownSigning({ signing, sealedSigningSecret }),
         isSecretNew: signing !== 'off' && newSealedSecret !== null,
       };
-      record({ atMs, what: 'signing-changed', subject, before, after });
+      record({ atMs, who, what: 'signing-changed', subject, before, after });
       return 'changed';
     },
-    rotateKey({ key, othersNotAfterMs: atMs }: KeyRotation): WriteResults['rotate-key'] {
+    rotateKey({ key, othersNotAfterMs: atMs, who }: KeyRotation): WriteResults['rotate-key'] {
       const { agentId: subject, createdAtMs } = key;
       if (agents.find(subject) === null) return 'unknown-agent';
       const live = keys.countLive.get(subject, createdAtMs)?.count ?? 0;
@@ -64,7 +82,7 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       keys.end.run({ agentId: subject, atMs });
       keys.insert.run(keyColumns(key));
       const after = { keys: keys.ends(subject) };
-      record({ atMs: createdAtMs, what: 'key-rotated', subject, before, after });
+      record({ atMs: createdAtMs, who, what: 'key-rotated', subject, before, after });
       return 'added';
     },
     noteUses(uses: readonly KeyUse[]): 'noted' {
@@ -84,13 +102,28 @@ function shownAgent({ sealedSigningSecret: _, createdAtMs: __, changedAtMs: ___,
   return shown;
 }
 
+function shownDescription({
+  name,
+  riskTier,
+  controlOwner,
+  tags,
+}: Pick<AgentRow, 'name' | 'riskTier' | 'controlOwner' | 'tags'>) {
+  return { name, riskTier, controlOwner, tags: [...tags] };
+}
+
 function shownSigning({ signing, sealedSigningSecret }: Pick<AgentRow, 'signing' | 'sealedSigningSecret'>) {
   return { signing, hasSecret: sealedSigningSecret !== null };
 }
 
 function prepareAgentStatements(database: Database) {
   const select = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE id = ?');
+  const byName = database.prepare<[string], Pick<AgentRow, 'id'>>('SELECT id FROM agents WHERE name = ?');
   return {
+    holderOf: (name: string): string | null => byName.get(name)?.id ?? null,
+    updateDescription: database.prepare<[AgentColumns]>(
+      `UPDATE agents SET name = @name, risk_tier = @risk_tier, control_owner = @control_owner,
+         tags_json = @tags_json, changed_ms = @changed_ms WHERE id = @id`,
+    ),
     find(id: string): AgentRow | null {
       const columns = select.get(id);
       return columns === undefined ? null : agentRow(columns);

@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import type { CanonicalValue } from './canonical-json.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { Link } from './chain.ts';
+import type { ChangePage, ChangeRow } from './changes.ts';
 import type { WriteOptions } from './sqlite-writes.ts';
 
 export interface Change {
@@ -12,7 +13,7 @@ export interface Change {
   /** Such as `agent-added`. */
   readonly what: string;
   /** The store's own actor where nobody is named. */
-  readonly who?: string;
+  readonly who?: string | undefined;
   /** The id of the agent or document; empty where neither is concerned. */
   readonly subject: string;
   /** Null where there was nothing. */
@@ -45,5 +46,21 @@ export function prepareChanges(database: Database, { chain, actor }: WriteOption
       after_json: after === null ? null : canonicalJson(after),
     };
     chain.append('change', columns, insert.run.bind(insert));
+  };
+}
+
+export function prepareChangeReads(database: Database) {
+  const page = database.prepare<[number, number], ChangeColumns & { readonly sequence: number }>(
+    `SELECT sequence, at_ms, who, what, subject, before_json, after_json FROM changes
+     WHERE sequence < ? ORDER BY sequence DESC LIMIT ?`,
+  );
+  return {
+    changes: ({ beforeSequence, countMax }: ChangePage): readonly ChangeRow[] =>
+      page
+        .all(beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax)
+        .map(({ sequence, at_ms, who, what, subject, before_json, after_json }) => ({
+          ...{ sequence, atMs: at_ms, who, what, subject },
+          ...{ beforeJson: before_json, afterJson: after_json },
+        })),
   };
 }

@@ -34,7 +34,13 @@ export function withStoreErrors<T>(path: string, work: () => T): T {
 
 type ReportedCode = Exclude<
   StoreErrorCode,
-  'newer-database' | 'foreign-database' | 'overloaded' | 'writer-died' | 'closed' | 'master-key'
+  | 'newer-database'
+  | 'foreign-database'
+  | 'already-served'
+  | 'overloaded'
+  | 'writer-died'
+  | 'closed'
+  | 'master-key'
 >;
 
 const messages = {

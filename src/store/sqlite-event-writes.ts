@@ -3,22 +3,12 @@
 // the request was recorded with never changes.
 
 import type { Database } from 'better-sqlite3';
-import { canonicalJson } from './canonical-json.ts';
 import type { Link } from './chain.ts';
-import type { RequestEvent, RequestState, RequestStatus } from './records.ts';
+import type { RequestEvent, RequestState } from './records.ts';
 import type { Chain } from './sqlite-chain.ts';
+import type { MeterWrites } from './sqlite-meters.ts';
+import { type EventColumns, eventColumns } from './sqlite-rows.ts';
 import type { WriteOf, WriteResults } from './sqlite-writes.ts';
-
-interface EventColumns {
-  readonly request_id: string;
-  readonly at_ms: number;
-  readonly who: string;
-  readonly what: string;
-  readonly status: RequestStatus;
-  readonly decided_ms: number | null;
-  readonly expires_ms: number;
-  readonly detail_json: string | null;
-}
 
 interface Due {
   readonly id: string;
@@ -26,9 +16,12 @@ interface Due {
   readonly expiresAtMs: number;
 }
 
-export function prepareEventWrites(database: Database, chain: Chain) {
+export function prepareEventWrites(database: Database, chain: Chain, meters: MeterWrites) {
   const selectStatus = database.prepare<[string], Pick<RequestState, 'status'>>(
     'SELECT coalesce(now_status, status) AS status FROM requests WHERE id = ?',
+  );
+  const countEvents = database.prepare<[string], { count: number }>(
+    'SELECT count(*) AS count FROM request_events WHERE request_id = ?',
   );
   const insert = database.prepare<[EventColumns & Link]>(
     `INSERT INTO request_events (sequence, request_id, at_ms, who, what, status, decided_ms, expires_ms,
@@ -49,32 +42,26 @@ export function prepareEventWrites(database: Database, chain: Chain) {
     const columns = eventColumns(event);
     chain.append('event', columns, insert.run.bind(insert));
     update.run(columns);
+    meters.follow(event.requestId, event.state);
   }
 
   return {
-    change({ event, from }: WriteOf<'change-request'>): WriteResults['change-request'] {
-      const present = selectStatus.get(event.requestId)?.status;
+    change({ requestId, events, from, seen }: WriteOf<'change-request'>): WriteResults['change-request'] {
+      const present = selectStatus.get(requestId)?.status;
       if (present === undefined) return 'unknown-request';
-      if (!from.includes(present)) return 'state-differs';
-      record(event);
+      const isSeen = seen === null || countEvents.get(requestId)?.count === seen;
+      if (!from.includes(present) || !isSeen) return 'state-differs';
+      for (const event of events) record({ ...event, requestId });
       return 'changed';
     },
-    /** How many waits have ended; fewer than `countMax` where none is left. */
+    /** The requests whose waits have ended; fewer than `countMax` where none is left. */
     expireDue({ atMs, countMax }: WriteOf<'expire-due'>): WriteResults['expire-due'] {
       const due = selectDue.all(atMs, countMax);
       for (const { id: requestId, decidedAtMs, expiresAtMs } of due) {
         const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;
         record({ requestId, atMs, who: 'system', what: 'expired', state, detail: null });
       }
-      return due.length;
+      return due.map(({ id }) => id);
     },
-  };
-}
-
-function eventColumns({ requestId, atMs, who, what, state, detail }: RequestEvent): EventColumns {
-  return {
-    ...{ request_id: requestId, at_ms: atMs, who, what },
-    ...{ status: state.status, decided_ms: state.decidedAtMs, expires_ms: state.expiresAtMs },
-    detail_json: detail === null ? null : canonicalJson(detail),
   };
 }

@@ -4,8 +4,11 @@
 import type { Database } from 'better-sqlite3';
 import type { AgentRow, AgentWithKey, KeyRow, PlantRow, RefusalRecord, RequestRow } from './records.ts';
 import { prepareChainReads } from './sqlite-chain-reads.ts';
+import { prepareChangeReads } from './sqlite-changes.ts';
 import { prepareDocumentReads } from './sqlite-documents.ts';
+import { prepareMeterReads } from './sqlite-meters.ts';
 import { prepareNonceReads } from './sqlite-nonces.ts';
+import { prepareRequestLists } from './sqlite-request-lists.ts';
 import {
   type AgentColumns,
   agentRow,
@@ -16,7 +19,7 @@ import {
   requestRow,
   type StoredRequestColumns,
 } from './sqlite-rows.ts';
-import type { IdempotencyQuery } from './store.ts';
+import type { AgentPage, IdempotencyQuery } from './store.ts';
 
 export type Reads = ReturnType<typeof prepareReads>;
 
@@ -24,8 +27,11 @@ export function prepareReads(database: Database) {
   return {
     ...prepareAgentReads(database),
     ...prepareRequestReads(database),
+    ...prepareRequestLists(database),
     ...prepareChainReads(database),
+    ...prepareChangeReads(database),
     ...prepareDocumentReads(database),
+    ...prepareMeterReads(database),
     keptNonces: prepareNonceReads(database),
     ...prepareOtherReads(database),
   };
@@ -33,6 +39,13 @@ export function prepareReads(database: Database) {
 
 function prepareAgentReads(database: Database) {
   const all = database.prepare<[], AgentColumns>('SELECT * FROM agents');
+  const page = database.prepare<
+    [{ readonly atMs: number; readonly id: string; readonly countMax: number }],
+    AgentColumns
+  >(
+    `SELECT * FROM agents WHERE (created_ms, id) < (@atMs, @id)
+     ORDER BY created_ms DESC, id DESC LIMIT @countMax`,
+  );
   const byId = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE id = ?');
   const byName = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE name = ?');
   const keyById = database.prepare<[string], KeyColumns>('SELECT * FROM keys WHERE id = ?');
@@ -46,6 +59,10 @@ function prepareAgentReads(database: Database) {
         .map(agentRow)
         .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
+    agentPage: ({ after, countMax }: AgentPage): readonly AgentRow[] =>
+      page
+        .all({ atMs: after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, id: after?.id ?? '', countMax })
+        .map(agentRow),
     agent(idOrName: string): AgentRow | null {
       const columns = byId.get(idOrName) ?? byName.get(idOrName);
       return columns === undefined ? null : agentRow(columns);

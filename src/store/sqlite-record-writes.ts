@@ -3,10 +3,11 @@
 import type { Database } from 'better-sqlite3';
 import type { Link } from './chain.ts';
 import type { Chain } from './sqlite-chain.ts';
+import type { MeterWrites } from './sqlite-meters.ts';
 import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
 import type { WriteOf, WriteResults } from './sqlite-writes.ts';
 
-export function prepareRecordWrites(database: Database, chain: Chain) {
+export function prepareRecordWrites(database: Database, chain: Chain, meters: MeterWrites) {
   const selectByKey = database.prepare<[RequestColumns], unknown>(
     `SELECT 1 FROM requests
      WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND idempotency_until_ms > @created_ms`,
@@ -48,10 +49,12 @@ export function prepareRecordWrites(database: Database, chain: Chain) {
      ON CONFLICT (id) DO NOTHING`,
   );
   return {
-    append({ row, openMax }: WriteOf<'append-request'>): WriteResults['append-request'] {
+    append({ row, openMax, entries }: WriteOf<'append-request'>): WriteResults['append-request'] {
       if (row.idempotency_key !== null && selectByKey.get(row) !== undefined) return 'duplicate-key';
       if (row.status === 'pending' && (countOpen.get(row)?.count ?? 0) >= openMax) return 'too-many-open';
-      return chain.append('request', row, insertRow) ? 'stored' : 'duplicate-id';
+      if (!chain.append('request', row, insertRow)) return 'duplicate-id';
+      for (const entry of entries) meters.put(row.id, row.decided_ms, entry);
+      return 'stored';
     },
     appendRefusal(row: RefusalColumns): WriteResults['append-refusal'] {
       return chain.append('refusal', row, insertRefusal.run.bind(insertRefusal)) ? 'stored' : 'duplicate-id';

@@ -1,13 +1,16 @@
 // Records into the columns of the SQLite schema, and columns into records. JSON columns hold what is never asked for
 // by a query.
 
+import { type CanonicalValue, canonicalJson } from './canonical-json.ts';
 import {
   type AgentRow,
   agentStatuses,
   type KeyRow,
   type RefusalRecord,
+  type RequestEvent,
   type RequestRow,
   type RequestState,
+  requestEventNames,
   requestStatuses,
   riskTierTexts,
   signingModes,
@@ -67,6 +70,17 @@ export interface RefusalColumns {
   readonly detail: string;
   readonly client_address: string;
   readonly body_digest: string | null;
+}
+
+export interface EventColumns {
+  readonly request_id: string;
+  readonly at_ms: number;
+  readonly who: string;
+  readonly what: string;
+  readonly status: string;
+  readonly decided_ms: number | null;
+  readonly expires_ms: number;
+  readonly detail_json: string | null;
 }
 
 export function agentColumns(agent: AgentRow): AgentColumns {
@@ -162,6 +176,27 @@ function laterState(columns: StoredRequestColumns): RequestState | null {
   const { now_status: status, now_decided_ms: decidedAtMs, now_expires_ms: expiresAtMs } = columns;
   if (status === null || expiresAtMs === null) return null;
   return { status: oneOf(requestStatuses, status), decidedAtMs, expiresAtMs };
+}
+
+export function eventColumns({ requestId, atMs, who, what, state, detail }: RequestEvent): EventColumns {
+  return {
+    ...{ request_id: requestId, at_ms: atMs, who, what },
+    ...{ status: state.status, decided_ms: state.decidedAtMs, expires_ms: state.expiresAtMs },
+    detail_json: detail === null ? null : canonicalJson(detail),
+  };
+}
+
+export function requestEvent(columns: EventColumns): RequestEvent {
+  return {
+    ...{ requestId: columns.request_id, atMs: columns.at_ms, who: columns.who },
+    what: oneOf(requestEventNames, columns.what),
+    state: {
+      status: oneOf(requestStatuses, columns.status),
+      ...{ decidedAtMs: columns.decided_ms, expiresAtMs: columns.expires_ms },
+    },
+    // Written by `eventColumns`.
+    detail: columns.detail_json === null ? null : (JSON.parse(columns.detail_json) as CanonicalValue),
+  };
 }
 
 export function refusalColumns(refusal: RefusalRecord): RefusalColumns {

@@ -3,17 +3,22 @@
 
 import type { Database } from 'better-sqlite3';
 import type { DocumentResult, DocumentWrite, ManagementChange } from './documents.ts';
-import type { AgentRow, KeyRow, PlantRow, RequestEvent, RequestStatus } from './records.ts';
+import type { MeterEntryRow } from './metering.ts';
+import type { AgentRow, KeyRow, PlantRow } from './records.ts';
 import { prepareAgentWrites } from './sqlite-agent-writes.ts';
 import type { Chain } from './sqlite-chain.ts';
 import { prepareChainWrites } from './sqlite-chain-writes.ts';
 import { prepareDocumentWrites } from './sqlite-documents.ts';
 import { prepareEventWrites } from './sqlite-event-writes.ts';
+import { prepareMeterWrites } from './sqlite-meters.ts';
 import { prepareRecordWrites } from './sqlite-record-writes.ts';
 import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
 import type {
+  AgentDescription,
+  AgentDescriptionResult,
   AppendResult,
   KeyRotation,
+  RequestChange,
   RequestChangeResult,
   SignedCheckpoint,
   SigningChange,
@@ -23,14 +28,37 @@ import type {
 } from './store.ts';
 
 export type Write =
-  | { readonly kind: 'add-agent'; readonly agent: AgentRow; readonly key: KeyRow }
+  | {
+      readonly kind: 'add-agent';
+      readonly agent: AgentRow;
+      readonly key: KeyRow;
+      readonly who?: string | undefined;
+    }
+  | { readonly kind: 'describe-agent'; readonly change: AgentDescription }
   | { readonly kind: 'set-status'; readonly change: StatusChange }
   | { readonly kind: 'set-signing'; readonly change: SigningChange }
   | { readonly kind: 'rotate-key'; readonly rotation: KeyRotation }
   | { readonly kind: 'note-uses'; readonly uses: readonly KeyUse[] }
-  | { readonly kind: 'append-request'; readonly row: RequestColumns; readonly openMax: number }
+  | {
+      readonly kind: 'append-request';
+      readonly row: RequestColumns;
+      readonly openMax: number;
+      readonly entries: readonly MeterEntryRow[];
+    }
+  | {
+      readonly kind: 'add-meter-entries';
+      readonly entries: readonly (MeterEntryRow & { readonly requestId: string })[];
+    }
+  | { readonly kind: 'note-whole-meter'; readonly definition: string }
+  | { readonly kind: 'note-meters'; readonly definitions: readonly string[]; readonly atMs: number }
+  | {
+      readonly kind: 'forget-meter-entries';
+      readonly definition: string;
+      readonly beforeMs: number;
+      readonly countMax: number;
+    }
   | { readonly kind: 'append-refusal'; readonly row: RefusalColumns }
-  | { readonly kind: 'change-request'; readonly event: RequestEvent; readonly from: readonly RequestStatus[] }
+  | ({ readonly kind: 'change-request' } & RequestChange)
   | { readonly kind: 'expire-due'; readonly atMs: number; readonly countMax: number }
   | { readonly kind: 'add-checkpoint'; readonly checkpoint: SignedCheckpoint }
   | { readonly kind: 'prune'; readonly checkpoint: SignedCheckpoint }
@@ -56,6 +84,7 @@ export interface KeyUse {
 /** What each kind of write answers. */
 export interface WriteResults {
   readonly 'add-agent': 'added' | 'name-taken';
+  readonly 'describe-agent': AgentDescriptionResult;
   readonly 'set-status': StatusChangeResult;
   readonly 'set-signing': SigningChangeResult;
   readonly 'rotate-key': 'added' | 'too-many-keys' | 'unknown-agent';
@@ -63,7 +92,11 @@ export interface WriteResults {
   readonly 'append-request': AppendResult | 'duplicate-id';
   readonly 'append-refusal': 'stored' | 'duplicate-id';
   readonly 'change-request': RequestChangeResult;
-  readonly 'expire-due': number;
+  readonly 'expire-due': readonly string[];
+  readonly 'add-meter-entries': 'added';
+  readonly 'note-meters': readonly (number | null)[];
+  readonly 'note-whole-meter': 'noted';
+  readonly 'forget-meter-entries': number;
   readonly 'add-checkpoint': 'added';
   readonly prune: 'pruned' | 'not-there';
   readonly 'write-documents': DocumentResult;
@@ -85,8 +118,9 @@ export interface WriteOptions {
 /** Prepares all statements. The function returned is to be called inside a transaction that holds the write lock. */
 export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
   const agents = prepareAgentWrites(database, options);
-  const records = prepareRecordWrites(database, options.chain);
-  const events = prepareEventWrites(database, options.chain);
+  const meters = prepareMeterWrites(database);
+  const records = prepareRecordWrites(database, options.chain, meters);
+  const events = prepareEventWrites(database, options.chain, meters);
   const chain = prepareChainWrites(database, options);
   const documents = prepareDocumentWrites(database, options);
   const rest = prepareOtherWrites(database);
@@ -94,6 +128,8 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
     switch (write.kind) {
       case 'add-agent':
         return agents.add(write);
+      case 'describe-agent':
+        return agents.describe(write.change);
       case 'set-status':
         return agents.setStatus(write.change);
       case 'set-signing':
@@ -110,6 +146,14 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
         return events.change(write);
       case 'expire-due':
         return events.expireDue(write);
+      case 'add-meter-entries':
+        return meters.add(write);
+      case 'note-meters':
+        return meters.note(write);
+      case 'note-whole-meter':
+        return meters.noteWhole(write);
+      case 'forget-meter-entries':
+        return meters.forget(write);
       case 'add-checkpoint':
         return chain.addCheckpoint(write.checkpoint);
       case 'prune':

@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import type { DocumentStore } from './documents.ts';
 import { createKeyUses } from './key-uses.ts';
 import { masterKeyCheck, masterKeyMismatch, readMasterKey } from './master-key.ts';
+import type { MeterEntryRow, MeterStore } from './metering.ts';
 import type { PlantRow, RefusalRecord, RequestRow } from './records.ts';
 import { copyDatabase } from './sqlite-copy.ts';
 import { withStoreErrors } from './sqlite-errors.ts';
@@ -91,6 +92,7 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
       nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
+      meters: meterStore(read, queue),
       masterKey,
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
@@ -131,11 +133,13 @@ function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse'
     }
   };
   return {
-    add: (agent, key) => change({ kind: 'add-agent', agent, key }),
+    add: (agent, key, by) => change({ kind: 'add-agent', agent, key, who: by?.who }),
     list: () => read((reads) => reads.agents()),
+    page: (page) => read((reads) => reads.agentPage(page)),
     find: (idOrName) => read((reads) => reads.agent(idOrName)),
     findByKeyId: (keyId) => read((reads) => reads.agentByKeyId(keyId)),
     keys: (agentId) => read((reads) => reads.keys(agentId)),
+    describe: (description) => change({ kind: 'describe-agent', change: description }),
     setStatus: (statusChange) => change({ kind: 'set-status', change: statusChange }),
     setSigning: (signingChange) => change({ kind: 'set-signing', change: signingChange }),
     rotateKey: (rotation) => change({ kind: 'rotate-key', rotation }),
@@ -144,19 +148,26 @@ function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse'
   };
 }
 
-type AgentWrite = WriteOf<'add-agent' | 'set-status' | 'set-signing' | 'rotate-key'>;
+type AgentWrite = WriteOf<'add-agent' | 'describe-agent' | 'set-status' | 'set-signing' | 'rotate-key'>;
 
 function requestStore(read: Read, queue: WriteQueue): RequestStore {
   return {
-    async append(row: RequestRow, { openMax }: AppendLimits) {
-      const result = await queue.write({ kind: 'append-request', row: requestColumns(row), openMax });
+    async append(row: RequestRow, { openMax }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
+      const result = await queue.write({
+        ...{ kind: 'append-request', row: requestColumns(row), openMax, entries },
+      });
       if (result === 'duplicate-id') throw duplicateId(row.id);
       return result;
     },
     find: (id) => read((reads) => reads.request(id)),
     findByIdempotencyKey: (query) => read((reads) => reads.requestByKey(query)),
     countOpen: (agentId, nowMs) => read((reads) => reads.countOpen(agentId, nowMs)),
-    change: (event, from) => queue.write({ kind: 'change-request', event, from }),
+    history: (id) => read((reads) => reads.history(id)),
+    events: (id) => read((reads) => reads.events(id)),
+    list: (page) => read((reads) => reads.requestPage(page)),
+    waiting: (page) => read((reads) => reads.waiting(page)),
+    openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),
+    change: (change) => queue.write({ kind: 'change-request', ...change }),
     expireDue: (atMs, countMax) => queue.write({ kind: 'expire-due', atMs, countMax }),
     async appendRefusal(record: RefusalRecord) {
       const result = await queue.write({ kind: 'append-refusal', row: refusalColumns(record) });
@@ -169,12 +180,32 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
 function chainStore(read: Read, queue: WriteQueue): ChainStore {
   return {
     stretch: (afterSequence, countMax) => read((reads) => reads.stretch(afterSequence, countMax)),
+    changes: (page) => read((reads) => reads.changes(page)),
     checkpoints: () => read((reads) => reads.checkpoints()),
     latestAtMs: () => read((reads) => reads.latestAtMs()),
     async addCheckpoint(checkpoint) {
       await queue.write({ kind: 'add-checkpoint', checkpoint });
     },
     prune: (checkpoint) => queue.write({ kind: 'prune', checkpoint }),
+  };
+}
+
+function meterStore(read: Read, queue: WriteQueue): MeterStore {
+  return {
+    note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
+    async noteWhole(definition) {
+      await queue.write({ kind: 'note-whole-meter', definition });
+    },
+    pending: (definition) => read((reads) => reads.pendingEntries(definition)),
+    granted: (definition, after, countMax) =>
+      read((reads) => reads.grantedEntries(definition, after, countMax)),
+    async add(entries) {
+      await queue.write({ kind: 'add-meter-entries', entries });
+    },
+    counted: (page) => read((reads) => reads.counted(page)),
+    wholeSinceMs: () => read((reads) => reads.wholeSinceMs()),
+    forget: (definition, beforeMs, countMax) =>
+      queue.write({ kind: 'forget-meter-entries', definition, beforeMs, countMax }),
   };
 }
 

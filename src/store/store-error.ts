@@ -14,6 +14,8 @@ export type StoreErrorCode =
   | 'io'
   /** More writes are waiting than the limit. */
   | 'overloaded'
+  /** Another process serves this store. */
+  | 'already-served'
   | 'writer-died'
   | 'closed'
   /** The master key is missing, malformed or that of another database. */

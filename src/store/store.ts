@@ -3,7 +3,9 @@
 // it, and sees what other processes have committed to the same store.
 
 import type { ChainRecord, Link } from './chain.ts';
+import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
+import type { MeterEntryRow, MeterStore } from './metering.ts';
 import type {
   AgentRow,
   AgentStatus,
@@ -26,6 +28,7 @@ export interface Store {
   readonly nonces: NonceStore;
   readonly chain: ChainStore;
   readonly documents: DocumentStore;
+  readonly meters: MeterStore;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   /**
@@ -44,14 +47,23 @@ export interface Store {
 /** The most keys of one agent that are good at the same time. */
 export const liveKeysMax = 2;
 
+/** Who makes a change of management, as the record names them; the store's own actor where nobody is named. */
+export interface Named {
+  readonly who?: string | undefined;
+}
+
 export interface AgentStore {
-  add(agent: AgentRow, key: KeyRow): Promise<'added' | 'name-taken'>;
+  add(agent: AgentRow, key: KeyRow, by?: Named): Promise<'added' | 'name-taken'>;
   /** By name, code point by code point. */
   list(): Promise<readonly AgentRow[]>;
+  /** The latest first, those after `after`. */
+  page(page: AgentPage): Promise<readonly AgentRow[]>;
   find(idOrName: string): Promise<AgentRow | null>;
   findByKeyId(keyId: string): Promise<AgentWithKey | null>;
   /** The oldest first. */
   keys(agentId: string): Promise<readonly KeyRow[]>;
+  /** Changes what is known of an agent; one that is revoked stays as it is. */
+  describe(change: AgentDescription): Promise<AgentDescriptionResult>;
   setStatus(change: StatusChange): Promise<StatusChangeResult>;
   setSigning(change: SigningChange): Promise<SigningChangeResult>;
   /** Adds a key and gives the agent's other live keys an end, at the latest `othersNotAfterMs`. */
@@ -65,7 +77,26 @@ export interface AgentStore {
   changesHere(): number;
 }
 
-export interface StatusChange {
+export interface AgentPage {
+  readonly after: Pick<AgentRow, 'createdAtMs' | 'id'> | null;
+  readonly countMax: number;
+}
+
+export interface AgentDescription
+  extends Named,
+    Pick<AgentRow, 'name' | 'riskTier' | 'controlOwner' | 'tags'> {
+  readonly agentId: string;
+  readonly atMs: number;
+}
+
+export type AgentDescriptionResult =
+  | 'changed'
+  | 'unchanged'
+  | 'unknown-agent'
+  | 'already-revoked'
+  | 'name-taken';
+
+export interface StatusChange extends Named {
   readonly agentId: string;
   readonly status: AgentStatus;
   readonly atMs: number;
@@ -74,7 +105,7 @@ export interface StatusChange {
 /** `already-revoked`: revocation is final, nothing was changed. */
 export type StatusChangeResult = 'changed' | 'unchanged' | 'unknown-agent' | 'already-revoked';
 
-export interface SigningChange {
+export interface SigningChange extends Named {
   readonly agentId: string;
   /** `off` forgets the secret. */
   readonly signing: SigningMode;
@@ -86,7 +117,7 @@ export interface SigningChange {
 /** `no-secret`: the agent has none that could be left as it is; nothing was changed. */
 export type SigningChangeResult = 'changed' | 'no-secret' | 'unknown-agent';
 
-export interface KeyRotation {
+export interface KeyRotation extends Named {
   readonly key: KeyRow;
   readonly othersNotAfterMs: number;
 }
@@ -97,22 +128,100 @@ export interface RequestStore {
    * `too-many-open`: the request is pending and the agent has `openMax` pending ones already. Both are judged in the
    * transaction of the write, so no two requests can pass together where one alone may; nothing is stored then.
    */
-  append(row: RequestRow, limits: AppendLimits): Promise<AppendResult>;
+  append(
+    row: RequestRow,
+    limits: AppendLimits,
+    /** What the request adds to meters. */
+    entries?: readonly MeterEntryRow[],
+  ): Promise<AppendResult>;
   find(id: string): Promise<RequestRow | null>;
   /** The request that the key means at `nowMs`. */
   findByIdempotencyKey(query: IdempotencyQuery): Promise<RequestRow | null>;
   /** How many requests of the agent are pending and not past their deadline. */
   countOpen(agentId: string, nowMs: number): Promise<number>;
+  /** A request with all that became of it, the earliest first, as both stood at one moment. */
+  history(id: string): Promise<RequestHistory | null>;
+  /** What became of a request, the earliest first. */
+  events(id: string): Promise<readonly RequestEvent[]>;
+  /** The latest first. */
+  list(page: RequestPage): Promise<RequestsFound>;
+  /** Pending requests that ask one of the groups for an approval, the nearest deadline first. */
+  waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
+  /** Ids of the agent's pending requests. */
+  openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
-   * Records what became of a request, and lets it stand so. `state-differs`: it does not stand as one of `from`, judged
-   * in the transaction of the write, so of two changes that exclude each other one is made.
+   * Records what became of a request, and lets it stand as the last event says. `state-differs`: it does not stand as
+   * one of `from`, or more has become of it than was seen, judged in the transaction of the write, so of two changes
+   * that exclude each other one is made.
    */
-  change(event: RequestEvent, from: readonly RequestStatus[]): Promise<RequestChangeResult>;
-  /** Records the end of pending requests whose deadline is at `atMs` or before; yields of how many. */
-  expireDue(atMs: number, countMax: number): Promise<number>;
+  change(change: RequestChange): Promise<RequestChangeResult>;
+  /** Records the end of pending requests whose deadline is at `atMs` or before; yields their ids. */
+  expireDue(atMs: number, countMax: number): Promise<readonly string[]>;
   appendRefusal(record: RefusalRecord): Promise<void>;
   /** The latest first. */
   refusals(agentId: string, countMax: number): Promise<readonly RefusalRecord[]>;
+}
+
+export interface RequestHistory {
+  readonly row: RequestRow;
+  readonly events: readonly RequestEvent[];
+}
+
+export interface RequestChange {
+  readonly requestId: string;
+  /** All or none are recorded, in this order. */
+  readonly events: readonly Omit<RequestEvent, 'requestId'>[];
+  readonly from: readonly RequestStatus[];
+  /** How many events had been seen; null where it does not matter what else has become of the request. */
+  readonly seen: number | null;
+}
+
+/** What is asked of a list of requests; null asks nothing. */
+export interface RequestFilter {
+  readonly agentId: string | null;
+  readonly actionKey: string | null;
+  /** How it stands at `nowMs`. */
+  readonly status: RequestStatus | null;
+  /** The first decision's. */
+  readonly outcome: string | null;
+  readonly policy: string | null;
+  readonly riskMin: number | null;
+  readonly fromMs: number | null;
+  readonly untilMs: number | null;
+  /** Only what may be seen by who is the control owner of its agent, or approves for one of the groups it asked. */
+  readonly seenBy: {
+    readonly owner: { readonly id: string; readonly email: string } | null;
+    readonly groups: readonly string[];
+  } | null;
+  readonly nowMs: number;
+}
+
+export interface RequestPlace {
+  readonly createdAtMs: number;
+  readonly id: string;
+}
+
+export interface RequestPage extends RequestFilter {
+  readonly after: RequestPlace | null;
+  readonly countMax: number;
+}
+
+export interface RequestsFound {
+  readonly found: readonly RequestHistory[];
+  /**
+   * Where the next page goes on; null where there is none. So many requests are looked through for a page and no more,
+   * so one of a rare filter may hold few, or none.
+   */
+  readonly next: RequestPlace | null;
+}
+
+export interface WaitingPage {
+  readonly groups: readonly string[];
+  /** Those that this person has approved are left out. */
+  readonly personId: string;
+  readonly nowMs: number;
+  readonly after: { readonly expiresAtMs: number; readonly id: string } | null;
+  readonly countMax: number;
 }
 
 export interface AppendLimits {
@@ -155,6 +264,8 @@ export interface NonceStore {
 export interface ChainStore {
   /** The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins. */
   stretch(afterSequence: number, countMax: number): Promise<ChainStretch>;
+  /** Changes of management, the latest first. */
+  changes(page: ChangePage): Promise<readonly ChangeRow[]>;
   /** By number; which of them are genuine is for the reader to see. */
   checkpoints(): Promise<readonly SignedCheckpoint[]>;
   /** When the last record of each kind was made, whichever is the latest; null where there are none. */

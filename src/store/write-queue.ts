@@ -5,8 +5,8 @@
 
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from './records.ts';
-import { toStoreError } from './sqlite-errors.ts';
-import type { FromWriter, ToWriter } from './sqlite-writer.ts';
+import { type StoreFailure, toStoreError } from './sqlite-errors.ts';
+import type { FromWriter, ToWriter, WriteOutcome } from './sqlite-writer.ts';
 import type { Write, WriteKind, WriteResults } from './sqlite-writes.ts';
 import { StoreError } from './store-error.ts';
 
@@ -168,7 +168,7 @@ function settle(batch: readonly Waiting[], message: FromWriter): void {
       // One outcome a write, in order.
       for (const [index, entry] of batch.entries()) {
         const outcome = message.outcomes[index]!;
-        if (typeof outcome === 'object') entry.reject(toStoreError(outcome));
+        if (isFailure(outcome)) entry.reject(toStoreError(outcome));
         else entry.resolve(outcome);
       }
       return;
@@ -181,6 +181,11 @@ function settle(batch: readonly Waiting[], message: FromWriter): void {
     case 'refused':
       throw new Error('the writer says whether it is ready once, before the first batch');
   }
+}
+
+/** Results are texts, numbers and lists of these. */
+function isFailure(outcome: WriteOutcome): outcome is StoreFailure {
+  return typeof outcome === 'object' && !Array.isArray(outcome);
 }
 
 function writerDied(cause: unknown): StoreError {

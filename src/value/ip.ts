@@ -79,40 +79,53 @@ function canonical(cidr: Cidr): Cidr {
   return { family: 4, bits: cidr.bits & 0xffffffffn, prefix: cidr.prefix - 96 };
 }
 
-function readAddress(text: string): Ip | null {
-  if (text.length > textLengthMax) return null;
-  const isSix = text.includes(':');
-  const bits = isSix ? readSix(text) : readFour(text);
-  return bits === null ? null : { family: isSix ? 6 : 4, bits };
+/** Whether the text is an address; as `parseIp`, which makes its number too. */
+export function isIp(text: string): boolean {
+  if (text.length > textLengthMax) return false;
+  return (text.includes(':') ? readSix(text) : readFour(text)) !== null;
 }
 
-function readFour(text: string): bigint | null {
+/** Where an address is put together. */
+const sixteenBytes = new DataView(new ArrayBuffer(16));
+
+function readAddress(text: string): Ip | null {
+  if (text.length > textLengthMax) return null;
+  if (!text.includes(':')) {
+    const four = readFour(text);
+    return four === null ? null : { family: 4, bits: BigInt(four) };
+  }
+  const groups = readSix(text);
+  if (groups === null) return null;
+  for (const [at, group] of groups.entries()) sixteenBytes.setUint16(2 * at, group);
+  return { family: 6, bits: (sixteenBytes.getBigUint64(0) << 64n) | sixteenBytes.getBigUint64(8) };
+}
+
+function readFour(text: string): number | null {
   const octets = text.split('.');
   if (octets.length !== 4 || !octets.every((octet) => octetForm.test(octet) && Number(octet) < 256))
     return null;
-  return octets.reduce((bits, octet) => (bits << 8n) | BigInt(octet), 0n);
+  return octets.reduce((bits, octet) => bits * 256 + Number(octet), 0);
 }
 
-function readSix(text: string): bigint | null {
+function readSix(text: string): readonly number[] | null {
   const halves = text.split('::');
   if (halves.length > 2) return null;
   const [head, tail] = [readGroups(halves[0] ?? '', halves.length === 1), readGroups(halves[1] ?? '', true)];
   if (head === null || tail === null) return null;
   const missing = groupCount - head.length - tail.length;
   if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
-  const groups = [...head, ...Array.from({ length: missing }, () => 0n), ...tail];
-  return groups.reduce((bits, group) => (bits << 16n) | group, 0n);
+  return [...head, ...Array<number>(missing).fill(0), ...tail];
 }
 
 /** Groups between colons; the last of an address may be a dotted IPv4, which makes two. */
-function readGroups(text: string, isLast: boolean): bigint[] | null {
+function readGroups(text: string, isLast: boolean): number[] | null {
   if (text === '') return [];
-  const groups: bigint[] = [];
+  const groups: number[] = [];
   const parts = text.split(':');
   for (const [at, part] of parts.entries()) {
     const four = isLast && at === parts.length - 1 && part.includes('.') ? readFour(part) : null;
-    if (four !== null) groups.push(four >> 16n, four & 0xffffn);
-    else if (groupForm.test(part)) groups.push(BigInt(`0x${part}`));
+    if (four !== null) groups.push(Math.floor(four / 0x10000), four % 0x10000);
+    else if (groupForm.test(part)) groups.push(Number.parseInt(part, 16));
     else return null;
   }
   return groups;

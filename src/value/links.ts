@@ -46,12 +46,23 @@ function bareStart(text: string, at: number): number | null {
   return at > 0 && joinedBefore.test(text[at - 1] ?? '') ? null : at;
 }
 
+function isLinkEnd(code: number): boolean {
+  if (code > 0x9f) return linkEnd.test(String.fromCharCode(code));
+  return code <= 0x20 || code >= 0x7f || code === 0x22 || code === 0x3c || code === 0x3e;
+}
+
+function isBracket(code: number): boolean {
+  return code === 0x28 || code === 0x29 || code === 0x5b || code === 0x5d || code === 0x7b || code === 0x7d;
+}
+
 function endOfLink(text: string, from: number): number {
   const depths = [0, 0, 0];
   let end = from;
   for (; end < text.length; end += 1) {
-    const character = text[end] ?? '';
-    if (linkEnd.test(character)) break;
+    const code = text.charCodeAt(end);
+    if (isLinkEnd(code)) break;
+    if (!isBracket(code)) continue;
+    const character = text[end]!;
     const opened = openers.indexOf(character);
     if (opened >= 0) depths[opened] = (depths[opened] ?? 0) + 1;
     const closed = closers.indexOf(character);

@@ -7,14 +7,16 @@ import { caseFolding } from './case-folding.ts';
 
 const plainAscii = /^[\t-\r\x20-\x7e]*$/;
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
-const whiteSpace = /\p{White_Space}+/gu;
+/** White space but for one space between two characters. */
+const whiteSpace = /\p{White_Space}{2,}|[^\P{White_Space} ]/gu;
 
 /**
  * Sorting a run of combining marks takes the runtime quadratic time, so longer ones are cut, first in the text as it
  * stands and then decomposed. No writing system comes near (Unicode's own limit for streams is 30).
  */
-const longMarks = /(\p{M}{60})\p{M}+/gu;
-const longDecomposedMarks = /(\p{M}{30})\p{M}+/gu;
+const longMarks = { most: 60, form: /(\p{M}{60})\p{M}+/gu };
+const longDecomposedMarks = { most: 30, form: /(\p{M}{30})\p{M}+/gu };
+const markOrHalf = /[\p{M}\p{Cs}]/u;
 
 /**
  * The form in which `ignoring case` compares: NFKC_Casefold (so without zero-width and other ignorable characters),
@@ -22,11 +24,40 @@ const longDecomposedMarks = /(\p{M}{30})\p{M}+/gu;
  */
 export function fold(text: string): string {
   if (plainAscii.test(text)) return collapse(text.toLowerCase());
-  const visible = text.replace(ignorable, '').replace(longMarks, '$1');
-  const decomposed = visible.normalize('NFKD').replace(longDecomposedMarks, '$1');
+  const visible = cutMarks(text.replace(ignorable, ''), longMarks);
+  const decomposed = cutMarks(visible.normalize('NFKD'), longDecomposedMarks);
+  return collapse(foldCharacters(decomposed).normalize('NFC'));
+}
+
+/** A run of more marks than `most` has one at a place that is divided by so many; others need not be looked at. */
+function cutMarks(text: string, { most, form }: typeof longMarks): string {
+  for (let at = most; at < text.length; at += most) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f && markOrHalf.test(text[at]!)) return text.replace(form, '$1');
+  }
+  return text;
+}
+
+/** What each code point that folds to another one folds to. */
+const folds = new Map([...caseFolding].map(([from, to]) => [from.codePointAt(0)!, to] as const));
+
+/** By code point, whether it folds to another one: most do not, and are told at once. */
+const isFolded = new Uint8Array(Math.max(...folds.keys()) + 1);
+for (const code of folds.keys()) isFolded[code] = 1;
+
+function foldCharacters(text: string): string {
   let folded = '';
-  for (const character of decomposed) folded += caseFolding.get(character) ?? character;
-  return collapse(folded.normalize('NFC'));
+  let done = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.codePointAt(at)!;
+    const next = code > 0xffff ? at + 2 : at + 1;
+    if (isFolded[code] === 1) {
+      folded += text.slice(done, at) + folds.get(code)!;
+      done = next;
+    }
+    at = next - 1;
+  }
+  return done === 0 ? text : folded + text.slice(done);
 }
 
 /** The number of code points. */

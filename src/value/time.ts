@@ -18,9 +18,7 @@ import {
   multiply,
   negate,
   parseDecimal,
-  subtract,
   toNumber,
-  zero,
 } from './decimal.ts';
 
 const secondsPerMinute = 60;
@@ -48,6 +46,16 @@ const zoneForm = /^[A-Za-z]/;
 /** An RFC 3339 timestamp with seconds and an offset, as seconds since the epoch; null when it is none. */
 export function parseTimestamp(text: string): Decimal | null {
   return readInstant(timestampForm.exec(text));
+}
+
+/** Whether the text is a timestamp; as `parseTimestamp`, which makes its number too. */
+export function isTimestamp(text: string): boolean {
+  const match = timestampForm.exec(text);
+  if (match === null) return false;
+  const year = Number(match[1]);
+  // Only at the ends of the calendar an offset may lead out of it.
+  if (year === 1 || year === 9_999) return readInstant(match) !== null;
+  return readWholeSeconds(match) !== null && readOffset(match[8]!) !== null;
 }
 
 /** As `parseTimestamp`, but seconds may be left out, as in the literals of the language (`2026-12-25T09:00Z`). */
@@ -158,32 +166,38 @@ const durationUnits = [
 
 /** The groups of a date, clock time and offset into seconds since the epoch. */
 function readInstant(match: RegExpExecArray | null): Decimal | null {
-  const wall = readWallTime(match);
+  const wall = match === null ? null : readWholeSeconds(match);
   const offset = readOffset(match?.[8] ?? '');
-  if (wall === null || offset === null) return null;
-  const instant = subtract(wall, fromNumber(offset));
-  return instant === null || !isInCalendar(instant) ? null : instant;
+  if (match === null || wall === null || offset === null) return null;
+  const second = wall - offset;
+  // A fraction is below one, so that it leads neither in nor out.
+  return second < secondMin || second > secondMax ? null : withFraction(second, match[7]);
 }
 
 /** The groups of a date and a clock time (year, month, day, hour, minute, second, fraction) into seconds. */
 function readWallTime(match: RegExpExecArray | null): Decimal | null {
+  const whole = match === null ? null : readWholeSeconds(match);
+  return match === null || whole === null ? null : withFraction(whole, match[7]);
+}
+
+/** Without the fraction. */
+function readWholeSeconds(match: RegExpExecArray): number | null {
   const day = readDay(match);
-  if (match === null || day === null) return null;
-  const [hour, minute, second] = [match[4], match[5], match[6] ?? '0'].map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  if (hour > 23 || minute > 59 || second > 59) return null;
-  const whole = day * secondsPerDay + hour * secondsPerHour + minute * secondsPerMinute + second;
-  const fraction = match[7] === undefined ? zero : parseDecimal(`0.${match[7]}`);
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6] ?? '0')];
+  if (day === null || hour > 23 || minute > 59 || second > 59) return null;
+  return day * secondsPerDay + hour * secondsPerHour + minute * secondsPerMinute + second;
+}
+
+function withFraction(whole: number, digits: string | undefined): Decimal | null {
+  if (digits === undefined) return fromNumber(whole);
+  const fraction = parseDecimal(`0.${digits}`);
   return fraction === null ? null : add(fromNumber(whole), fraction);
 }
 
 /** The first three groups (year, month, day) into days since 1970-01-01; null when the calendar has no such day. */
 function readDay(match: RegExpExecArray | null): number | null {
   if (match === null) return null;
-  const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
   return isCalendarDay(year, month, day) ? dayNumber(year, month, day) : null;
 }
 

@@ -19,11 +19,13 @@ const request = {
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({
-    policies: 'policies/payments',
-    env: { WRIT_SIGNATURES_COMPATIBILITY: 'forbid' },
-  });
+  service = await start();
 });
+
+async function start(data?: string): Promise<Service> {
+  const env = { WRIT_SIGNATURES_COMPATIBILITY: 'forbid' };
+  return await startService({ policies: 'policies/payments', env, ...(data === undefined ? {} : { data }) });
+}
 
 afterAll(async () => {
   await service.end('SIGTERM');
@@ -217,6 +219,7 @@ describe('signatures', () => {
     const digest = createHmac('sha256', secret).update(JSON.stringify(request)).digest('hex');
     await expectSoon(key, 'invalid_signature');
     expect(await outcome(key, { 'x-service-signature': `sha256=${digest}` })).toBe('invalid_signature');
+    await service.end('SIGTERM');
     const allowing = await startService({ policies: 'policies/payments', data: service.data });
     try {
       const reply = await fetch(`${allowing.url}/v1/authorize`, {
@@ -230,13 +233,14 @@ describe('signatures', () => {
       expect(await reply.json()).toMatchObject({ decision: 'ALLOW' });
     } finally {
       await allowing.end('SIGTERM');
+      service = await start(service.data);
     }
   });
 });
 
 test('bad keys slow down the address that sends them, and not those who have a good one', async () => {
-  const { key } = await newAgent();
-  const other = await startService({ policies: 'policies/payments', data: service.data });
+  const other = await startService({ policies: 'policies/payments' });
+  const key = await addAgent(other.data, 'buyer');
   try {
     const statuses: number[] = [];
     for (let count = 0; count < 130; count++)

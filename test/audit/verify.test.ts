@@ -116,14 +116,13 @@ describe('how a request stands', () => {
     const chained = await createChainedStore();
     const { requests, chain } = chained.store;
     const requestId = String((await chain.stretch(6, 1)).records[0]?.entry.id);
-    const common = { requestId, who: 'ann', atMs: startMs + 7000, detail: null };
+    const common = { who: 'ann', atMs: startMs + 7000, detail: null };
     const state = { decidedAtMs: null, expiresAtMs: startMs + 1_000_000 };
-    await requests.change({ ...common, what: 'approved', state: { ...state, status: 'pending' } }, [
-      'pending',
-    ]);
-    await requests.change({ ...common, what: 'rejected', state: { ...state, status: 'rejected' } }, [
-      'pending',
-    ]);
+    const events = [
+      { ...common, what: 'approved', state: { ...state, status: 'pending' } },
+      { ...common, what: 'rejected', state: { ...state, status: 'rejected' } },
+    ] as const;
+    await requests.change({ requestId, events, from: ['pending'], seen: null });
     return chained;
   }
 
@@ -281,4 +280,54 @@ test('a long chain is walked whole', async () => {
   });
   expect(result).toMatchObject({ kind: 'whole', end: { sequence: 1241 } });
   expect(Math.max(...seen)).toBeLessThanOrEqual(100);
+});
+
+describe('a walk that goes on where another has stopped', () => {
+  const stops = [1, 2, 3, 4, 5, 6, 7];
+
+  async function walkTo(chained: ChainedStore, sequence: number) {
+    const records = (await chained.store.chain.stretch(0, sequence)).records;
+    return { sequence, hash: records.at(-1)?.hash ?? '' };
+  }
+
+  test.each(stops)('after record %i comes to the same end, however few it reads at once', async (stop) => {
+    const chained = await createChainedStore();
+    const whole = await verifyChain(chained.store);
+    const after = await walkTo(chained, stop);
+    for (const recordsAtOnce of [1, 2, 100]) {
+      const rest = await verifyChain(chained.store, { after, recordsAtOnce });
+      expect(rest).toMatchObject({ kind: 'whole', end: whole.kind === 'whole' ? whole.end : null });
+    }
+  });
+
+  test.each(stops)('after record %i finds what is wrong behind it', async (stop) => {
+    for (const wrong of stops.slice(stop).filter((sequence) => [2, 3, 6, 7].includes(sequence))) {
+      const chained = await createChainedStore();
+      const after = await walkTo(chained, stop);
+      chained.tamper(`UPDATE requests SET outcome = 'DENY' WHERE sequence = ${wrong}`);
+      const rest = await verifyChain(chained.store, { after });
+      expect(rest).toMatchObject({ kind: 'broken', break: { sequence: wrong } });
+    }
+  });
+
+  test('finds that the records which it has seen are gone, or others', async () => {
+    const cut = await createChainedStore();
+    const end = await walkTo(cut, 7);
+    cut.tamper('DELETE FROM requests WHERE sequence = 7');
+    expect(await verifyChain(cut.store, { after: end })).toMatchObject({
+      ...{ kind: 'broken', break: { sequence: 7, difference: 'truncated' } },
+    });
+    const other = await createChainedStore();
+    const after = { ...(await walkTo(other, 7)), hash: 'f'.repeat(64) };
+    expect(await verifyChain(other.store, { after })).toMatchObject({
+      ...{ kind: 'broken', break: { sequence: 7, difference: 'rewritten' } },
+    });
+  });
+
+  test('goes on with what is left where records were deleted meanwhile', async () => {
+    const chained = await createChainedStore();
+    const after = await walkTo(chained, 2);
+    await pruneRecords(chained.store, { beforeMs: startMs + 100_000_000, nowMs: startMs + 100_000_000 });
+    expect(await verifyChain(chained.store, { after })).toMatchObject({ kind: 'whole' });
+  });
 });

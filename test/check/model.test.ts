@@ -30,11 +30,12 @@ describe('rules', () => {
     );
   });
 
-  it('join the conditions of policy, `when` and `unless`', () => {
+  it('join the conditions of policy, `when` and `unless`, as a text where something is asked for', () => {
     expect(rules.b?.conditionText).toBe(
       'payload.vendor == "x" and (payload.amount > 5 or payload.amount < 2) and not (payload.vendor == "y")',
     );
     expect(rules.b?.condition.kind).toBe('and');
+    expect(rules.f?.conditionText).toBe('');
   });
 
   it('ask for what their clauses say, with the defaults of the language', () => {
@@ -154,7 +155,7 @@ describe('declarations', () => {
       aggregate: 'sum',
       currency: 'USD',
       actions: ['order.place'],
-      per: [{ kind: 'agent' }, { kind: 'payload', steps: ['vendor'] }],
+      per: [{ kind: 'agent' }, { kind: 'payload', read: { steps: ['vendor'] } }],
       overSeconds: 604_800,
       type: { kind: 'money', currencyField: null },
     });

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { implies, type Statement, statementOf } from '../../src/check/implication.ts';
-import { indexStatements } from '../../src/check/rules/statement-index.ts';
+import { createIndexMemory, indexStatements, triedMax } from '../../src/check/rules/statement-index.ts';
 import { setOf } from './trees.ts';
 
 interface Indexed {
@@ -95,4 +95,64 @@ describe('the index of statements', () => {
     );
     expect(found).toBeGreaterThan(500);
   }, 60_000);
+});
+
+function rulesFor(conditions: readonly string[], from: number): readonly Indexed[] {
+  const set = setOf(`
+    action a.b, a.c { vendor: string, amount: number, kind: "a" | "b" | "c", flag: boolean }
+    let few = payload.amount < 3
+    let either = payload.amount < 2 or payload.flag
+    ${conditions.map((when, at) => `policy p${from + at} on a.b { deny r when ${when} }`).join('\n')}`);
+  const valueOfLet = (id: string) => set.lets.get(id)?.expression;
+  return set.policies.map(({ name, rules: [rule] }) => ({
+    name,
+    actions: oneAction,
+    statement: statementOf(rule!.condition, valueOfLet),
+  }));
+}
+
+const oneAction = ['a.b'];
+
+describe('an index with memory', () => {
+  it('finds what a new one finds, whatever has come and gone', () => {
+    const [drawnSets, takenOut] = [fc.array(condition, { minLength: 14, maxLength: 40 }), fc.array(fc.nat())];
+    let found = 0;
+    fc.assert(
+      fc.property(
+        drawnSets,
+        fc.array(fc.tuple(fc.array(condition), takenOut), { size: 'small' }),
+        (drawn, edits) => {
+          const memory = createIndexMemory<Indexed>();
+          let rules = rulesFor(drawn, 0);
+          let made = drawn.length;
+          for (const [more, fewer] of [[[], []] as const, ...edits]) {
+            const gone = new Set(fewer.map((at) => rules[at % Math.max(1, rules.length)]));
+            rules = [...rules.filter((one) => !gone.has(one)), ...rulesFor(more, made)];
+            made += more.length;
+            const [remembered, fresh] = [indexStatements(rules, memory), indexStatements(rules)];
+            // Now and then a set is looked at in part only.
+            for (const rule of rules.slice(made % 3)) {
+              const names = remembered(rule).map(({ name }) => name);
+              found += names.length;
+              expect(names).toEqual(fresh(rule).map(({ name }) => name));
+            }
+          }
+        },
+      ),
+      { numRuns: 120 },
+    );
+    expect(found).toBeGreaterThan(500);
+  }, 60_000);
+
+  it('does not look at a rule for which too many would have to be tried', () => {
+    const conditions = Array.from({ length: triedMax + 1 }, (_, at) => `payload.amount > ${at}`);
+    const memory = createIndexMemory<Indexed>();
+    const few = rulesFor(conditions.slice(0, -1), 0);
+    const last = few.find(({ name }) => name === `p${triedMax - 1}`)!;
+    expect(indexStatements(few, memory)(last)).toHaveLength(triedMax - 1);
+    const many = [...few, ...rulesFor(['payload.amount > -1'], triedMax)];
+    expect(indexStatements(many, memory)(last)).toEqual([]);
+    expect(indexStatements(many)(last)).toEqual([]);
+    expect(indexStatements(few, memory)(last)).toHaveLength(triedMax - 1);
+  });
 });

@@ -8,6 +8,7 @@ import { loadPolicies } from '../../src/cli/policies.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createAuthorizer } from '../../src/requests/authorize.ts';
 import { createRequestId } from '../../src/requests/id.ts';
+import { createMetering } from '../../src/requests/metering.ts';
 import { digest } from '../../src/sources/digest.ts';
 import { openStore } from '../../src/store/open.ts';
 import { createFolder } from '../sources/folder.ts';
@@ -165,12 +166,16 @@ describe('writ explain ID', () => {
       policies: () => ({
         decide: engine.decide,
         decideTraced: engine.decideTraced,
+        decideRecorded: engine.decideRecorded,
         trace: engine.trace,
+        asks: () => new Map(),
+        ...{ entries: engine.entries, entriesRecorded: engine.entriesRecorded, meters: engine.meters },
         shapeOf: (action) => set.actions.get(action)?.shape ?? null,
         digest: digest(set),
         commit: null,
       }),
       clock: () => nowMs,
+      metering: createMetering({ meters: store.meters, clock: () => nowMs }),
     });
     const id = createRequestId(nowMs);
     await authorizer.authorize({

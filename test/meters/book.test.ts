@@ -1,7 +1,8 @@
 // The book of all meters: what is unknown, what is kept apart, and how a meter's past joins what came meanwhile.
 
 import { describe, expect, it } from 'vitest';
-import { createMeterBook, type MeterDefinition, type MeterEntry } from '../../src/meters/book.ts';
+import { createMeterBook } from '../../src/meters/book.ts';
+import type { MeterDefinition, MeterEntry } from '../../src/model/metering.ts';
 import { fromNumber } from '../../src/value/decimal.ts';
 
 const spent: MeterDefinition = { id: 'spent', aggregate: 'amounts', overMs: 1_000 };
@@ -78,7 +79,7 @@ describe('the book of meters', () => {
       high: fromNumber(12),
     });
     book.grant('a', [entry(5)], 0);
-    book.release('b', [entry(7)]);
+    book.release('b');
     expect(book.read(entry(1), at)).toEqual(exactly(6));
     book.revoke('a', [entry(5)]);
     expect(book.read(entry(1), at)).toEqual(exactly(1));

@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Aggregate, Contribution } from '../../src/meters/contribution.ts';
 import { Window } from '../../src/meters/window.ts';
+import type { Aggregate, Contribution } from '../../src/model/metering.ts';
 import { add, type Decimal, fromNumber, parseDecimal, zero } from '../../src/value/decimal.ts';
 
 interface Entry {

@@ -10,19 +10,35 @@ import {
   invite,
   setUpFirstAdmin,
 } from '../../src/people/access.ts';
-import { actor, joinAs, password, startPeople } from './service.ts';
+import { actor, emptyDirectory, joinAs, password, startPeople } from './service.ts';
 
 const ben = { email: 'ben@example.com', name: 'Ben' };
 const hourMs = 3_600_000;
 
 describe('the first admin', () => {
   it('comes by a link that is good once', async () => {
-    const { directory, store, admin } = await startPeople();
+    const { directory, admin } = await startPeople();
     expect(admin.person).toMatchObject({ email: 'ann@example.com', roles: ['admin'], status: 'active' });
     expect(admin.person.passwordHash).toMatch(/^\$argon2id\$/);
-    expect(await createSetUpLink(directory, store.settings)).toBeNull();
+    expect(await createSetUpLink(directory)).toBeNull();
     const again = { secret: 'guess', password, ...ben };
-    expect(await setUpFirstAdmin(directory, store.settings, again)).toEqual({ kind: 'no-link' });
+    expect(await setUpFirstAdmin(directory, again)).toEqual({ kind: 'no-link' });
+  });
+});
+
+describe('a set-up link that was lost', () => {
+  it('is replaced by another while there is nobody, and then by none', async () => {
+    const directory = await emptyDirectory();
+    const first = (await createSetUpLink(directory)) ?? '';
+    expect(await createSetUpLink(directory)).toBeNull();
+    const second = (await createSetUpLink(directory, { who: 'root', when: 'anew' })) ?? '';
+    expect(await setUpFirstAdmin(directory, { secret: first, password, ...ben })).toEqual({
+      kind: 'no-link',
+    });
+    expect(await setUpFirstAdmin(directory, { secret: second, password, ...ben })).toMatchObject({
+      kind: 'joined',
+    });
+    expect(await createSetUpLink(directory, { who: 'root', when: 'anew' })).toBeNull();
   });
 });
 

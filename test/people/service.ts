@@ -24,17 +24,28 @@ export interface PeopleService extends SignInDeps {
   readonly admin: Actor;
 }
 
-export async function startPeople(): Promise<PeopleService> {
+async function emptyStore(): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-people-'));
   const store = await openStore({ path: join(folder, 'writ.db') });
   onTestFinished(async () => {
     await store.close();
     rmSync(folder, { recursive: true });
   });
+  return store;
+}
+
+/** Nobody yet. */
+export async function emptyDirectory(): Promise<Directory> {
+  const { documents } = await emptyStore();
+  return createDirectory(documents, () => Date.UTC(2026, 2, 2, 10));
+}
+
+export async function startPeople(): Promise<PeopleService> {
+  const store = await emptyStore();
   const time = { nowMs: Date.UTC(2026, 2, 2, 10) };
   const directory = createDirectory(store.documents, () => time.nowMs);
-  const secret = (await createSetUpLink(directory, store.settings)) ?? '';
-  const joined = await setUpFirstAdmin(directory, store.settings, {
+  const secret = (await createSetUpLink(directory)) ?? '';
+  const joined = await setUpFirstAdmin(directory, {
     ...{ secret, password, email: 'ann@example.com', name: 'Ann' },
   });
   if (joined.kind !== 'joined') throw new Error(joined.kind);

@@ -8,6 +8,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Decision } from '../../src/model/decision.ts';
 import { type AuthorizeInput, type AuthorizeResult, createAuthorizer } from '../../src/requests/authorize.ts';
 import { createRequestId } from '../../src/requests/id.ts';
+import { createMetering } from '../../src/requests/metering.ts';
 import { requestRecord } from '../../src/requests/record.ts';
 import { createRefusalRecorder } from '../../src/requests/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -31,6 +32,7 @@ async function setUp(decision: Decision = allowed) {
     store,
     policies: () => world.inForce,
     clock: () => world.nowMs,
+    metering: createMetering({ meters: store.meters, clock: () => world.nowMs }),
     openRequestsMax,
   });
   const ask = (change: Partial<AuthorizeInput> = {}) =>
@@ -93,11 +95,11 @@ describe('the reply', () => {
     [denied, 'Do not proceed: the action is refused.'],
     [
       escalated,
-      `Wait and look this request up again: it needs 2 approvals by finance and 1 approval by the agent's control owner before ${timeAfter(3600)}.`,
+      `Wait and look this request up again: it needs 2 approvals by finance and 1 approval by owner before ${timeAfter(3600)}.`,
     ],
     [
       stepUpAsked,
-      `Wait and look this request up again: a step-up by the agent's control owner is needed, and then it needs 2 approvals by finance and 1 approval by the agent's control owner, before ${timeAfter(900)}.`,
+      `Wait and look this request up again: a step-up by the agent's control owner is needed, and then it needs 2 approvals by finance and 1 approval by owner, before ${timeAfter(900)}.`,
     ],
     [
       { ...stepUpAsked, requires: { approvals: [], reauth: { withinSeconds: 900 } } },
@@ -237,7 +239,15 @@ describe('looking a request up', () => {
       action_key: 'payment.create',
       payload: { amount: 5, vendor: 'Staples' },
       agent: expect.objectContaining({ id: agent.id }),
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       approvals: [],
+      requires: {
+        approvals: [
+          { group: 'finance', needs: 2, given: 0 },
+          { group: 'owner', needs: 1, given: 0 },
+        ],
+        step_up: false,
+      },
       trace: [expect.objectContaining({ rule: 'payments/for_payment.create' })],
       policy_set: { digest: 'digest-1', commit: 'c0ffee' },
       created_at: timeAfter(0),

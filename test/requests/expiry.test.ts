@@ -15,10 +15,11 @@ function start(expireDue: ExpiryOptions['requests']['expireDue']) {
 
 test('a sweep goes on until nothing is due, and the next comes after it', async () => {
   const asked: [number, number][] = [];
+  const ended = (count: number) => Array.from({ length: count }, (_, at) => `request ${at}`);
   const left = [500, 500, 3];
   const { failures } = start(async (atMs, countMax) => {
     asked.push([atMs, countMax]);
-    return left.shift() ?? 0;
+    return ended(left.shift() ?? 0);
   });
   await expect.poll(() => asked.length).toBeGreaterThan(4);
   expect(new Set(asked.map((each) => each.join()))).toEqual(new Set(['1234,500']));
@@ -31,7 +32,7 @@ test('what cannot be recorded is told, and tried again', async () => {
   const { failures } = start(async () => {
     count += 1;
     if (count < 3) throw new Error('locked');
-    return 0;
+    return [];
   });
   await expect.poll(() => count).toBeGreaterThan(4);
   expect(failures).toHaveLength(2);
@@ -39,7 +40,7 @@ test('what cannot be recorded is told, and tried again', async () => {
 
 test('closing waits for the sweep under way, and no other follows', async () => {
   let count = 0;
-  let finish: (ended: number) => void = () => {};
+  let finish: (ended: readonly string[]) => void = () => {};
   const { expiry } = start(() => {
     count += 1;
     return new Promise((resolve) => {
@@ -53,7 +54,7 @@ test('closing waits for the sweep under way, and no other follows', async () => 
   });
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(isClosed).toBe(false);
-  finish(500);
+  finish(Array(500).fill('request'));
   await closing;
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(count).toBe(1);

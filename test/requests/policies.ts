@@ -1,5 +1,6 @@
 // Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
 
+import type { AskedRule } from '../../src/model/asked.ts';
 import type { Decision } from '../../src/model/decision.ts';
 import type { Facts } from '../../src/model/request.ts';
 import {
@@ -85,6 +86,7 @@ export const paymentShape: Shape = {
 export function inForceWith(
   decide: (facts: Facts) => Decision,
   digest = 'digest-1',
+  asks: ReadonlyMap<string, AskedRule> = new Map(),
 ): InForce & { asked: Facts[] } {
   const asked: Facts[] = [];
   const ask = (facts: Facts): Decision => {
@@ -106,7 +108,10 @@ export function inForceWith(
     asked,
     decide: ask,
     decideTraced: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
+    decideRecorded: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
     trace,
+    ...{ entries: () => [], entriesRecorded: () => [], meters: [] },
+    asks: () => asks,
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
     digest,
     commit: 'c0ffee',

@@ -3,8 +3,10 @@
 import { expect, test } from 'vitest';
 import type { RequestRecord } from '../../src/requests/record.ts';
 import { replyView, requestDetail } from '../../src/requests/reply.ts';
+import { freshStanding, type Standing } from '../../src/requests/standing.ts';
+import type { RequestStatus } from '../../src/store/records.ts';
 import { startMs } from '../store/rows.ts';
-import { escalated } from './policies.ts';
+import { allowed, escalated } from './policies.ts';
 
 const record: RequestRecord = {
   id: 'id',
@@ -30,6 +32,12 @@ const record: RequestRecord = {
   expiresAtMs: startMs + 1000,
 };
 
+/** As its last event says; once it is approved the second decision is the one that counts. */
+function standing(status: RequestStatus): Standing {
+  const decision = status === 'approved' ? allowed : escalated;
+  return { ...freshStanding(record), status, decision };
+}
+
 test.each([
   ['approved', 999, 'ALLOW', 'auto_approved', 'approved'],
   ['approved', 1000, 'DENY', 'rejected', 'expired'],
@@ -39,12 +47,12 @@ test.each([
   ['expired', 10, 'DENY', 'rejected', 'expired'],
 ] as const)('%s, %i ms on: %s, %s, in detail %s', (status, afterMs, decision, replied, detailed) => {
   const nowMs = startMs + afterMs;
-  expect(replyView({ ...record, status }, nowMs)).toMatchObject({ decision, status: replied });
-  expect(requestDetail({ ...record, status }, nowMs).status).toBe(detailed);
+  expect(replyView(standing(status), nowMs)).toMatchObject({ decision, status: replied });
+  expect(requestDetail(standing(status), nowMs).status).toBe(detailed);
 });
 
 test('a request that people refused is a DENY when repeated', () => {
-  expect(replyView({ ...record, status: 'rejected' }, startMs)).toMatchObject({
+  expect(replyView(standing('rejected'), startMs)).toMatchObject({
     decision: 'DENY',
     status: 'rejected',
   });

@@ -311,6 +311,7 @@ describe('mistakes of ours', () => {
         },
         state: () => policies.state(),
         onChange: (listener) => policies.onChange(listener),
+        reload: () => policies.reload(),
       },
     });
     const reply = await authorize(service);

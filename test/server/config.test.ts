@@ -36,9 +36,11 @@ test('defaults', () => {
         ratePerMinute: 60_000,
         burst: 10_000,
         bodyBytesMax: 262_144,
+        openRequestsMax: 20,
         logLevel: 'info',
       },
       ...{ isCompatibilityAllowed: true, clockBehind: 'refuse', otelEndpoint: null },
+      ...{ publicUrl: null, areWebhooksPrivate: false, smtp: null },
     },
   });
 });
@@ -72,6 +74,29 @@ test('the address of a collector may come from the variable that all programs re
   expect(load({ yaml }).loaded).toMatchObject({
     config: { isCompatibilityAllowed: false, clockBehind: 'accept' },
   });
+});
+
+test('the public address, webhooks and mail', () => {
+  const yaml =
+    'public_url: https://writ.example.com/\nwebhooks:\n  allow_private: true\nsmtp:\n  url: smtps://writ:s3cret@mail.example.com\n  from: writ@example.com\n';
+  const { loaded } = load({ yaml });
+  expect(loaded).toMatchObject({
+    config: {
+      ...{ publicUrl: 'https://writ.example.com', areWebhooksPrivate: true },
+      smtp: { url: 'smtps://writ:s3cret@mail.example.com', from: 'writ@example.com' },
+    },
+  });
+  expect(JSON.stringify(loaded.ok && loaded.inForce)).not.toContain('s3cret');
+  expect(load({ environment: { WRIT_WEBHOOKS_ALLOW_PRIVATE: 'false' } }).loaded).toMatchObject({
+    config: { areWebhooksPrivate: false },
+  });
+  expect(problemsOf({ environment: { WRIT_WEBHOOKS_ALLOW_PRIVATE: 'yes' } })).toMatch(
+    /must be true or false/,
+  );
+  expect(problemsOf({ yaml: 'smtp:\n  url: http://mail\n' })).toMatch(/must be an smtp or smtps address/);
+  expect(problemsOf({ yaml: 'smtp:\n  url: smtp://mail\n' })).toBe('smtp.from must be set where smtp.url is');
+  // What the commands that call a service read is none of the service's business.
+  expect(load({ environment: { WRIT_URL: 'http://x', WRIT_TOKEN: 'writp_x' } }).loaded.ok).toBe(true);
 });
 
 test('paths of a file start at the file', () => {

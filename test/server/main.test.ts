@@ -60,6 +60,32 @@ async function refusal(directory: string, options: ServeOptions = {}): Promise<S
 }
 
 describe('the welcome', () => {
+  test('the first start gives a link for the first admin, and no other start does', async () => {
+    const directory = project(paymentText);
+    const first = await start(directory);
+    const link = /(http\S+)\/setup#token=([\w-]{43})/.exec(first.printed);
+    expect(link?.[1]).toBe(first.url.replace('127.0.0.1', 'localhost'));
+    await first.stop();
+    const second = await start(directory);
+    expect(second.printed).not.toContain('/setup');
+    const person = { email: 'ann@example.com', name: 'Ann', password: 'correct horse battery' };
+    const setUp = () =>
+      fetch(`${second.url}/v1/setup`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token: link?.[2], ...person }),
+      });
+    expect((await setUp()).status).toBe(201);
+    expect((await setUp()).status).toBe(404);
+  });
+
+  test('the link bears the address where people reach the service', async () => {
+    const { printed } = await start(
+      project(paymentText, { 'writ.yaml': 'public_url: https://writ.example.com' }),
+    );
+    expect(printed).toContain('https://writ.example.com/setup#token=');
+  });
+
   test('the first start gives a key, a token and a request that works', async () => {
     const { printed, url } = await start(project(paymentText));
     const key = /writ_[0-9A-Za-z]{46}/.exec(printed)?.[0] ?? '';

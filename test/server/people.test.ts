@@ -20,7 +20,7 @@ describe('the first admin', () => {
   test('comes by the link of the first start, and nobody after', async () => {
     const service = await startService();
     const directory = createDirectory(service.store.documents, Date.now);
-    const token = await createSetUpLink(directory, service.store.settings);
+    const token = await createSetUpLink(directory);
     const body = { token, email: 'ann@example.com', name: 'Ann', password };
     const wrong = await send(service, '/v1/setup', { method: 'POST', body: { ...body, token: 'guess' } });
     expect([wrong.status, wrong.body.type]).toEqual([404, 'urn:writ:error:link_not_valid']);

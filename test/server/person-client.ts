@@ -71,9 +71,9 @@ export function cookieOf({ headers }: Answer): string {
 /** The first admin of the service. */
 export async function firstAdmin({ store }: Service): Promise<Person> {
   const directory = createDirectory(store.documents, Date.now);
-  const secret = (await createSetUpLink(directory, store.settings)) ?? '';
+  const secret = (await createSetUpLink(directory)) ?? '';
   const admin = { secret, email: 'ann@example.com', name: 'Ann', password };
-  const result = await setUpFirstAdmin(directory, store.settings, admin);
+  const result = await setUpFirstAdmin(directory, admin);
   if (result.kind !== 'joined') throw new Error(result.kind);
   return result.person;
 }

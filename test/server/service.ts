@@ -56,10 +56,10 @@ export async function startService(changes: Partial<AppDeps> = {}): Promise<Serv
 }
 
 /** One service for all tests of a file that leave it as they found it. */
-export function shareService(): () => Service {
+export function shareService(changes: Partial<AppDeps> = {}): () => Service {
   let service: Service | null = null;
   beforeAll(async () => {
-    service = await openService({});
+    service = await openService(changes);
   });
   afterAll(() => service?.close());
   return () => {

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyChain } from '../../src/audit/verify.ts';
+import type { AgentRow } from '../../src/store/records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 
@@ -45,6 +46,54 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.agents.find(agent.id)).toEqual(agent);
         expect(await store.agents.find(agent.name)).toEqual(agent);
         expect(await store.agents.keys(agent.id)).toEqual([key]);
+      });
+
+      test('come by pages, the latest first, each once', async () => {
+        const agents = [5, 1, 3, 3, 3, 2].map((atMs) => agentRow({ createdAtMs: startMs + atMs }));
+        for (const agent of agents) await store.agents.add(agent, keyRow(agent.id));
+        const pages: AgentRow[] = [];
+        for (let after: AgentRow | null = null; ; after = pages.at(-1) ?? null) {
+          const page = await store.agents.page({ after, countMax: 2 });
+          pages.push(...page);
+          if (page.length < 2) break;
+        }
+        const latestFirst = agents.toSorted(
+          (a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1),
+        );
+        expect(pages).toEqual(latestFirst);
+      });
+
+      test('what is known of one changes, with who changed it on record', async () => {
+        const agent = agentRow();
+        const other = agentRow({ name: 'taken' });
+        for (const one of [agent, other]) await store.agents.add(one, keyRow(one.id), { who: 'ann' });
+        const { name, riskTier, controlOwner, tags } = agent;
+        const present = { agentId: agent.id, atMs: startMs + 9, name, riskTier, controlOwner, tags };
+        const change = { ...present, tags: ['new'], controlOwner: 'olga', who: 'ben' };
+        expect(await store.agents.describe(present)).toBe('unchanged');
+        expect(await store.agents.describe({ ...change, name: 'TAKEN' })).toBe('name-taken');
+        expect(await store.agents.describe({ ...change, agentId: 'nobody' })).toBe('unknown-agent');
+        expect(await store.agents.describe(change)).toBe('changed');
+        expect(await store.agents.find(agent.id)).toEqual({
+          ...{ ...agent, tags: ['new'], controlOwner: 'olga', changedAtMs: startMs + 9 },
+        });
+        const by = { agentId: agent.id, atMs: startMs + 10, who: 'carl' };
+        await store.agents.setStatus({ ...by, status: 'disabled' });
+        await store.agents.setSigning({ ...by, signing: 'required', newSealedSecret: 'v1.x' });
+        const key = keyRow(agent.id, { createdAtMs: startMs + 11 });
+        await store.agents.rotateKey({ key, othersNotAfterMs: 0, who: 'dora' });
+        await store.agents.setStatus({ agentId: agent.id, atMs: startMs + 12, status: 'revoked' });
+        expect(await store.agents.describe({ ...change, tags: [] })).toBe('already-revoked');
+        const changes = await store.chain.changes({ beforeSequence: null, countMax: 6 });
+        expect(changes.map(({ who, what }) => `${who} ${what}`)).toEqual([
+          ...['system agent-revoked', 'dora key-rotated', 'carl signing-changed'],
+          ...['carl agent-disabled', 'ben agent-changed', 'ann agent-added'],
+        ]);
+        const [, , , , described] = changes;
+        expect(JSON.parse(described?.beforeJson ?? '')).toEqual({ name, riskTier, controlOwner, tags });
+        expect(await store.chain.changes({ beforeSequence: described?.sequence ?? 0, countMax: 1 })).toEqual([
+          changes[5],
+        ]);
       });
 
       test('what is not there is null', async () => {
@@ -242,8 +291,11 @@ export function describeStore(name: string, createPlace: () => Place): void {
           what: 'approved',
           state,
         } as const;
-        const change = { ...event, detail: { comment: 'fine' } };
-        expect(await store.requests.change(change, ['pending'])).toBe('changed');
+        const { requestId } = event;
+        const events = [{ ...event, detail: { comment: 'fine' } }];
+        expect(await store.requests.change({ requestId, events, from: ['pending'], seen: 0 })).toBe(
+          'changed',
+        );
         expect(await store.requests.find(record.id)).toEqual({ ...record, ...state });
         expect(await store.requests.countOpen('agent-1', startMs)).toBe(0);
         expect(await withOther((other) => other.requests.find(record.id))).toEqual({ ...record, ...state });
@@ -260,27 +312,22 @@ export function describeStore(name: string, createPlace: () => Place): void {
         const record = pendingRow();
         await store.requests.append(record, limits);
         const change = (status: 'approved' | 'rejected') =>
-          store.requests.change(
-            {
-              ...{ requestId: record.id, atMs: startMs, who: 'ann', what: status, detail: null },
-              state: { status, decidedAtMs: startMs, expiresAtMs: startMs + 1 },
-            },
-            ['pending'],
-          );
+          store.requests.change({
+            ...{ requestId: record.id, from: ['pending'], seen: null },
+            events: [
+              {
+                ...{ atMs: startMs, who: 'ann', what: status, detail: null },
+                state: { status, decidedAtMs: startMs, expiresAtMs: startMs + 1 },
+              },
+            ],
+          });
         expect(await Promise.all([change('rejected'), change('approved')])).toEqual([
           'changed',
           'state-differs',
         ]);
         expect((await store.requests.find(record.id))?.status).toBe('rejected');
-        const unknown = {
-          requestId: 'x',
-          atMs: startMs,
-          who: 'ann',
-          what: 'consumed',
-          detail: null,
-        } as const;
-        const state = { status: 'consumed', decidedAtMs: startMs, expiresAtMs: startMs } as const;
-        expect(await store.requests.change({ ...unknown, state }, ['approved'])).toBe('unknown-request');
+        const unknown = { requestId: 'x', events: [], from: ['approved'], seen: null } as const;
+        expect(await store.requests.change(unknown)).toBe('unknown-request');
         expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 2 } });
       });
 
@@ -288,10 +335,10 @@ export function describeStore(name: string, createPlace: () => Place): void {
         const waits = [10, 20, 20, 30].map((ms) => pendingRow({ expiresAtMs: startMs + ms }));
         const grant = requestRow({ expiresAtMs: startMs + 10 });
         for (const row of [...waits, grant]) await store.requests.append(row, limits);
-        expect(await store.requests.expireDue(startMs + 9, 10)).toBe(0);
-        expect(await store.requests.expireDue(startMs + 20, 2)).toBe(2);
-        expect(await store.requests.expireDue(startMs + 20, 2)).toBe(1);
-        expect(await store.requests.expireDue(startMs + 20, 2)).toBe(0);
+        expect(await store.requests.expireDue(startMs + 9, 10)).toEqual([]);
+        expect(await store.requests.expireDue(startMs + 20, 2)).toHaveLength(2);
+        expect(await store.requests.expireDue(startMs + 20, 2)).toHaveLength(1);
+        expect(await store.requests.expireDue(startMs + 20, 2)).toEqual([]);
         const statuses = await Promise.all(
           [...waits, grant].map(async ({ id }) => (await store.requests.find(id))?.status),
         );

@@ -8,6 +8,7 @@ import {
   formatIp,
   type Ip,
   isInCidr,
+  isIp,
   parseCidr,
   parseIp,
 } from '../../src/value/ip.ts';
@@ -145,5 +146,29 @@ test('membership is a common beginning of bits', () => {
       expect(isInCidr(other, network)).toBe(bitsOf(other).startsWith(bitsOf(network).slice(0, prefix)));
       expect(cidr(formatCidr(network))).toEqual(network);
     }),
+  );
+});
+
+test('whether a text is an address is told as it is read', () => {
+  const part = fc.constantFrom(
+    '::',
+    ':',
+    '.',
+    '0',
+    '1',
+    '255',
+    '256',
+    'ffff',
+    'g',
+    '10.0.0.1',
+    '2001:db8',
+    '',
+  );
+  const any = fc.array(part, { maxLength: 10 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.oneof(any, address.map(formatIp)), (text) => {
+      expect(isIp(text)).toBe(parseIp(text) !== null);
+    }),
+    { numRuns: 2_000 },
   );
 });

@@ -178,3 +178,26 @@ test.each([
 ])('%s has words of several scripts: %s', (text, expected) => {
   expect(isMixedScript(text)).toBe(expected);
 });
+
+test('runs of marks are cut wherever they stand', () => {
+  const marks = fc
+    .array(fc.constantFrom('\u0315', '\u0300', '\u{1e000}', '\u0344'), { minLength: 25, maxLength: 70 })
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.string({ maxLength: 40 }), marks), { maxLength: 6 }), (parts) => {
+      const text = `\u00e9${parts.join('b')}`;
+      const slowly = text
+        .replace(/\p{Default_Ignorable_Code_Point}+/gu, '')
+        .replace(/(\p{M}{60})\p{M}+/gu, '$1')
+        .normalize('NFKD')
+        .replace(/(\p{M}{30})\p{M}+/gu, '$1');
+      const folded = [...slowly].map((character) => caseFolding.get(character) ?? character).join('');
+      const collapsed = folded
+        .normalize('NFC')
+        .replace(/\p{White_Space}+/gu, ' ')
+        .replace(/^ | $/g, '');
+      expect(fold(text)).toBe(collapsed);
+    }),
+    { numRuns: 500 },
+  );
+});

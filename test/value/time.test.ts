@@ -9,6 +9,7 @@ import {
   formatDatetime,
   formatDuration,
   formatTimestamp,
+  isTimestamp,
   isZone,
   localSecond,
   parseClock,
@@ -236,4 +237,29 @@ describe('zones', () => {
   ])('%j as a zone: %s', (zone, expected) => {
     expect(isZone(zone)).toBe(expected);
   });
+});
+
+test('whether a text is a timestamp is told as it is read', () => {
+  const pick = (...values: string[]) => fc.constantFrom(...values);
+  const any = fc
+    .tuple(
+      pick('0000', '0001', '0002', '2023', '2024', '9998', '9999'),
+      pick('-01-01', '-02-29', '-12-31', '-13-01', '-1-1'),
+      pick('T', ' ', 't', '_'),
+      pick('00:00', '23:59', '24:00', '12:60'),
+      pick(':00', ':59', ':60', '', ':30.5', `:59.${'9'.repeat(20)}`, `:59.${'9'.repeat(21)}`),
+      pick('Z', 'z', '+00:00', '+23:59', '-23:59', '+24:00', ''),
+    )
+    .map((parts) => parts.join(''));
+  let [valid, none] = [0, 0];
+  fc.assert(
+    fc.property(any, (text) => {
+      const is = parseTimestamp(text) !== null;
+      if (is) valid += 1;
+      else none += 1;
+      expect(isTimestamp(text)).toBe(is);
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(Math.min(valid, none)).toBeGreaterThan(100);
 });

@@ -13,6 +13,7 @@ import type { Examined } from './warn.ts';
 export function currenciesNeverEqual({ enforced, env, valueOfLet }: Examined): void {
   for (const { parts, actions } of enforced) {
     for (const { node } of parts) {
+      if (node.kind !== 'compare' && node.kind !== 'in-range') continue;
       const [field, constants] = comparedMoney(node);
       const currencies = field === null ? null : currenciesOf(field, actions, env);
       if (field === null || currencies === null) continue;

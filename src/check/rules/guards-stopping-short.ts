@@ -3,8 +3,9 @@
 
 import type { FieldRead } from '../../model/expression.ts';
 import { compare, type Decimal } from '../../value/decimal.ts';
-import { type Atom, isAlwaysTrue, isImpossible, type Values } from '../domains.ts';
+import { type Atom, isAlwaysTrue, isImpossible } from '../domains.ts';
 import { warning } from '../problem.ts';
+import type { Values } from '../value-sets.ts';
 import { lazily } from './lazily.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import { inOrder, type RuleGroup, rulesByActions } from './rules-by-actions.ts';
@@ -59,7 +60,20 @@ interface Reach {
   readonly high: Decimal | 'endless' | 'none';
 }
 
-function reachOf(one: RuleInPolicy, key: string, { valueOfLet }: Checked): Reach {
+const knownReaches = new WeakMap<RuleInPolicy, Map<string, Reach>>();
+
+function reachOf(one: RuleInPolicy, key: string, checked: Checked): Reach {
+  let reaches = knownReaches.get(one);
+  if (reaches === undefined) {
+    reaches = new Map();
+    knownReaches.set(one, reaches);
+  }
+  const reach = reaches.get(key) ?? newReach(one, key, checked);
+  reaches.set(key, reach);
+  return reach;
+}
+
+function newReach(one: RuleInPolicy, key: string, { valueOfLet }: Checked): Reach {
   if (isAlwaysTrue(one.rule.condition, valueOfLet)) return { one, high: 'endless' };
   const band = bandsOf(one).get(key);
   if (band !== undefined) return { one, high: band.high?.value ?? 'endless' };
@@ -185,7 +199,15 @@ function endsOf(one: RuleInPolicy): readonly Above[] {
 }
 
 /** Ends that the whole condition gives to amounts of the payload; those of their types alone do not count. */
-function bandsOf({ atoms, statement }: RuleInPolicy): ReadonlyMap<string, Interval> {
+function bandsOf(one: RuleInPolicy): ReadonlyMap<string, Interval> {
+  const known = knownBands.get(one) ?? newBands(one);
+  knownBands.set(one, known);
+  return known;
+}
+
+const knownBands = new WeakMap<RuleInPolicy, ReadonlyMap<string, Interval>>();
+
+function newBands({ atoms, statement }: RuleInPolicy): ReadonlyMap<string, Interval> {
   const bands = new Map<string, Interval>();
   for (const [key, left] of statement.left) {
     if (left.kind !== 'range' || !key.startsWith('["payload"')) continue;

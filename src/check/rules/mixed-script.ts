@@ -23,7 +23,9 @@ export function mixedScriptInDeclarations({ files, env }: Checked): void {
     for (const declaration of declarations) {
       if (declaration.kind !== 'action' && declaration.kind !== 'type') continue;
       const part = declaration.kind === 'action' ? declaration.body : declaration.type;
-      kept(env, part, () => report(textsOf(declaration), env));
+      kept(env, part, () => {
+        for (const { text, span } of textsOf(declaration)) reportText(text, span, env);
+      });
     }
   }
 }
@@ -41,18 +43,17 @@ export function mixedScriptInText({ env, conditions }: Examined): void {
 }
 
 function reportIn(node: Expression, env: Environment): void {
-  report(textsOfExpression(node), env);
+  if (node.kind === 'like') reportText(node.pattern, node.span, env);
+  else if (node.kind === 'literal' && typeof node.value === 'string') reportText(node.value, node.span, env);
 }
 
-function report(texts: readonly Text[], env: Environment): void {
-  for (const { text, span } of texts) {
-    if (isPlain.test(text) || !isMixedScript(text)) continue;
-    env.report(
-      warning('mixed-script', span, `one word mixes letters of several scripts: \`${visible(text)}\``, {
-        help: 'a letter that only looks like another never matches: write the word in one script',
-      }),
-    );
-  }
+function reportText(text: string, span: Span, env: Environment): void {
+  if (isPlain.test(text) || !isMixedScript(text)) return;
+  env.report(
+    warning('mixed-script', span, `one word mixes letters of several scripts: \`${visible(text)}\``, {
+      help: 'a letter that only looks like another never matches: write the word in one script',
+    }),
+  );
 }
 
 function textsOf(declaration: ActionDeclaration | TypeDeclaration): readonly Text[] {
@@ -84,10 +85,4 @@ function textsOfType(node: TypeNode): readonly Text[] {
     case 'null-type':
       return [];
   }
-}
-
-function textsOfExpression(node: Expression): readonly Text[] {
-  const { span } = node;
-  if (node.kind === 'literal' && typeof node.value === 'string') return [{ text: node.value, span }];
-  return node.kind === 'like' ? [{ text: node.pattern, span }] : [];
 }

@@ -2,7 +2,7 @@
 // furthest high end, so that stretches in which none reaches far enough are passed over.
 
 import { compare } from '../../value/decimal.ts';
-import type { End, Values } from '../domains.ts';
+import type { End, Values } from '../value-sets.ts';
 
 type Range = Extract<Values, { kind: 'range' }>;
 
@@ -12,8 +12,8 @@ interface Item<T> {
 }
 
 export interface Ranges<T> {
-  /** Calls `visit` with each that contains the range, and perhaps with some that share an end with it. */
-  readonly containing: (range: Range, visit: (item: T) => void) => void;
+  /** Calls `visit` with each that contains the range, and perhaps with some that share an end, until it says false. */
+  readonly containing: (range: Range, visit: (item: T) => boolean) => boolean;
 }
 
 export function createRanges<T>(items: readonly Item<T>[]): Ranges<T> {
@@ -22,18 +22,18 @@ export function createRanges<T>(items: readonly Item<T>[]): Ranges<T> {
   markFurthest(sorted, furthest, 0, sorted.length);
   return {
     containing: (range, visit) => {
-      const search = (from: number, to: number): void => {
-        if (from >= to) return;
+      const search = (from: number, to: number): boolean => {
+        if (from >= to) return true;
         const middle = (from + to) >> 1;
         // The stretch is known by its middle.
-        if (compareHigh(furthest[middle]!, range.high) < 0) return;
-        search(from, middle);
+        if (compareHigh(furthest[middle]!, range.high) < 0) return true;
+        if (!search(from, middle)) return false;
         const { item, range: here } = sorted[middle]!;
-        if (compareLow(here.low, range.low) > 0) return;
-        if (compareHigh(here.high, range.high) >= 0) visit(item);
-        search(middle + 1, to);
+        if (compareLow(here.low, range.low) > 0) return true;
+        if (compareHigh(here.high, range.high) >= 0 && !visit(item)) return false;
+        return search(middle + 1, to);
       };
-      search(0, sorted.length);
+      return search(0, sorted.length);
     },
   };
 }

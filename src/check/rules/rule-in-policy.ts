@@ -59,11 +59,14 @@ export function ruleInPolicy(
   const riskTests: Compare[] = [];
   const enumerations: FieldRead[] = [];
   for (const { node } of parts) {
+    if (node.kind === 'field') {
+      if (isEnumeration(node)) enumerations.push(node);
+      continue;
+    }
     for (const inner of childrenOf(node)) if (inner.kind === 'literal') literals.push(inner);
     if (node.kind === 'meter') {
       meterReads.push({ read: node, isPerSession: env.ask('isPerSession', node.meter) });
-    } else if (node.kind === 'field' && isEnumeration(node)) enumerations.push(node);
-    else if (node.kind === 'compare' && (node.left.kind === 'risk' || node.right.kind === 'risk'))
+    } else if (node.kind === 'compare' && (node.left.kind === 'risk' || node.right.kind === 'risk'))
       riskTests.push(node);
   }
   const { condition } = rule;

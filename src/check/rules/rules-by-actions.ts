@@ -46,7 +46,12 @@ export function rulesByActions<T extends OfActions>(rules: readonly T[]): RulesB
     meeting: askedOnce((actions) => {
       const [first, ...others] = actions;
       if (first !== undefined && others.length === 0) return speakingOf(first);
-      return [...new Set(actions.flatMap(speakingOf))];
+      const found = new Set<RuleGroup<T>>();
+      for (const key of actions) {
+        for (const group of speakingOf(key)) found.add(group);
+        if (found.size === groups.length) break;
+      }
+      return [...found];
     }),
     speakingOf,
   };
@@ -83,9 +88,11 @@ function askedOnce<T>(find: (actions: readonly string[]) => T): (actions: readon
 
 const tables = new WeakMap<readonly string[], ReadonlySet<string>>();
 
+/** Whether the actions, among which is the first key of another set, hold the others too. */
 function holdsAll(actions: readonly string[], keys: readonly string[]): boolean {
   if (keys.length === 0) return true;
-  if (keys.length > actions.length) return false;
+  // Besides the first key; of two sets of one size none holds the other, which would be the same array.
+  if (keys.length + 1 >= actions.length) return false;
   let table = tables.get(actions);
   if (table === undefined) {
     table = new Set(actions);

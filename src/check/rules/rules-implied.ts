@@ -6,14 +6,16 @@ import { warning } from '../problem.ts';
 import { structureOf } from '../structure.ts';
 import { lazily } from './lazily.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
-import { type Following, indexStatements } from './statement-index.ts';
+import { type Following, indexStatements, rememberedIndex } from './statement-index.ts';
 import type { Checked, GroupRule } from './warn.ts';
 
 export function rulesImplied({ enforced, env }: Checked): GroupRule {
   const alike = lazily(() => Map.groupBy(enforced.filter(isNoPoints), ({ asks }) => asks));
   const indices = new Map<string, Following<RuleInPolicy>>();
   const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {
-    const index = indices.get(one.asks) ?? indexStatements(alike().get(one.asks) ?? []);
+    const index =
+      indices.get(one.asks) ??
+      indexStatements(alike().get(one.asks) ?? [], rememberedIndex(`alike ${one.asks}`, env));
     indices.set(one.asks, index);
     return index(one);
   };
@@ -54,7 +56,8 @@ function isEqual(other: RuleInPolicy, one: RuleInPolicy): boolean {
 }
 
 function isCopy(other: RuleInPolicy, one: RuleInPolicy): boolean {
-  if (other.actions !== one.actions || other.rule.points !== one.rule.points) return false;
+  if (other.hash !== one.hash || other.actions !== one.actions) return false;
+  if (other.rule.points !== one.rule.points) return false;
   return structureOf(other.rule.condition) === structureOf(one.rule.condition);
 }
 

@@ -5,13 +5,18 @@ import { warning } from '../problem.ts';
 import { lazily } from './lazily.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import { type RulesByActions, rulesByActions } from './rules-by-actions.ts';
-import { indexStatements } from './statement-index.ts';
+import { indexStatements, rememberedIndex } from './statement-index.ts';
 import type { Checked, GroupRule } from './warn.ts';
 
 export function rulesNeverDeciding({ enforced, env }: Checked): GroupRule {
   const denials = lazily(() => enforced.filter(({ rule }) => rule.effect === 'deny'));
   const open = lazily(() => rulesByActions(denials().filter(isUnconditional)));
-  const following = lazily(() => indexStatements(denials().filter((one) => !isUnconditional(one))));
+  const following = lazily(() =>
+    indexStatements(
+      denials().filter((one) => !isUnconditional(one)),
+      rememberedIndex('denials', env),
+    ),
+  );
   return ({ actions, rules }) => {
     const others = rules.filter(({ rule }) => rule.effect !== 'risk' && rule.effect !== 'deny');
     if (others.length === 0) return;

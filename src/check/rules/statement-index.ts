@@ -1,20 +1,15 @@
-// Which of many rules follow from a given one and speak of all its actions. Each rule is filed under its rarest test, a
+// Which of many rules follow from a given one and speak of all its actions. Each rule is filed under one of its tests, a
 // text that a value must be or a range in which it must lie, so that only those are tried whose test the given one may
-// pass. INVARIANT: none is left out that trying all of them would find, and they come in one order.
+// pass. INVARIANT: none is left out that trying all of them would find, unless too many would have to be tried, and
+// they come in one order; what is remembered changes neither.
 
-import type { Atom, End, Values } from '../domains.ts';
-import { intersection, isEmpty } from '../domains.ts';
-import { type Goal, implies, type Known, type Statement } from '../implication.ts';
-import { createRanges, type Ranges } from './ranges.ts';
+import type { Environment } from '../environment.ts';
+import { implies, type Statement } from '../implication.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
 import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
+import { emptyFiles, type Files, filedUnder, markOf, readingOf, refile } from './statement-files.ts';
 
-/** A rule and its place among all. */
-interface Placed<T> {
-  readonly one: T;
-  readonly at: number;
-}
-
-interface WithStatement {
+export interface WithStatement {
   readonly actions: readonly string[];
   readonly statement: Statement;
 }
@@ -22,160 +17,180 @@ interface WithStatement {
 /** The other rules about all actions of one that follow from it, those that anything may lead to first. */
 export type Following<T> = (premise: T) => readonly T[];
 
-/** Texts under which one rule is filed, at most. */
-const textsMax = 16;
-/** A text with fewer rules than this is rare enough. */
-const rareMax = 8;
+/** What is remembered from one set of rules to the next. */
+export interface IndexMemory<T extends object> {
+  /** How many sets there have been. */
+  generation: number;
+  /** By set of actions; null where there are few rules about it. */
+  readonly groups: Map<readonly string[], Files<T> | null>;
+  answers: WeakMap<T, Answer<T>>;
+}
 
-export function indexStatements<T extends WithStatement>(rules: readonly T[]): Following<T> {
-  const { containing } = rulesByActions(rules);
-  const files = new Map<RuleGroup<T>, Files>();
-  const filesOf = (group: RuleGroup<T>): Files => {
-    const known = files.get(group) ?? fileRules(group.rules);
-    files.set(group, known);
-    return known;
+/** What of the filed rules was tried for one, and what followed from it. */
+interface Answer<T> {
+  readonly generation: number;
+  /** How many were tried; null: too many, so that none were. */
+  readonly tried: number | null;
+  readonly found: readonly T[];
+  /** In their order, once that has been asked for. */
+  ordered: readonly T[] | null;
+}
+
+export function createIndexMemory<T extends object>(): IndexMemory<T> {
+  return { generation: 0, groups: new Map(), answers: new WeakMap() };
+}
+
+/** The memory of an index that is asked for this. */
+export function rememberedIndex(
+  purpose: string,
+  { memory: { indices } }: Environment,
+): IndexMemory<RuleInPolicy> {
+  const known = indices.get(purpose);
+  if (known !== undefined) return known;
+  const memory = createIndexMemory<RuleInPolicy>();
+  indices.set(purpose, memory);
+  return memory;
+}
+
+/** Rules of one set of actions that are tried one by one. */
+const fewMax = 8;
+/** A rule for which more would have to be tried is not looked at: a set may hold as many as it likes of those that overlap. */
+export const triedMax = 256;
+
+export function indexStatements<T extends WithStatement>(
+  rules: readonly T[],
+  memory: IndexMemory<T> = createIndexMemory(),
+): Following<T> {
+  const { groups, containing } = rulesByActions(rules);
+  beginGeneration(groups, memory);
+  const filesOf = (group: RuleGroup<T>): Files<T> => {
+    const files = refile(memory.groups.get(group.actions) ?? emptyFiles<T>(), group.rules, memory.generation);
+    memory.groups.set(group.actions, files);
+    return files;
   };
+  let places: ReadonlyMap<T, number> | null = null;
   return (premise) => {
-    const { actions, statement } = premise;
-    if (statement.isEmpty) return [];
-    const found: Placed<T>[] = [];
-    for (const group of containing(actions)) {
-      const isSmall = group.rules.length <= rareMax;
-      for (const index of isSmall ? group.rules.keys() : filedUnder(filesOf(group), statement)) {
-        const one = group.rules[index]!;
-        if (one !== premise && implies(statement, one.statement))
-          found.push({ one, at: group.places[index]! });
-      }
+    if (premise.statement.isEmpty) return [];
+    const answer = findIn(containing(premise.actions), premise, filesOf, memory);
+    if (answer.found.length === 0) return answer.found;
+    if (answer.ordered === null) {
+      places ??= new Map(rules.map((one, at) => [one, at] as const));
+      answer.ordered = inOrder(answer.found, premise.statement, places);
     }
-    return found.length === 0 ? [] : inOrder(found, statement).map(({ one }) => one);
+    return answer.ordered;
   };
 }
 
-/** The rules about one set of actions by their places in it, each filed once. */
-interface Files {
-  readonly byText: ReadonlyMap<string, readonly number[]>;
-  readonly byRange: ReadonlyMap<string, Ranges<number>>;
-  readonly rest: readonly number[];
-  readonly all: readonly number[];
-}
-
-function fileRules(rules: readonly WithStatement[]): Files {
-  const tests = rules.map(({ statement }, index) => ({ index, ...testsOf(statement) }));
-  const counts = new Map<string, number>();
-  for (const { texts } of tests) {
-    for (const text of texts.flat()) counts.set(text, (counts.get(text) ?? 0) + 1);
+/** Answers hold only beside the same groups, filed or not as before. */
+function beginGeneration<T extends WithStatement>(
+  groups: readonly RuleGroup<T>[],
+  memory: IndexMemory<T>,
+): void {
+  memory.generation += 1;
+  const { groups: before } = memory;
+  const isFiled = ({ rules }: RuleGroup<T>): boolean => rules.length > fewMax;
+  const isSame =
+    groups.length === before.size &&
+    groups.every((group) => {
+      const files = before.get(group.actions);
+      return files !== undefined && (files !== null) === isFiled(group);
+    });
+  if (isSame) return;
+  memory.answers = new WeakMap();
+  const known = new Map(before);
+  before.clear();
+  for (const group of groups) {
+    const files = isFiled(group) ? (known.get(group.actions) ?? emptyFiles<T>()) : null;
+    before.set(group.actions, files);
   }
-  const byText = new Map<string, number[]>();
-  const byRange = new Map<string, { readonly item: number; readonly range: Range }[]>();
-  const rest: number[] = [];
-  for (const { index, texts, ranges } of tests) {
-    const [rarest, count] = rarestOf(texts, counts);
-    const band = ranges.find(({ range }) => range.low !== null && range.high !== null);
-    const range = count <= rareMax ? undefined : (band ?? (rarest === null ? ranges[0] : undefined));
-    if (range !== undefined) pushTo(byRange, range.key, { item: index, range: range.range });
-    else if (rarest === null) rest.push(index);
-    else for (const text of rarest) pushTo(byText, text, index);
-  }
-  const ordered = new Map([...byRange].map(([key, items]) => [key, createRanges(items)] as const));
-  return { byText, byRange: ordered, rest, all: [...rules.keys()] };
 }
 
-function rarestOf(
-  choices: readonly (readonly string[])[],
-  counts: ReadonlyMap<string, number>,
-): readonly [readonly string[] | null, number] {
-  let [rarest, fewest]: [readonly string[] | null, number] = [null, Number.POSITIVE_INFINITY];
-  for (const texts of choices) {
-    const count = texts.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
-    if (count < fewest) [rarest, fewest] = [texts, count];
-  }
-  return [rarest, fewest];
-}
-
-function pushTo<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, [item]);
-  else known.push(item);
-}
-
-type Range = Extract<Values, { kind: 'range' }>;
-
-interface Tests {
-  /** Of each test for texts, those that pass it. */
-  readonly texts: readonly (readonly string[])[];
-  /** Of each value that must lie in a range, both ends together. */
-  readonly ranges: readonly { readonly key: string; readonly range: Range }[];
-}
-
-/** Tests of one value that what the rule follows from must pass; those that everything passes say nothing. */
-function testsOf({ goals }: Statement): Tests {
-  const texts: (readonly string[])[] = [];
-  const ranges = new Map<string, Range>();
-  for (const goal of goals.flatMap(goalsBehindLet)) {
-    const atom = testOf(goal);
-    if (atom === null) continue;
-    const { key, values, all } = atom;
-    if (values.kind === 'texts') {
-      const passing = passingTexts(values, all);
-      if (passing !== null) texts.push(passing.map((text) => markOf(key, text)));
-    } else if ((values.low === null) !== (values.high === null)) {
-      const known = ranges.get(key) ?? { kind: 'range', low: null, high: null };
-      // The denial lies below where the test begins, or above where it ends.
-      const { low, high } = known;
-      ranges.set(key, { kind: 'range', low: low ?? closed(values.high), high: high ?? closed(values.low) });
+function findIn<T extends WithStatement>(
+  groups: readonly RuleGroup<T>[],
+  premise: T,
+  filesOf: (group: RuleGroup<T>) => Files<T>,
+  memory: IndexMemory<T>,
+): Answer<T> {
+  const { generation } = memory;
+  const found: T[] = [];
+  const filed: Files<T>[] = [];
+  let tried = 0;
+  for (const group of groups) {
+    if (group.rules.length > fewMax) {
+      filed.push(filesOf(group));
+      continue;
+    }
+    tried += group.rules.length;
+    if (tried > triedMax) return tooMany(generation);
+    for (const one of group.rules) {
+      if (one !== premise && implies(premise.statement, one.statement)) found.push(one);
     }
   }
-  return { texts, ranges: [...ranges].map(([key, range]) => ({ key, range })) };
+  if (filed.length === 0) return { generation, tried, found, ordered: null };
+  const answer = answerOf(filed, premise, memory);
+  if (answer.tried === null || answer.tried + tried > triedMax) return tooMany(generation);
+  return found.length === 0 ? answer : { ...answer, found: [...found, ...answer.found], ordered: null };
 }
 
-/** A let holds just where what it stands for does; alternatives are several ways. */
-function goalsBehindLet(goal: Goal): readonly Goal[] {
-  const [only, ...others] = goal.ways;
-  return only === undefined || others.length > 0 ? [goal] : only.flatMap(goalsBehindLet);
+function tooMany(generation: number): Answer<never> {
+  return { generation, tried: null, found: [], ordered: null };
 }
 
-function testOf({ isTest, denial, ways }: Goal): Atom | null {
-  const [only, ...others] = denial;
-  if (!isTest || only === undefined || others.length > 0 || ways.length > 0) return null;
-  return isEmpty(intersection(only.all, only.values)) ? null : only;
+/** The answer of before, brought up to date where the files have changed once since; else a new one. */
+function answerOf<T extends WithStatement>(
+  filed: readonly Files<T>[],
+  premise: T,
+  { answers, generation }: IndexMemory<T>,
+): Answer<T> {
+  const before = answers.get(premise);
+  const isFollowed =
+    before !== undefined &&
+    before.tried !== null &&
+    filed.every(({ changed, changedBefore }) => before.generation >= Math.min(changed, changedBefore));
+  const answer = isFollowed
+    ? broughtUpToDate(before, filed, premise, generation)
+    : newAnswer(filed, premise, generation);
+  answers.set(premise, answer);
+  return answer;
 }
 
-function passingTexts(denied: Extract<Values, { kind: 'texts' }>, all: Values): readonly string[] | null {
-  if (denied.isComplement) return denied.texts.size <= textsMax ? [...denied.texts] : null;
-  if (all.kind !== 'texts' || all.isComplement || all.texts.size > textsMax + denied.texts.size) return null;
-  return [...all.texts].filter((text) => !denied.texts.has(text));
-}
-
-/** Whether an end is in the range or not is left to `implies`. */
-function closed(end: End | null): End | null {
-  return end === null ? null : { value: end.value, isOpen: false };
-}
-
-function filedUnder(files: Files, premise: Statement): Iterable<number> {
-  const contexts = contextsOf(premise);
-  if (contexts === null) return files.all;
-  const found = new Set(files.rest);
-  for (const { left } of contexts) {
-    for (const [key, values] of left) {
-      if (values.kind === 'range') files.byRange.get(key)?.containing(values, (one) => void found.add(one));
-      else if (!values.isComplement) {
-        const [text] = values.texts;
-        if (text !== undefined) for (const one of files.byText.get(markOf(key, text)) ?? []) found.add(one);
-      }
-    }
+function newAnswer<T extends WithStatement>(
+  filed: readonly Files<T>[],
+  premise: T,
+  generation: number,
+): Answer<T> {
+  const reading = readingOf(premise.statement);
+  const candidates: T[] = [];
+  for (const { filing } of filed) {
+    if (!filedUnder(filing, reading, candidates, triedMax)) return tooMany(generation);
   }
-  return found;
+  return { generation, tried: candidates.length, found: followingOf(candidates, premise), ordered: null };
 }
 
-/** What is known of the premise, and in one alternative of each choice; null where an alternative is impossible. */
-function contextsOf(premise: Statement): readonly Known[] | null {
-  const contexts: Known[] = [premise];
-  for (const alternatives of premise.branches) {
-    const possible = alternatives.find(({ left }) => ![...left.values()].some(isEmpty));
-    if (possible === undefined) return null;
-    contexts.push(possible);
-  }
-  return contexts;
+function broughtUpToDate<T extends WithStatement>(
+  before: Answer<T>,
+  filed: readonly Files<T>[],
+  premise: T,
+  generation: number,
+): Answer<T> {
+  const changed = filed.filter((files) => files.changed > before.generation);
+  if (changed.length === 0 || before.tried === null) return { ...before, generation };
+  const reading = readingOf(premise.statement);
+  const moved: T[] = [];
+  for (const files of changed) filedUnder(files.moved, reading, moved, Number.POSITIVE_INFINITY);
+  if (moved.length === 0) return { ...before, generation };
+  const gone = moved.filter((one) => changed.some((files) => files.gone.has(one)));
+  const added = moved.filter((one) => !gone.includes(one));
+  const tried = before.tried + added.length - gone.length;
+  if (tried > triedMax) return tooMany(generation);
+  const left = gone.length === 0 ? before.found : before.found.filter((one) => !gone.includes(one));
+  const more = followingOf(added, premise);
+  if (left === before.found && more.length === 0) return { ...before, generation, tried };
+  return { generation, tried, found: [...left, ...more], ordered: null };
+}
+
+function followingOf<T extends WithStatement>(candidates: readonly T[], premise: T): readonly T[] {
+  return candidates.filter((one) => one !== premise && implies(premise.statement, one.statement));
 }
 
 /**
@@ -183,24 +198,26 @@ function contextsOf(premise: Statement): readonly Known[] | null {
  * text; those without come first, the others in the order in which the premise names their texts.
  */
 function inOrder<T extends WithStatement>(
-  found: readonly Placed<T>[],
+  found: readonly T[],
   premise: Statement,
-): readonly Placed<T>[] {
-  if (premise.branches.length > 0) return found.toSorted((a, b) => a.at - b.at);
+  places: ReadonlyMap<T, number>,
+): readonly T[] {
+  const placeOf = (one: T): number => places.get(one) ?? 0;
+  if (premise.branches.length > 0) return found.toSorted((a, b) => placeOf(a) - placeOf(b));
   const named = new Map<string, number>();
   for (const [key, values] of premise.left) {
     const [text] = values.kind === 'texts' && !values.isComplement ? values.texts : [];
     if (text !== undefined) named.set(markOf(key, text), named.size);
   }
   return found
-    .flatMap((placed) => {
-      const marks = firstTexts(placed.one.statement);
+    .flatMap((one) => {
+      const marks = firstTexts(one.statement);
       const mark = marks.find((each) => named.has(each));
       if (marks.length > 0 && mark === undefined) return [];
-      return [{ placed, rank: mark === undefined ? -1 : named.get(mark)! }];
+      return [{ one, rank: mark === undefined ? -1 : named.get(mark)! }];
     })
-    .sort((a, b) => a.rank - b.rank || a.placed.at - b.placed.at)
-    .map(({ placed }) => placed);
+    .sort((a, b) => a.rank - b.rank || placeOf(a.one) - placeOf(b.one))
+    .map(({ one }) => one);
 }
 
 /** Texts of one key, one of which a premise must name for the statement to follow; none where it is open. */
@@ -212,8 +229,4 @@ function firstTexts({ goals }: Statement): readonly string[] {
     if (values.isComplement) return [...values.texts].map((text) => markOf(key, text));
   }
   return [];
-}
-
-function markOf(key: string, text: string): string {
-  return `${key}\n${text}`;
 }

@@ -215,9 +215,14 @@ function acceptsOfText(type: TextType, folding: ((text: string) => string) | und
     range.high === null ? Number.POSITIVE_INFINITY : toNumber(range.high),
   ];
   const fits = (text: string): boolean => {
+    // A code point takes one unit or two.
+    if (text.length <= high && text.length >= 2 * low) return true;
     const size = length(text);
     return size >= low && size <= high;
   };
+  if (of === 'string' && values === null && patterns.length === 0) {
+    return (value) => typeof value !== 'string' || fits(value);
+  }
   return (value) => typeof value !== 'string' || (read(value) !== null && (!hasLength || fits(value)));
 }
 

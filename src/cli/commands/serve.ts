@@ -48,6 +48,7 @@ const descriptions = {
   },
   'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
   'limits.burst': { value: 'count', meaning: 'requests of one agent at once' },
+  'requests.open_max': { value: 'n', meaning: 'requests of one agent that may wait for people' },
   'limits.body_bytes': { value: 'bytes', meaning: 'the largest body' },
   'signatures.compatibility': {
     value: 'choice',
@@ -61,6 +62,16 @@ const descriptions = {
     value: 'address',
     meaning: 'where an OpenTelemetry collector takes traces (OTLP over HTTP)',
   },
+  public_url: { value: 'address', meaning: 'where people reach the service (default: where it listens)' },
+  'webhooks.allow_private': {
+    value: 'boolean',
+    meaning: 'whether webhooks may be sent to addresses that are not public',
+  },
+  'smtp.url': {
+    value: 'address',
+    meaning: 'the mail server, such as smtps://user:password@mail.example.com',
+  },
+  'smtp.from': { value: 'address', meaning: 'the sender of e-mail' },
   'log.level': { value: 'level', meaning: 'trace, debug, info, warn, error or silent' },
 } as const satisfies Readonly<Record<SettingName, { readonly value: string; readonly meaning: string }>>;
 

@@ -14,9 +14,9 @@ import type { Attempts } from '../../people/attempts.ts';
 import { type Role, roles } from '../../people/operations.ts';
 import type { Application } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import type { SettingStore } from '../../store/store.ts';
 import { refusal } from '../credentials.ts';
 import { actorOf, conflict, invalidBody, manage, notAllowed } from '../manage.ts';
+import type { AccessNews } from '../news.ts';
 import type { JsonSchema } from '../operation.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../page.ts';
 import { personExample, personSchema, shownPersonReply } from '../person-view.ts';
@@ -35,7 +35,8 @@ import {
 
 export interface AccessRouteOptions {
   readonly signInDeps: SignInDeps;
-  readonly settings: SettingStore;
+  /** Hears of who is to be told. */
+  readonly accessNews: AccessNews;
   /** Counts what comes from one address without anybody being signed in. */
   readonly applications: Attempts;
 }
@@ -46,7 +47,7 @@ interface StandingBody {
 }
 
 export async function accessRoutes(app: FastifyInstance, options: AccessRouteOptions): Promise<void> {
-  const { signInDeps: deps, settings, applications } = options;
+  const { signInDeps: deps, applications, accessNews } = options;
   const { directory } = deps;
 
   manage<{ token: string; email: string; name: string; password: string }>(app, deps, {
@@ -64,7 +65,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
     },
     handle: async ({ body, reply }) => {
       const { token: secret, ...newcomer } = body;
-      const result = await setUpFirstAdmin(directory, settings, { secret, ...newcomer });
+      const result = await setUpFirstAdmin(directory, { secret, ...newcomer });
       if (result.kind === 'invalid') throw invalidBody(result);
       if (result.kind === 'no-link') throw linkNotValid();
       reply.code(201);
@@ -91,6 +92,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       const result = await invite(directory, actorOf(call), { ...draft, groups });
       if (result.kind === 'invalid') throw invalidBody(result);
       if (result.kind === 'not-allowed') throw notAllowed(result.detail);
+      accessNews.invited(result.invitation, result.secret);
       call.reply.code(201);
       return shownInvitation(result);
     },
@@ -184,6 +186,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       const result = await grantApplication(directory, actorOf(call), draft);
       switch (result.kind) {
         case 'invited':
+          accessNews.invited(result.invitation, result.secret);
           call.reply.code(201);
           return shownInvitation(result);
         case 'invalid':
@@ -219,6 +222,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       const result = await declineApplication(directory, actorOf(call), draft);
       switch (result.kind) {
         case 'declined':
+          accessNews.declined(result.application);
           return shownApplication(result.application, directory.clock());
         case 'invalid':
           throw invalidBody(result);

@@ -4,8 +4,8 @@
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { requestRecord } from '../../requests/record.ts';
 import { type RequestView, replyView } from '../../requests/reply.ts';
+import { standingOf } from '../../requests/standing.ts';
 import type { RequestStore } from '../../store/store.ts';
 import { type Ask, type Asked, contentTypeFault } from '../ask.ts';
 import { actionKeyLengthMax } from '../envelope.ts';
@@ -26,7 +26,7 @@ export interface AuthorizeRouteOptions {
   readonly clock: () => number;
   readonly metrics: Metrics;
   /** Where a request that waits for people is looked up again. */
-  readonly requests: Pick<RequestStore, 'find'>;
+  readonly requests: Pick<RequestStore, 'history'>;
   /** Ends every wait, so that the service can stop. */
   readonly stopping: AbortSignal;
 }
@@ -48,20 +48,20 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
       // 3. What the body claims to be (400).
       const fault = contentTypeFault(request.headers);
       if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
-      // 3. to 7. What it is and says, its signature, the decision on disk.
+      // 3. to 8. What it is and says, its signature, whether it is stopped, the decision on disk.
       const view = await ask.decide(asked, bodyOf(request) ?? Buffer.alloc(0));
       return view.status === 'pending' ? await whilePending(view, { request, reply }) : view;
     },
   });
 
-  /** 8. For a pending request, where it stands; at once, or after the wait that the client asks for. */
+  /** 9. For a pending request, where it stands; at once, or after the wait that the client asks for. */
   async function whilePending(
     view: RequestView,
     exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   ): Promise<RequestView> {
     const look = async () => {
-      const row = await options.requests.find(view.request_id);
-      return row === null ? null : replyView(requestRecord(row), clock());
+      const history = await options.requests.history(view.request_id);
+      return history === null ? null : replyView(standingOf(history), clock());
     };
     const latest = await waitAsAsked(view, exchange, { look, stopping: options.stopping });
     if (latest.status === 'pending') exchange.reply.header('location', locationOf(view));
@@ -124,7 +124,7 @@ function describeOperation(bodyBytesMax: number): Operation {
     id: 'authorize',
     summary: 'May this agent do this now?',
     description:
-      'A DENY is an answer and not an error. Checks run in this order, and the first that fails is the reply: key, state of the agent, rate, size, content type, JSON, envelope, signature, headers, idempotency. Whatever fails inside is 500, and nothing was granted.',
+      'A DENY is an answer and not an error. Checks run in this order, and the first that fails is the reply: key, state of the agent, rate, size, content type, JSON, envelope, signature, headers, kill switch, idempotency. Whatever fails inside is 500, and nothing was granted.',
     security: 'agentKey',
     parameters: headers,
     body: {
@@ -151,8 +151,14 @@ function describeOperation(bodyBytesMax: number): Operation {
     problems: [
       ...(['body_too_large', 'unsupported_content_type', 'invalid_json', 'invalid_envelope'] as const),
       ...(['invalid_header', 'idempotency_mismatch', 'missing_api_key', 'invalid_api_key'] as const),
-      ...(['invalid_signature', 'agent_disabled', 'agent_revoked', 'rate_limited'] as const),
-      ...(['too_many_failures', 'too_many_open_requests', 'internal_error', 'record_failed'] as const),
+      ...(['invalid_signature', 'agent_disabled', 'agent_revoked', 'stopped'] as const),
+      ...([
+        'rate_limited',
+        'too_many_failures',
+        'too_many_open_requests',
+        'internal_error',
+        'record_failed',
+      ] as const),
     ],
   };
 }

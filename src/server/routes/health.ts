@@ -30,7 +30,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
 }
 
 /** Stale policies do not make the service unready: the last good set decides. */
-function policyReport(state: PolicyState) {
+export function policyReport(state: PolicyState) {
   const { status, digest, commit, loadedAt, actions, rules, failure } = state;
   return {
     ...{ status, digest, commit, loaded_at: loadedAt, actions, rules },
@@ -60,6 +60,36 @@ const healthOperation: Operation = {
   problems: ['internal_error'],
 };
 
+/** How the policies stand; the management API shows the same. */
+export const policyReportSchema = {
+  type: 'object',
+  required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'failure'],
+  properties: {
+    status: { type: 'string', enum: ['current', 'stale'] },
+    digest: { type: 'string' },
+    commit: { type: ['string', 'null'] },
+    loaded_at: { type: 'string', format: 'date-time' },
+    actions: { type: 'integer' },
+    rules: { type: 'integer' },
+    failure: {
+      type: ['object', 'null'],
+      description: 'Why what stands in the policy directory did not take over.',
+      required: ['at', 'cause', 'message', 'diagnostics'],
+      properties: {
+        at: { type: 'string', format: 'date-time' },
+        cause: {
+          type: 'string',
+          enum: ['policies', 'unsettled', 'compiler'],
+          description:
+            'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started.',
+        },
+        message: { type: 'string' },
+        diagnostics: { type: 'array', description: 'The first hundred.' },
+      },
+    },
+  },
+} as const;
+
 const readySchema = {
   type: 'object',
   additionalProperties: false,
@@ -71,44 +101,19 @@ const readySchema = {
       required: ['status'],
       properties: { status: { type: 'string', enum: ['writable', 'not-writable'] } },
     },
-    policies: {
-      type: 'object',
-      required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'failure'],
-      properties: {
-        status: { type: 'string', enum: ['current', 'stale'] },
-        digest: { type: 'string' },
-        commit: { type: ['string', 'null'] },
-        loaded_at: { type: 'string', format: 'date-time' },
-        actions: { type: 'integer' },
-        rules: { type: 'integer' },
-        failure: {
-          type: ['object', 'null'],
-          description: 'Why what stands in the policy directory did not take over.',
-          required: ['at', 'cause', 'message', 'diagnostics'],
-          properties: {
-            at: { type: 'string', format: 'date-time' },
-            cause: {
-              type: 'string',
-              enum: ['policies', 'unsettled', 'compiler'],
-              description:
-                'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started.',
-            },
-            message: { type: 'string' },
-            diagnostics: { type: 'array', description: 'The first hundred.' },
-          },
-        },
-      },
-    },
+    policies: policyReportSchema,
   },
+} as const;
+
+export const policyReportExample = {
+  ...{ status: 'current', digest: '9f86d081884c7d65', commit: null, loaded_at: '2026-05-19T12:00:00.000Z' },
+  ...{ actions: 4, rules: 5, failure: null },
 } as const;
 
 const readyExample = {
   status: 'ready',
   store: { status: 'writable' },
-  policies: {
-    ...{ status: 'current', digest: '9f86d081884c7d65', commit: null, loaded_at: '2026-05-19T12:00:00.000Z' },
-    ...{ actions: 4, rules: 5, failure: null },
-  },
+  policies: policyReportExample,
 } as const;
 
 const readyOperation: Operation = {

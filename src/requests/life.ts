@@ -1,0 +1,55 @@
+// THE LIFE OF A REQUEST, as one table: how it stands, what can happen to it, and how it stands then. INVARIANT: what the
+// table refuses does not happen, whoever asks for it, and nothing leads from the policies' or people's last word back.
+
+import type { Outcome } from '../model/decision.ts';
+import type { RequestState, RequestStatus } from '../store/records.ts';
+
+/** `deadline` is the end of a wait or a grant; `outcome` the word that a grant was used, or will not be. */
+export const lifeEvents = ['approve', 'reject', 'step-up', 'deadline', 'outcome'] as const;
+export type LifeEvent = (typeof lifeEvents)[number];
+
+/** `decided`: as the policies decide now that what they asked for is there; until it is, the request waits on. */
+type Next = RequestStatus | 'decided' | 'refused';
+
+// biome-ignore format: a table
+export const life = {
+  //               approve     reject      step-up     deadline    outcome
+  pending:       ['decided',  'rejected', 'decided',  'expired',  'refused'],
+  auto_approved: ['refused',  'refused',  'refused',  'expired',  'consumed'],
+  approved:      ['refused',  'refused',  'refused',  'expired',  'consumed'],
+  rejected:      ['refused',  'refused',  'refused',  'refused',  'refused'],
+  expired:       ['refused',  'refused',  'refused',  'refused',  'refused'],
+  consumed:      ['refused',  'refused',  'refused',  'refused',  'refused'],
+} as const satisfies Readonly<Record<RequestStatus, readonly [Next, Next, Next, Next, Next]>>;
+
+const statusOf = {
+  ALLOW: 'approved',
+  DENY: 'rejected',
+  ESCALATE: 'pending',
+  REAUTH_REQUIRED: 'pending',
+} as const satisfies Readonly<Record<Outcome, RequestStatus>>;
+
+/** How a request stands after an event; null where it cannot happen. `decided` is null while something is missing. */
+export function nextStatus(
+  status: RequestStatus,
+  event: LifeEvent,
+  decided: Outcome | null = null,
+): RequestStatus | null {
+  const next: Next = life[status][lifeEvents.indexOf(event)] ?? 'refused';
+  switch (next) {
+    case 'refused':
+      return null;
+    case 'decided':
+      return decided === null ? status : statusOf[decided];
+    default:
+      return next;
+  }
+}
+
+/** How it stands at a moment: waits and grants end by themselves, what was refused or used stays so. */
+export function statusAt(
+  { status, expiresAtMs }: Omit<RequestState, 'decidedAtMs'>,
+  nowMs: number,
+): RequestStatus {
+  return nowMs < expiresAtMs ? status : (nextStatus(status, 'deadline') ?? status);
+}

@@ -1,0 +1,78 @@
+// That an agent's control owner has shown, there and then, to be there: remembered per agent, with the time, for rules
+// that ask for a step-up `within` some time. INVARIANT: it counts only while who stepped up is the control owner.
+
+import type { AskedRule } from '../model/asked.ts';
+import type { DocumentStore } from '../store/documents.ts';
+import type { AgentRow } from '../store/records.ts';
+
+export interface StepUp {
+  readonly atMs: number;
+  /** The person's id. */
+  readonly person: string;
+  readonly email: string;
+}
+
+export interface Stepping {
+  /** The person's id. */
+  readonly id: string;
+  readonly email: string;
+  /** As the record names the person. */
+  readonly who: string;
+}
+
+const kind = 'step-up';
+const triesMax = 10;
+
+/** The last of the agent; null where there is none, or another is its control owner by now. */
+export async function lastStepUp(
+  documents: Pick<DocumentStore, 'find'>,
+  agent: AgentRow,
+): Promise<StepUp | null> {
+  const row = await documents.find(kind, agent.id);
+  if (row === null) return null;
+  // Written by `rememberStepUp`.
+  const stepUp = JSON.parse(row.json) as StepUp;
+  return isControlOwner(agent.controlOwner, { id: stepUp.person, email: stepUp.email }) ? stepUp : null;
+}
+
+/** An agent names its control owner as text, a person's address or id. */
+export function isControlOwner(
+  controlOwner: string,
+  { id, email }: { readonly id: string; readonly email: string },
+): boolean {
+  return controlOwner === id || controlOwner.toLowerCase() === email.toLowerCase();
+}
+
+/** Remembers that the agent's control owner has stepped up, with the record of it. */
+export async function rememberStepUp(
+  documents: DocumentStore,
+  agent: AgentRow,
+  { person, nowMs }: { readonly person: Stepping; readonly nowMs: number },
+): Promise<StepUp> {
+  const { id, email, who } = person;
+  const stepUp: StepUp = { atMs: nowMs, person: id, email };
+  const fixed = { kind, id: agent.id, name: null, parent: null, endsAtMs: null };
+  const change = { atMs: nowMs, who, what: 'stepped-up', subject: agent.id, before: null, after: { email } };
+  // Of two who step up at once both have: whichever is stored last counts.
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const found = await documents.find(kind, agent.id);
+    const put = { seen: found?.version ?? 0, createdAtMs: found?.createdAtMs ?? nowMs };
+    const write = { ...fixed, ...put, json: JSON.stringify(stepUp) };
+    if ((await documents.write([write], change)) === 'changed') return stepUp;
+  }
+  throw new Error('a step-up could not be remembered: others came before each time');
+}
+
+/** Ids of the rules that a step-up satisfies by having been fresh at a moment; those without `within` never are. */
+export function freshReauths(
+  rules: readonly AskedRule[],
+  stepUp: StepUp | null,
+  atMs: number,
+): readonly string[] {
+  if (stepUp === null) return [];
+  return rules.flatMap((rule) =>
+    rule.kind === 'reauth' && rule.withinSeconds !== null && stepUp.atMs >= atMs - rule.withinSeconds * 1000
+      ? [rule.rule]
+      : [],
+  );
+}

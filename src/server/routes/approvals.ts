@@ -1,0 +1,112 @@
+// Approvals: the queue of those who may give them, and their word on a request. A GET never decides.
+
+import type { FastifyInstance } from 'fastify';
+import { grantOf } from '../../people/operations.ts';
+import type { SignInDeps } from '../../people/sign-in.ts';
+import type { Changed, Decisions, WordDraft } from '../../requests/decisions.ts';
+import { requestSummary } from '../../requests/reply.ts';
+import { standingOf } from '../../requests/standing.ts';
+import type { Store } from '../../store/store.ts';
+import { approverOf, detailOf, groupsOf, requestNotFound } from '../decided-view.ts';
+import { actorOf, type Call, manage } from '../manage.ts';
+import { cursorOf, pageParameters, pageReply, readPage } from '../page.ts';
+import { detailExample, detailSchema, summaryExample, summarySchema } from '../request-view.ts';
+import { objectSchema, text } from '../schemas.ts';
+import { isFor, isOwnersCall, requestId } from './requests.ts';
+
+export interface ApprovalRouteOptions {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+  readonly decisions: Decisions;
+}
+
+interface WordBody {
+  readonly comment: string;
+  readonly group?: string;
+}
+
+const commentLengthMax = 2_000;
+
+export async function approvalRoutes(app: FastifyInstance, options: ApprovalRouteOptions): Promise<void> {
+  const { signInDeps: deps, store, decisions } = options;
+  const { clock } = deps.directory;
+
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/approvals', access: 'requests.approve' },
+    operation: {
+      id: 'listApprovals',
+      summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
+      description: 'Those that the caller has approved are left out.',
+      parameters: pageParameters,
+      replies: { 200: pageReply('A page of requests', summarySchema, summaryExample) },
+    },
+    handle: async (call) => {
+      const { countMax, after } = readPage(call.query);
+      const actor = actorOf(call);
+      const found = await store.requests.waiting({
+        ...{ groups: groupsOf(actor), personId: actor.person.id, nowMs: Math.trunc(clock()) },
+        after: after === null ? null : { expiresAtMs: after.createdAtMs, id: after.id },
+        countMax: countMax + 1,
+      });
+      const shown = found.slice(0, countMax).map(standingOf);
+      const last = found.length > countMax ? shown.at(-1) : undefined;
+      return {
+        items: shown.map((standing) => requestSummary(standing, clock())),
+        next_cursor:
+          last === undefined ? null : cursorOf({ createdAtMs: last.expiresAtMs, id: last.record.id }),
+      };
+    },
+  });
+
+  async function give(
+    call: Call<WordBody>,
+    decide: (id: string, draft: WordDraft) => Promise<Changed>,
+  ): Promise<unknown> {
+    const id = call.params.id ?? '';
+    const { comment, group = null } = call.body;
+    const actor = actorOf(call);
+    const history = await store.requests.history(id);
+    if (history === null) throw requestNotFound();
+    const isSeen = grantOf(actor.roles, 'requests.view') === 'yes';
+    if (!isSeen && !(await isFor(store, call, standingOf(history)))) throw requestNotFound();
+    const isOfAll = call.grant === 'yes' || (await isOwnersCall(store, call, history.row.agentId));
+    const approver = approverOf(actor, isOfAll);
+    return detailOf(await decide(id, { approver, group, comment }), clock());
+  }
+
+  const replies = {
+    200: { description: 'How it stands now', schema: detailSchema, example: detailExample },
+  };
+  const body = {
+    description: '`group` is needed where several that the person belongs to are asked.',
+    schema: objectSchema({ comment: text(commentLengthMax) }, { group: text(100) }),
+    examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
+  };
+
+  manage<WordBody>(app, deps, {
+    ...{ method: 'POST', url: '/v1/requests/:id/approve', access: 'requests.approve' },
+    operation: {
+      id: 'approveRequest',
+      summary: "Approves a request for one of the person's groups",
+      description:
+        'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
+      ...{ parameters: [requestId], body, replies },
+      problems: ['request_not_found', 'conflict', 'stopped'],
+    },
+    handle: (call) => give(call, decisions.approve),
+  });
+
+  manage<WordBody>(app, deps, {
+    ...{ method: 'POST', url: '/v1/requests/:id/reject', access: 'requests.reject' },
+    operation: {
+      id: 'rejectRequest',
+      summary: 'Rejects a request, for good',
+      description:
+        "One rejection is enough: by one of a group that is asked, by the agent's control owner, or an admin.",
+      ...{ parameters: [requestId], replies },
+      body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
+      problems: ['request_not_found', 'conflict'],
+    },
+    handle: (call) => give(call, decisions.reject),
+  });
+}

@@ -1,0 +1,179 @@
+// Step-up: an agent's control owner shows there and then to be there, by a passkey, or by password and one-time code,
+// for one request or for the agent. INVARIANT: nobody else is even asked for credentials, and what is asked of a
+// passkey counts for that person and that request alone.
+
+import type { FastifyInstance } from 'fastify';
+import { isControlOwner } from '../../people/control-owner.ts';
+import { checkPasskey, type PasskeyDeps, passkeyRequestOptions } from '../../people/passkeys.ts';
+import { reauthenticate, type SignInDeps } from '../../people/sign-in.ts';
+import type { Decisions } from '../../requests/decisions.ts';
+import type { AgentRow } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
+import { refusal, wrongCredentials } from '../credentials.ts';
+import { detailOf, refused, requestNotFound, steppingOf } from '../decided-view.ts';
+import { actorOf, type Call, manage, notAllowed, notFound } from '../manage.ts';
+import type { OperationReply } from '../operation.ts';
+import { ProblemError } from '../problem.ts';
+import { detailExample, detailSchema } from '../request-view.ts';
+import { idParameter, objectSchema, text, time, timeText } from '../schemas.ts';
+import { requestId } from './requests.ts';
+
+export interface StepUpRouteOptions {
+  readonly signInDeps: SignInDeps;
+  readonly passkeyDeps: PasskeyDeps;
+  readonly store: Store;
+  readonly decisions: Decisions;
+}
+
+interface Shown {
+  readonly password?: string;
+  readonly code?: string;
+  readonly passkey?: unknown;
+}
+
+export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOptions): Promise<void> {
+  const { signInDeps: deps, passkeyDeps, store, decisions } = options;
+  const { clock } = deps.directory;
+
+  const body = {
+    description: '`password` and `code`, or `passkey`: what the browser gave for the options.',
+    schema: objectSchema({}, { password: text(1024), code: text(6), passkey: { type: 'object' } }),
+    examples: {
+      codes: { password: 'correct horse battery', code: '287082' },
+      passkey: { passkey: { id: 'AbC', type: 'public-key' } },
+    },
+  };
+  const problems = [
+    'wrong_credentials',
+    'code_needed',
+    'second_factor_missing',
+    'too_many_attempts',
+  ] as const;
+
+  /** The agent of the request, where the caller is its control owner. */
+  async function agentOfRequest(call: Call<unknown>): Promise<AgentRow> {
+    const row = await store.requests.find(call.params.id ?? '');
+    const agent = row === null ? null : await store.agents.find(row.agentId);
+    if (agent === null) throw requestNotFound();
+    return ownedBy(call, agent);
+  }
+
+  async function agentNamed(call: Call<unknown>): Promise<AgentRow> {
+    const id = call.params.id ?? '';
+    const agent = await store.agents.find(id);
+    if (agent?.id !== id) throw notFound('agent');
+    return ownedBy(call, agent);
+  }
+
+  /** Throws unless the caller has shown, here and now, to be who they are. */
+  async function check(call: Call<Shown>, purpose: string): Promise<void> {
+    const { person } = actorOf(call);
+    const { password, code = null, passkey } = call.body;
+    if (passkey !== undefined) {
+      const answered = await checkPasskey(passkeyDeps, purpose, passkey);
+      if (answered?.id !== person.id) throw wrongCredentials();
+      return;
+    }
+    if (password === undefined) {
+      const detail = 'send `password` and `code`, or `passkey`';
+      throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
+    }
+    const address = call.request.clientAddress;
+    const result = await reauthenticate(deps, person, { password, code, address });
+    if (result.kind === 'right') return;
+    if (result.kind !== 'second-factor-not-set-up') throw refusal(result);
+    throw new ProblemError('second_factor_missing', 'set up one-time codes or a passkey first');
+  }
+
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/requests/:id/step-up/options', access: 'agents.step-up' },
+    operation: {
+      id: 'askPasskeyForRequest',
+      summary: 'What `navigator.credentials.get` takes, to step up for the request',
+      parameters: [requestId],
+      replies: { 200: webAuthnReply },
+      problems: ['request_not_found'],
+    },
+    handle: async (call) => {
+      await agentOfRequest(call);
+      return await passkeyRequestOptions(passkeyDeps, purposeOf(call, 'request'));
+    },
+  });
+
+  manage<Shown>(app, deps, {
+    ...{ method: 'POST', url: '/v1/requests/:id/step-up', access: 'agents.step-up' },
+    operation: {
+      id: 'stepUpForRequest',
+      summary: "Steps up for a request, as the agent's control owner; it is then decided again",
+      ...{ parameters: [requestId], body },
+      replies: {
+        200: { description: 'How it stands now', schema: detailSchema, example: detailExample },
+      },
+      problems: [...problems, 'request_not_found', 'conflict', 'stopped'],
+    },
+    handle: async (call) => {
+      await agentOfRequest(call);
+      await check(call, purposeOf(call, 'request'));
+      return detailOf(await decisions.stepUp(call.params.id ?? '', steppingOf(actorOf(call))), clock());
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/agents/:id/step-up/options', access: 'agents.step-up' },
+    operation: {
+      id: 'askPasskeyForAgent',
+      summary: 'What `navigator.credentials.get` takes, to step up for the agent',
+      parameters: [agentId],
+      replies: { 200: webAuthnReply },
+      problems: ['not_found'],
+    },
+    handle: async (call) => {
+      await agentNamed(call);
+      return await passkeyRequestOptions(passkeyDeps, purposeOf(call, 'agent'));
+    },
+  });
+
+  manage<Shown>(app, deps, {
+    ...{ method: 'POST', url: '/v1/agents/:id/step-up', access: 'agents.step-up' },
+    operation: {
+      id: 'stepUpForAgent',
+      summary: 'Steps up for an agent, as its control owner',
+      description: 'Counts for rules that ask for a step-up `within` some time, for that time.',
+      ...{ parameters: [agentId], body },
+      replies: {
+        200: {
+          description: 'Remembered',
+          schema: objectSchema({ at: time }),
+          example: { at: '2026-03-02T10:00:00.000Z' },
+        },
+      },
+      problems: [...problems, 'not_found'],
+    },
+    handle: async (call) => {
+      const { id } = await agentNamed(call);
+      await check(call, purposeOf(call, 'agent'));
+      const result = await decisions.stepUpAgent(id, steppingOf(actorOf(call)));
+      if (result.kind === 'unknown') throw notFound('agent');
+      if (result.kind !== 'stepped-up') throw refused(result);
+      return { at: timeText(result.atMs) };
+    },
+  });
+}
+
+const agentId = idParameter('The id in the list.', '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a');
+
+function ownedBy(call: Call<unknown>, agent: AgentRow): AgentRow {
+  if (isControlOwner(actorOf(call).person, agent.controlOwner)) return agent;
+  throw notAllowed('only the control owner of the agent steps up for it');
+}
+
+/** An answer to this question counts for nothing else, and for nobody else. */
+function purposeOf(call: Call<unknown>, kind: 'request' | 'agent'): string {
+  return `step up for ${kind} ${call.params.id} by ${actorOf(call).person.id}`;
+}
+
+const webAuthnReply: OperationReply = {
+  description: 'The options, as WebAuthn names them',
+  schema: { type: 'object', additionalProperties: true },
+  example: { challenge: 'AbC' },
+};

@@ -1,0 +1,98 @@
+// What meters mean: what one request adds to each, and a reading as a walk over all entries. Nothing here is fast; the
+// generated functions and the book of running totals are held equal to it.
+
+import type { Contribution } from '../model/metering.ts';
+import type { Meter, MeterKey, PolicySet } from '../model/policy.ts';
+import type { Facts, Reading } from '../model/request.ts';
+import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
+import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
+import { evaluate, evaluateCondition, type Scope } from './evaluate.ts';
+import { isInterval, isMoney } from './quantity.ts';
+import { readField } from './read.ts';
+
+/** What a request is to one meter. */
+export interface MeterShare {
+  /** For which agent, owner, session or value it counts; null where that is not known. */
+  readonly key: string | null;
+  /** Null where the meter does not count the request. */
+  readonly contribution: Contribution | null;
+}
+
+/** Of a request whose payload has the shape of its action. */
+export function meterShare(set: PolicySet, meter: Meter, facts: Facts): MeterShare {
+  const scope: Scope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
+  const key = distinctTexts(meter.per.map((one) => valueText(keyValue(one, scope))));
+  if (!meter.actions.includes(facts.action)) return { key, contribution: null };
+  const counts = meter.when === null ? true : evaluateCondition(meter.when, scope);
+  if (counts === false) return { key, contribution: null };
+  return { key, contribution: { isCertain: counts === true, value: addedValue(meter, scope) } };
+}
+
+function keyValue(key: MeterKey, scope: Scope): Value | Unknown {
+  const { agent, request } = scope.facts;
+  switch (key.kind) {
+    case 'agent':
+      return agent.id ?? unknown;
+    case 'owner':
+      return agent.control_owner ?? unknown;
+    case 'session':
+      return request.session ?? unknown;
+    case 'payload':
+      return readField(key.read, scope) ?? unknown;
+  }
+}
+
+function addedValue({ aggregate, argument, currency }: Meter, scope: Scope): Contribution['value'] {
+  if (argument === null) return fromNumber(1);
+  const value = evaluate(argument, scope);
+  if (aggregate === 'distinct') return valueText(value);
+  if (value === unknown || value === null || typeof value !== 'object' || isInterval(value)) return null;
+  if (!isMoney(value)) return value as Decimal;
+  return value.currency === null || value.currency === currency ? value.amount : null;
+}
+
+function valueText(value: Value | Unknown): string | null {
+  if (value === unknown || value === null || Array.isArray(value)) return null;
+  return distinctText(value as DistinctValue);
+}
+
+/** A request that was granted or is pending, as far as one meter and one key go. */
+export interface CountedRequest {
+  /** Null while pending. */
+  readonly grantedAtMs: number | null;
+  readonly contribution: Contribution;
+}
+
+export interface ReadingMoment {
+  readonly nowMs: number;
+  /** What the request that asks would add. */
+  readonly current: Contribution | null;
+}
+
+/** Where a meter stands with the request that asks; null where it is unknown. */
+export function meterReading(
+  { aggregate, overSeconds }: Pick<Meter, 'aggregate' | 'overSeconds'>,
+  requests: readonly CountedRequest[],
+  { nowMs, current }: ReadingMoment,
+): Reading | null {
+  const counted = requests
+    .filter(({ grantedAtMs }) => grantedAtMs === null || nowMs - grantedAtMs < overSeconds * 1000)
+    .map(({ grantedAtMs, contribution }) =>
+      grantedAtMs === null ? { ...contribution, isCertain: false } : contribution,
+    );
+  const all = current === null ? counted : [...counted, current];
+  if (all.some(({ value }) => value === null)) return null;
+  if (aggregate === 'distinct') {
+    const certain = new Set(all.filter(({ isCertain }) => isCertain).map(({ value }) => value));
+    return { low: fromNumber(certain.size), high: fromNumber(new Set(all.map(({ value }) => value)).size) };
+  }
+  let low: Decimal | null = zero;
+  let high: Decimal | null = zero;
+  for (const { isCertain, value } of all) {
+    const amount = value as Decimal;
+    if (low !== null && (isCertain || amount.coefficient < 0n)) low = add(low, amount);
+    if (high !== null && (isCertain || amount.coefficient > 0n)) high = add(high, amount);
+  }
+  return low === null || high === null ? null : { low, high };
+}

@@ -1,0 +1,60 @@
+// What a store keeps of meters: the entries of requests, and since when every request has entered a meter. Entries come
+// with the record of their request and change with it, in one transaction.
+
+/** What a request adds to a meter. */
+export interface MeterEntryRow {
+  /** Digest of all that the meter says. */
+  readonly definition: string;
+  /** For whom it counts. */
+  readonly key: string;
+  readonly isCertain: boolean;
+  /** An amount as decimal text, or a value to tell apart; null where it is not known. */
+  readonly value: string | null;
+}
+
+export interface StoredMeterEntry extends MeterEntryRow {
+  readonly requestId: string;
+  /** Null while the request is pending. */
+  readonly grantedAtMs: number | null;
+}
+
+export interface MeterStore {
+  /**
+   * From now on every request enters these meters and no others; what was kept of others is forgotten. Yields, in the
+   * order of `definitions`, since when it has been so; null where requests may lack that were pending then.
+   */
+  note(definitions: readonly string[], atMs: number): Promise<readonly (number | null)[]>;
+  /** Requests that were pending when the meter was new have entered it too. */
+  noteWhole(definition: string): Promise<void>;
+  /** Entries of requests that are pending. */
+  pending(definition: string): Promise<readonly StoredMeterEntry[]>;
+  /** Entries that were granted after a place, by time; the first are those granted after a moment. */
+  granted(definition: string, after: EntryPlace, countMax: number): Promise<readonly StoredMeterEntry[]>;
+  /** Entries for requests that are already recorded, as far as these are granted or pending. */
+  add(entries: readonly (MeterEntryRow & { readonly requestId: string })[]): Promise<void>;
+  /** Requests that were granted after a moment or are pending, by the time at which they were made. */
+  counted(page: CountedPage): Promise<readonly CountedRequest[]>;
+  /** The moment from which on no record was deleted; null where none ever was. */
+  wholeSinceMs(): Promise<number | null>;
+  /** Forgets entries that were granted before a moment; yields how many. */
+  forget(definition: string, beforeMs: number, countMax: number): Promise<number>;
+}
+
+export interface EntryPlace {
+  readonly grantedAtMs: number;
+  readonly requestId: string;
+}
+
+export interface CountedPage {
+  readonly sinceMs: number;
+  readonly after: { readonly createdAtMs: number; readonly id: string } | null;
+  readonly countMax: number;
+}
+
+export interface CountedRequest {
+  readonly id: string;
+  readonly actionKey: string;
+  readonly createdAtMs: number;
+  readonly grantedAtMs: number | null;
+  readonly recordJson: string;
+}

@@ -1,0 +1,136 @@
+// Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
+// INVARIANT: no query looks through more than a fixed number of requests, however many are stored: a list walks one
+// index from where the page before ended, the queue those that are pending.
+
+import type { Database } from 'better-sqlite3';
+import type { RequestEvent } from './records.ts';
+import { type EventColumns, requestEvent, requestRow, type StoredRequestColumns } from './sqlite-rows.ts';
+import type {
+  RequestFilter,
+  RequestHistory,
+  RequestPage,
+  RequestPlace,
+  RequestsFound,
+  WaitingPage,
+} from './store.ts';
+
+/** Requests that are looked through for one page. */
+export const lookedThroughMax = 2_000;
+
+const statusNow = 'coalesce(now_status, status)';
+const endNow = 'coalesce(now_expires_ms, expires_ms)';
+/** A wait or a grant past its end is over, also where that is not recorded. */
+const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= @nowMs
+  THEN 'expired' ELSE ${statusNow} END`;
+
+/** The walk of a list: of one agent, of one status, or of all. */
+export const walks = {
+  agent: 'agent_id = @agentId',
+  // The second condition is that of the index.
+  status: `${statusNow} = @status AND ${statusNow} <> 'auto_approved'`,
+  time: 'TRUE',
+} as const;
+
+/** Whether a decision asks one of the groups for an approval; `json` is a text with the decision in it. */
+const asks = (json: string): string =>
+  `EXISTS (SELECT 1 FROM json_each(${json}, '$.decision.requires.approvals') AS asked, json_each(@groups) AS one
+     WHERE asked.value ->> '$.group' = one.value)`;
+
+const decidedOf = `SELECT detail_json FROM request_events
+  WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1`;
+
+/** What a list asks beyond its walk; each part only where it is asked. */
+const filters = `(@agentId IS NULL OR agent_id = @agentId)
+  AND (@actionKey IS NULL OR action_key = @actionKey)
+  AND (@status IS NULL OR ${statusAtNow} = @status)
+  AND (@outcome IS NULL OR outcome = @outcome)
+  AND (@policy IS NULL OR record_json ->> '$.decision.matchedPolicy' = @policy)
+  AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
+  AND (@isOfAll OR agent_id IN (SELECT id FROM agents WHERE control_owner = @email COLLATE NOCASE OR control_owner = @personId)
+    OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
+
+export function listText(walk: string): string {
+  return `SELECT id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
+    WHERE ${walk} AND created_ms BETWEEN @fromMs AND @untilMs AND (created_ms, id) < (@afterMs, @afterId)
+    ORDER BY created_ms DESC, id DESC LIMIT ${lookedThroughMax}`;
+}
+
+export const waitingText = `SELECT id FROM requests
+  WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs AND (${endNow}, id) > (@afterMs, @afterId)
+    AND ${asks(`coalesce((${decidedOf}), record_json)`)}
+    AND NOT EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'approved'
+      AND detail_json ->> '$.person' = @personId)
+  ORDER BY ${endNow}, id LIMIT @countMax`;
+
+type Looked = RequestPlace & { readonly isFound: 0 | 1 };
+
+export function prepareRequestLists(database: Database) {
+  const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
+  const eventsOf = database.prepare<[string], EventColumns>(
+    'SELECT * FROM request_events WHERE request_id = ? ORDER BY sequence',
+  );
+  const list = (walk: string) => database.prepare<[object], Looked>(listText(walk));
+  const lists = { agent: list(walks.agent), status: list(walks.status), time: list(walks.time) };
+  const waiting = database.prepare<[object], { id: string }>(waitingText);
+  const open = database.prepare<[string, number], { id: string }>(
+    `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
+  );
+
+  const events = (id: string): readonly RequestEvent[] => eventsOf.all(id).map(requestEvent);
+
+  function find(id: string): RequestHistory | null {
+    const columns = byId.get(id);
+    return columns === undefined ? null : { row: requestRow(columns), events: events(id) };
+  }
+
+  const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
+
+  function page(asked: RequestPage): RequestsFound {
+    const found: string[] = [];
+    let looked = 0;
+    let last: RequestPlace | null = null;
+    for (const { isFound, ...place } of lists[walkOf(asked)].iterate(parametersOf(asked))) {
+      if (found.length === asked.countMax) return { found: findAll(found), next: last };
+      looked += 1;
+      last = place;
+      if (isFound === 1) found.push(place.id);
+    }
+    return { found: findAll(found), next: looked === lookedThroughMax ? last : null };
+  }
+
+  return {
+    events,
+    // A transaction, so that all of it is of one moment.
+    history: database.transaction(find),
+    requestPage: database.transaction(page),
+    waiting: database.transaction(({ groups, after, ...asked }: WaitingPage): readonly RequestHistory[] =>
+      findAll(
+        waiting
+          .all({
+            ...{ ...asked, groups: JSON.stringify(groups) },
+            ...{ afterMs: after?.expiresAtMs ?? -1, afterId: after?.id ?? '' },
+          })
+          .map(({ id }) => id),
+      ),
+    ),
+    openOf: (agentId: string, countMax: number): readonly string[] =>
+      open.all(agentId, countMax).map(({ id }) => id),
+  };
+}
+
+function walkOf({ agentId, status }: RequestFilter): keyof typeof walks {
+  if (agentId !== null) return 'agent';
+  // Nearly all that are granted at once stand so until they are over.
+  return status === null || status === 'auto_approved' || status === 'expired' ? 'time' : 'status';
+}
+
+function parametersOf({ seenBy, after, fromMs, untilMs, countMax: _, ...asked }: RequestPage): object {
+  return {
+    ...asked,
+    ...{ fromMs: fromMs ?? 0, untilMs: untilMs ?? Number.MAX_SAFE_INTEGER },
+    ...{ afterMs: after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, afterId: after?.id ?? '' },
+    ...{ isOfAll: Number(seenBy === null), email: seenBy?.owner?.email ?? null },
+    personId: seenBy?.owner?.id ?? null,
+    groups: JSON.stringify(seenBy?.groups ?? []),
+  };
+}

@@ -1,0 +1,306 @@
+// From what has happened to messages that are delivered: who wants to hear of it gets one, attempts are made when they
+// are due, a few at a time, and a webhook that fails for days is disabled. INVARIANT: telling is a push onto a list:
+// nobody waits for a webhook, a receiver that hangs holds up no other, and what waits is bounded.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Read } from '../people/collection.ts';
+import type { Directory } from '../people/directory.ts';
+import {
+  attempted,
+  claimed,
+  type Delivery,
+  deliveriesOf,
+  newDelivery,
+  store,
+  type WebhookNews,
+  waitingOf,
+} from './outbox.ts';
+import { delayAfter } from './retry.ts';
+import { type AttemptResult, send } from './send.ts';
+import { webhookHeaders } from './signature.ts';
+import {
+  allWebhooks,
+  secretsOf,
+  shownInRecords,
+  type Webhook,
+  type WebhookDeps,
+  webhooksOf,
+} from './webhook.ts';
+
+export interface DispatcherOptions extends WebhookDeps {
+  /** Hears of what could not be stored or was dropped; messages in store are tried again. */
+  readonly onFailure: (error: unknown) => void;
+  /** Looks for what has happened elsewhere, and tells it; called with each tick. */
+  readonly follow?: () => Promise<void>;
+  /** From 0 up to 1. */
+  readonly chance?: () => number;
+  readonly everyMs?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface Dispatcher {
+  /** Never throws, and returns at once. */
+  tell(news: WebhookNews): void;
+  /** A message to one webhook, whatever it wants to hear of. Null where there is no such webhook. */
+  test(webhookId: string): Promise<Delivery | null>;
+  /** What is due now; called every second once started. */
+  tick(): Promise<void>;
+  start(): void;
+  /** Resolves when nothing is under way; for tests. */
+  settled(): Promise<void>;
+  /** Begins nothing more, and waits a moment for what is under way; the rest is tried again after the next start. */
+  close(): Promise<void>;
+}
+
+const everyMsDefault = 1_000;
+const timeoutMsDefault = 15_000;
+const attemptsAtOnce = 16;
+const attemptsAtOncePerWebhook = 4;
+const toldMax = 10_000;
+const pendingMax = 10_000;
+const storedAtOnce = 100;
+/** Messages of other processes that have ended are looked for so often. */
+const lookMs = 60_000;
+const failingMaxMs = 5 * 24 * 60 * 60 * 1000;
+const closeMs = 2_000;
+const gone = 410;
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  return new Outgoing(options);
+}
+
+/** A class because it holds what changes: what waits, and what is under way. */
+class Outgoing implements Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #directory: Directory;
+  readonly #told: WebhookNews[] = [];
+  readonly #pending = new Map<string, Read<Delivery>>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #busy = new Map<string, number>();
+  #work: Promise<void> = Promise.resolve();
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #storing: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#directory = options.directory;
+  }
+
+  /** Also while it closes, for requests that are still answered: what is stored now is sent after the next start. */
+  tell(news: WebhookNews): void {
+    if (this.#told.length >= toldMax) {
+      this.#options.onFailure(new Error(`more than ${toldMax} messages wait to be stored: one was dropped`));
+      return;
+    }
+    this.#told.push(news);
+    void this.#storeTold();
+  }
+
+  async test(webhookId: string): Promise<Delivery | null> {
+    const found = await webhooksOf(this.#directory).find(webhookId);
+    if (found === null) return null;
+    const news = { type: 'webhook.test', id: webhookId, links: {}, atMs: this.#now() } as const;
+    const delivery = newDelivery(found.value, news);
+    const stored = await store(this.#directory, { value: delivery, version: 0 });
+    if (stored === null) return null;
+    this.#pending.set(delivery.id, stored);
+    if (this.#timer !== null) this.#launch();
+    return delivery;
+  }
+
+  tick(): Promise<void> {
+    this.#work = this.#work.then(async () => {
+      if (this.#isClosed) return;
+      try {
+        await this.#options.follow?.();
+        await this.#storeTold();
+        if (this.#now() - this.#lookedAtMs >= lookMs) await this.#look();
+        this.#launch();
+      } catch (error) {
+        this.#options.onFailure(error);
+      }
+    });
+    return this.#work;
+  }
+
+  start(): void {
+    const next = (): void => {
+      if (this.#isClosed) return;
+      this.#timer = setTimeout(() => void this.tick().then(next), this.#options.everyMs ?? everyMsDefault);
+      this.#timer.unref();
+    };
+    next();
+  }
+
+  async settled(): Promise<void> {
+    await this.#work;
+    await this.#storing;
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer ?? undefined);
+    const late = new Promise<void>((done) => setTimeout(done, closeMs).unref());
+    await Promise.race([this.settled(), late]);
+  }
+
+  #now(): number {
+    return Math.trunc(this.#directory.clock());
+  }
+
+  /** Messages for what has been told, stored together; whoever calls meanwhile waits for the same. */
+  #storeTold(): Promise<void> {
+    this.#storing ??= this.#storeAll().finally(() => {
+      this.#storing = null;
+    });
+    return this.#storing;
+  }
+
+  async #storeAll(): Promise<void> {
+    try {
+      while (this.#told.length > 0) {
+        const active = (await allWebhooks(this.#directory)).filter(({ value }) => value.status === 'active');
+        const batch = this.#told.slice(0, storedAtOnce);
+        const made = batch.flatMap((news) =>
+          active
+            .filter(({ value }) => (value.events as readonly string[]).includes(news.type))
+            .map(({ value }) => newDelivery(value, news)),
+        );
+        const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
+        const puts = kept.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
+        if (puts.length > 0) await this.#directory.documents.write(puts, null);
+        this.#told.splice(0, batch.length);
+        for (const delivery of kept) this.#pending.set(delivery.id, { value: delivery, version: 1 });
+        if (kept.length < made.length) {
+          this.#options.onFailure(
+            new Error(`more than ${pendingMax} messages wait: ${made.length - kept.length} dropped`),
+          );
+        }
+      }
+    } catch (error) {
+      // What was told stays, and is stored with the next tick.
+      this.#options.onFailure(error);
+    }
+    if (this.#timer !== null) this.#launch();
+  }
+
+  /** Takes up what waits in the store, also after another process. */
+  async #look(): Promise<void> {
+    const nowMs = this.#now();
+    for (const { value: webhook } of await allWebhooks(this.#directory)) {
+      let after: Delivery | null = null;
+      do {
+        const page: readonly Read<Delivery>[] = await deliveriesOf(this.#directory).list({
+          ...{ parent: waitingOf(webhook.id), after, countMax: storedAtOnce },
+        });
+        for (const read of page) this.#takeUp(read);
+        await pause();
+        after = page.length < storedAtOnce ? null : (page.at(-1)?.value ?? null);
+      } while (after !== null && this.#pending.size < pendingMax);
+    }
+    this.#lookedAtMs = nowMs;
+  }
+
+  #takeUp(read: Read<Delivery>): void {
+    if (!this.#underWay.has(read.value.id)) this.#pending.set(read.value.id, read);
+  }
+
+  #launch(): void {
+    if (this.#isClosed) return;
+    const nowMs = this.#now();
+    for (const [id, read] of this.#pending) {
+      if (this.#underWay.size >= attemptsAtOnce) return;
+      const { webhookId, nextAtMs } = read.value;
+      const busy = this.#busy.get(webhookId) ?? 0;
+      if ((nextAtMs ?? 0) > nowMs || busy >= attemptsAtOncePerWebhook || this.#underWay.has(id)) continue;
+      this.#busy.set(webhookId, busy + 1);
+      const attempt = this.#attempt(read)
+        .catch((error: unknown) => {
+          if (!this.#isClosed) this.#options.onFailure(error);
+        })
+        .finally(() => {
+          this.#underWay.delete(id);
+          this.#busy.set(webhookId, (this.#busy.get(webhookId) ?? 1) - 1);
+          this.#launch();
+        });
+      this.#underWay.set(id, attempt);
+    }
+  }
+
+  async #attempt(read: Read<Delivery>): Promise<void> {
+    const { id, webhookId } = read.value;
+    // Whatever happens now, what stands in the store counts: the next look finds it there.
+    this.#pending.delete(id);
+    const webhook = await webhooksOf(this.#directory).find(webhookId);
+    if (webhook === null) {
+      const removal = deliveriesOf(this.#directory).remove(read.value, read.version);
+      await this.#directory.documents.write([removal], null);
+      return;
+    }
+    const isTest = read.value.type === 'webhook.test';
+    if (webhook.value.status === 'disabled' && !isTest) {
+      const result = { kind: 'failed', status: null, reason: 'the webhook is disabled' } as const;
+      await store(this.#directory, {
+        value: attempted(read.value, result, { nowMs: this.#now(), delayMs: null }),
+        version: read.version,
+      });
+      return;
+    }
+    const claim = await store(this.#directory, {
+      value: claimed(read.value, this.#now()),
+      version: read.version,
+    });
+    if (claim === null) return;
+    await this.#conclude(claim, webhook, await this.#send(claim.value, webhook.value));
+  }
+
+  #send({ id, body }: Delivery, webhook: Webhook): Promise<AttemptResult> {
+    const { masterKey, arePrivateAddressesAllowed, timeoutMs = timeoutMsDefault } = this.#options;
+    const nowMs = this.#now();
+    const message = { id, atSeconds: Math.floor(nowMs / 1_000), body };
+    const headers = webhookHeaders(message, secretsOf(masterKey, webhook, nowMs));
+    return send({ url: webhook.url, headers, body, timeoutMs, arePrivateAddressesAllowed });
+  }
+
+  async #conclude(claim: Read<Delivery>, webhook: Read<Webhook>, result: AttemptResult): Promise<void> {
+    const nowMs = this.#now();
+    const isTest = claim.value.type === 'webhook.test';
+    const chance = this.#options.chance ?? Math.random;
+    const delayMs = isTest ? null : delayAfter(claim.value.attempts, chance());
+    const next = attempted(claim.value, result, { nowMs, delayMs });
+    const stored = await store(this.#directory, { value: next, version: claim.version });
+    if (stored !== null && next.status === 'pending') this.#pending.set(next.id, stored);
+    if (!isTest) await this.#judge(webhook, result, nowMs);
+  }
+
+  /** Notes since when a webhook fails, and disables one that has for days, or is gone by its own word. */
+  async #judge(
+    { value: webhook, version }: Read<Webhook>,
+    result: AttemptResult,
+    nowMs: number,
+  ): Promise<void> {
+    const { failingSinceMs } = webhook;
+    const put = (changed: Webhook) => webhooksOf(this.#directory).put(changed, version);
+    if (result.kind === 'delivered') {
+      if (failingSinceMs === null) return;
+      await this.#directory.documents.write([put({ ...webhook, failingSinceMs: null })], null);
+      return;
+    }
+    const isGone = result.status === gone;
+    const isLong = failingSinceMs !== null && nowMs - failingSinceMs >= failingMaxMs;
+    if (isGone || isLong) {
+      const because = isGone ? 'the receiver answered 410: gone' : 'every attempt has failed for five days';
+      const disabled: Webhook = { ...webhook, status: 'disabled', disabledBecause: because };
+      // Whoever changed it meanwhile has looked after it: a conflict is left alone.
+      await this.#directory.change([put(disabled)], {
+        ...{ who: 'system', what: 'webhook-disabled', subject: webhook.id },
+        ...{ before: shownInRecords(webhook), after: shownInRecords(disabled) },
+      });
+    } else if (failingSinceMs === null) {
+      await this.#directory.documents.write([put({ ...webhook, failingSinceMs: nowMs })], null);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// E-mail by SMTP, where it is configured: one message at a time, tried again a few times, and dropped with a word in the
+// log after that. INVARIANT: posting is a push onto a bounded list, so no request waits for mail or fails with it; the
+// library is loaded with the first message.
+
+import type { Transporter } from 'nodemailer';
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface Mailer {
+  /** Never throws, and returns at once. */
+  post(mail: Mail): void;
+  /** Resolves when nothing waits; for tests. */
+  settled(): Promise<void>;
+  /** Begins no other message, and waits a moment for the one under way. */
+  close(): Promise<void>;
+}
+
+export interface MailerOptions {
+  /** `smtp:` or `smtps:`, with a user and a password where the server asks for them. */
+  readonly url: string;
+  readonly from: string;
+  /** Hears of a message that was given up; no address and no text is in what it hears. */
+  readonly onFailure: (error: unknown) => void;
+  /** Milliseconds before each further attempt. */
+  readonly retryMs?: readonly number[];
+  readonly timeoutMs?: number;
+}
+
+const retryMsDefault = [5_000, 60_000];
+const timeoutMsDefault = 15_000;
+const waitingMax = 1_000;
+const closeMs = 2_000;
+
+export function createMailer(options: MailerOptions): Mailer {
+  const { onFailure, retryMs = retryMsDefault } = options;
+  const waiting: Mail[] = [];
+  const ending = new AbortController();
+  let transport: Transporter | null = null;
+  let work: Promise<void> | null = null;
+
+  async function sendAll(): Promise<void> {
+    for (let mail = waiting.shift(); mail !== undefined; mail = waiting.shift()) {
+      try {
+        await sendWithRetries(mail);
+      } catch (error) {
+        if (!ending.signal.aborted) onFailure(withoutNames(error));
+      }
+    }
+    work = null;
+  }
+
+  async function sendWithRetries(mail: Mail): Promise<void> {
+    for (const delayMs of [...retryMs, null]) {
+      try {
+        transport ??= await openTransport(options);
+        await transport.sendMail({
+          ...{ from: options.from, subject: mail.subject, text: mail.text },
+          // As a record it is one address, whatever characters are in it.
+          to: { name: '', address: mail.to },
+        });
+        return;
+      } catch (error) {
+        if (delayMs === null || ending.signal.aborted) throw error;
+        await pause(delayMs, ending.signal);
+      }
+    }
+  }
+
+  return {
+    post(mail) {
+      if (ending.signal.aborted) return;
+      if (waiting.length >= waitingMax) return onFailure(new Error(`more than ${waitingMax} messages wait`));
+      waiting.push(mail);
+      work ??= sendAll();
+    },
+    settled: async () => {
+      while (work !== null) await work;
+    },
+    async close() {
+      waiting.length = 0;
+      ending.abort();
+      const late = new Promise<void>((done) => setTimeout(done, closeMs).unref());
+      await Promise.race([work, late]);
+      transport?.close();
+    },
+  };
+}
+
+/** What a server or the library says may hold addresses: the codes are enough to find out. */
+function withoutNames(error: unknown): Error {
+  const { code, responseCode } = (error ?? {}) as {
+    readonly code?: unknown;
+    readonly responseCode?: unknown;
+  };
+  const codes = [code, responseCode].filter((one) => typeof one === 'string' || typeof one === 'number');
+  return new Error(`the mail server did not take a message (${codes.join(' ') || 'no code'})`);
+}
+
+async function openTransport({ url, timeoutMs = timeoutMsDefault }: MailerOptions): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    url,
+    // Nothing that a message holds makes the library read a file or an address.
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+  });
+}
+
+/** Ends early with the signal. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(done, ms);
+    const end = (): void => {
+      clearTimeout(timer);
+      done();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    timer.unref();
+  });
+}

@@ -1,0 +1,186 @@
+// `node test/acceptance/budget-rounds.ts [--clients 64] [--requests 2000] [--kills 10]`: many clients ask for shares of
+// one budget at once, and the process is killed without warning in between. Afterwards every decision in the records
+// must be the one that the definition gives in their order, and no more may have been granted than the budget has.
+
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { PolicySet } from '../../src/model/policy.ts';
+import type { Facts } from '../../src/model/request.ts';
+import { compile } from '../../src/pipeline.ts';
+import { type RequestRecord, requestRecord } from '../../src/requests/record.ts';
+import { authorize } from '../../src/spec/authorize.ts';
+import { type CountedRequest, meterReading, meterShare } from '../../src/spec/meters.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { RequestRow } from '../../src/store/records.ts';
+import { type Answered, runLoad } from './load.ts';
+import { addAgent, type Service, startService } from './service.ts';
+
+/** About half of what is asked for; of large runs less, as the definition walks over all grants for each request. */
+function budgetOf({ clients, requests }: BudgetOptions): number {
+  return Math.min(5_000, clients * requests);
+}
+
+const policiesWith = (budget: number): string => `
+action payment.create { amount: money(currency) 0.01.., currency: "USD" }
+meter spent = sum(payload.amount) in USD of payment.create per agent over 24h
+approvers finance "Finance"
+policy shares on payment.create {
+  allow any_share
+  escalate large_share to finance within 24h
+    when payload.amount >= 90 USD
+  deny beyond_budget
+    when spent > ${budget} USD
+}
+`;
+
+export interface BudgetRun {
+  readonly answered: number;
+  readonly recorded: number;
+  readonly granted: number;
+  readonly grantedSum: number;
+  /** What pending requests may still take. */
+  readonly pendingSum: number;
+  readonly budget: number;
+  /** Records decided otherwise than the definition says, and grants that were answered but are not recorded. */
+  readonly faults: readonly string[];
+}
+
+export interface BudgetOptions {
+  readonly clients: number;
+  /** Of each client. */
+  readonly requests: number;
+  readonly kills: number;
+  readonly onRound?: (round: number, answered: number) => void;
+}
+
+export async function runBudget(options: BudgetOptions): Promise<BudgetRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-budget-'));
+  const [directory, data] = [join(folder, 'policies'), join(folder, 'data')];
+  mkdirSync(directory);
+  const budget = budgetOf(options);
+  writeFileSync(join(directory, 'shares.policy'), policiesWith(budget));
+  const answered = await load(directory, data, options);
+  const records = await recordsOf(join(data, 'writ.db'));
+  return { answered: answered.length, budget, ...judge(budget, records, answered) };
+}
+
+/** As many rounds as there are kills and one more, each on the store that the one before has left. */
+async function load(
+  directory: string,
+  data: string,
+  { clients, requests, kills, onRound }: BudgetOptions,
+): Promise<readonly Answered[]> {
+  const answered: Answered[] = [];
+  let key: string | null = null;
+  const perRound = Math.ceil((clients * requests) / (kills + 1));
+  for (let round = 0; round <= kills; round += 1) {
+    const service: Service = await startService({ policies: directory, data });
+    key ??= await addAgent(data, 'spender');
+    const isLast = round === kills;
+    const killAt = Math.floor(perRound * (0.3 + 0.6 * Math.random()));
+    const replies = await runLoad({
+      ...{ url: service.url, key, clients, total: perRound },
+      request: (index) => ({
+        action_key: 'payment.create',
+        // One of each round waits for people.
+        payload: { amount: index === 5 ? 95 : 1 + (index % 7) / 4, currency: 'USD' },
+      }),
+      onReply: (count) => {
+        if (!isLast && count === killAt) service.process.kill('SIGKILL');
+      },
+    });
+    answered.push(...replies);
+    onRound?.(round, answered.length);
+    if (isLast) await service.end('SIGTERM');
+    else await service.end('SIGKILL');
+  }
+  return answered;
+}
+
+/** In the order of the chain. */
+async function recordsOf(path: string): Promise<readonly RequestRecord[]> {
+  const store = await openStore({ path });
+  const records: RequestRecord[] = [];
+  try {
+    for (let after = 0; ; ) {
+      const stretch = await store.chain.stretch(after, 500);
+      for (const { entry } of stretch.records) {
+        if (entry.kind !== 'request') continue;
+        const row = await store.requests.find(String(entry.id));
+        records.push(requestRecord(row as RequestRow));
+      }
+      after += 500;
+      if (after >= stretch.lastSequence) return records;
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function judge(
+  budget: number,
+  records: readonly RequestRecord[],
+  answered: readonly Answered[],
+): Omit<BudgetRun, 'answered' | 'budget'> {
+  const set = setOf(policiesWith(budget));
+  const meter = set.meters.get('spent')!;
+  const counted: CountedRequest[] = [];
+  const faults: string[] = [];
+  let [granted, grantedSum, pendingSum] = [0, 0, 0];
+  for (const record of records) {
+    const facts: Facts = {
+      ...{ action: record.actionKey, payload: record.payload, agent: record.agent, request: record.request },
+      ...{ nowMs: record.createdAtMs, meters: {}, satisfied: record.satisfied },
+    };
+    const { contribution } = meterShare(set, meter, facts);
+    const reading = meterReading(meter, counted, { nowMs: record.createdAtMs, current: contribution });
+    const expected = authorize(set, { ...facts, meters: reading === null ? {} : { spent: reading } });
+    const { outcome } = record.decision;
+    if (outcome !== expected.outcome)
+      faults.push(`${record.id}: ${outcome}, by definition ${expected.outcome}`);
+    const amount = Number(record.payload.amount);
+    if (outcome === 'ALLOW') {
+      granted += 1;
+      grantedSum += amount;
+    } else if (outcome === 'ESCALATE') pendingSum += amount;
+    if (outcome !== 'DENY' && contribution !== null)
+      counted.push({ grantedAtMs: outcome === 'ALLOW' ? record.createdAtMs : null, contribution });
+  }
+  const outcomes = new Map(records.map(({ id, decision }) => [id, decision.outcome as string]));
+  for (const { reply } of answered) {
+    const { request_id: id, decision } = reply.body;
+    if (reply.status !== 200) faults.push(`a reply of ${reply.status}: ${JSON.stringify(reply.body)}`);
+    else if (outcomes.get(String(id)) !== decision)
+      faults.push(`${id}: answered ${decision}, recorded ${outcomes.get(String(id))}`);
+  }
+  return { recorded: records.length, granted, grantedSum, pendingSum, faults };
+}
+
+function setOf(text: string): PolicySet {
+  const { set } = compile({
+    files: [{ path: 'shares.policy', text }],
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
+  });
+  if (set === null) throw new Error('the policies compile');
+  return set;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      clients: { type: 'string', default: '64' },
+      requests: { type: 'string', default: '2000' },
+      kills: { type: 'string', default: '0' },
+    },
+  });
+  const run = await runBudget({
+    ...{ clients: Number(values.clients), requests: Number(values.requests), kills: Number(values.kills) },
+    onRound: (round, count) => process.stdout.write(`round ${round}: ${count} answered so far\n`),
+  });
+  const { faults, ...totals } = run;
+  process.stdout.write(`${JSON.stringify(totals)}\n${faults.slice(0, 20).join('\n')}\n`);
+  const isWithin = run.grantedSum + run.pendingSum <= run.budget;
+  process.exitCode = faults.length === 0 && isWithin && run.granted > 0 ? 0 : 1;
+}

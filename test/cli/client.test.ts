@@ -1,0 +1,160 @@
+// Commands that call a running service: what they print, what they say where something is wrong, and with which code
+// they end.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { firstAdmin, personWith, send, tokenClient } from '../server/person-client.ts';
+import { authorize, type Service, startService } from '../server/service.ts';
+import { type Ran, writ } from './writ.ts';
+
+async function startWithAdmin() {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  const ann = await tokenClient(service, admin);
+  return { service, admin, ann, run: runner(service, tokenOf(ann.headers)) };
+}
+
+function tokenOf({ authorization = '' }: Readonly<Record<string, string>>): string {
+  return authorization.replace('Bearer ', '');
+}
+
+function runner({ url }: Pick<Service, 'url'>, token: string): (...args: string[]) => Promise<Ran> {
+  return (...args) => writ(args, { env: { WRIT_URL: url, WRIT_TOKEN: token } });
+}
+
+describe('writ switch', () => {
+  test('stops what it covers, shows it, and lets it go on', async () => {
+    const { service, run } = await startWithAdmin();
+    const on = await run('switch', 'on', 'area:demo', '--reason', 'an incident');
+    expect([on.code, on.stdout]).toEqual([0, expect.stringContaining('area:demo is stopped')]);
+    const list = JSON.parse((await run('switch', 'list', '--json')).stdout);
+    expect(list.items).toMatchObject([{ scope: 'area:demo', reason: 'an incident' }]);
+    expect((await authorize(service)).status).toBe(403);
+    const off = await run('switch', 'off', list.items[0].id);
+    expect([off.code, off.stdout]).toEqual([0, `${list.items[0].id} is off\n`]);
+    expect((await authorize(service)).status).toBe(200);
+    expect((await run('switch', 'list')).stdout).toBe('no switch is on\n');
+    const again = await run('switch', 'off', list.items[0].id);
+    expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such switch\n']);
+  });
+});
+
+describe('writ people', () => {
+  test('invites, changes, disables and lists', async () => {
+    const { run } = await startWithAdmin();
+    const invited = await run('people', 'invite', 'ben@example.com', '--name', 'Ben', '--role', 'auditor');
+    expect([invited.code, invited.stdout]).toEqual([0, expect.stringMatching(/#token=[\w-]{43}\n/)]);
+    const weak = await run('people', 'invite', 'eve@example.com', '--name', 'Eve', '--role', 'approver');
+    expect([weak.code, weak.stderr]).toEqual([1, expect.stringContaining('/groups: name the groups')]);
+    const { items } = JSON.parse((await run('people', 'list', '--json')).stdout);
+    expect(items).toMatchObject([{ email: 'ann@example.com', roles: ['admin'] }]);
+    const last = await run('people', 'disable', items[0].id);
+    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('the last admin')]);
+    const changed = await run('people', 'change', items[0].id, '--name', 'Anna');
+    expect([changed.code, changed.stdout]).toEqual([0, expect.stringContaining('Anna')]);
+    expect((await run('people', 'change', items[0].id)).code).toBe(2);
+  });
+
+  test('answers applications', async () => {
+    const { service, run } = await startWithAdmin();
+    const apply = async (email: string) => {
+      const body = { email, name: 'Ben', reason: 'I approve \u202epayments' };
+      return (await send(service, '/v1/applications', { method: 'POST', body })).body.id as string;
+    };
+    const [one, other] = [await apply('ben@example.com'), await apply('eve@example.com')];
+    expect(typeof one).toBe('string');
+    const granted = await run('people', 'grant', one, '--role', 'approver', '--group', 'finance');
+    expect([granted.code, granted.stdout]).toEqual([0, expect.stringContaining('#token=')]);
+    const declined = await run('people', 'decline', other, '--reason', 'ask your own team first');
+    expect([declined.code, declined.stdout]).toEqual([0, 'the application of eve@example.com is declined\n']);
+    const list = await run('people', 'applications');
+    expect(list.stdout).not.toContain('\u202e');
+    expect(list.stdout).toMatch(/eve@example\.com .* declined/);
+  });
+
+  test('makes another link for the first admin, while there is nobody', async () => {
+    const service = await startService();
+    const data = service.policyFile.replace('policies/demo.policy', 'var');
+    const made = await writ(['people', 'setup-link', '--data', data, '--url', 'https://writ.example.com/']);
+    expect([made.code, made.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^https:\/\/writ\.example\.com\/setup#token=/),
+    ]);
+    const token = made.stdout.trim().replace(/.*#token=/, '');
+    const body = { token, email: 'ann@example.com', name: 'Ann', password: 'correct horse battery' };
+    expect((await send(service, '/v1/setup', { method: 'POST', body })).status).toBe(201);
+    const late = await writ(['people', 'setup-link', '--data', data]);
+    expect([late.code, late.stderr]).toEqual([
+      1,
+      'error: there are people already: an admin invites others\n',
+    ]);
+  });
+});
+
+describe('a client', () => {
+  test('says what to do where it is not let in', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const wrong = await runner(service, `writp_${'0'.repeat(46)}`)('people', 'list');
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: 401 not_signed_in: .*make a new one/),
+    ]);
+    const auditor = await personWith(service, admin, { email: 'eve@example.com', roles: ['auditor'] });
+    const refused = await runner(service, tokenOf(auditor.headers))('switch', 'on', 'all', '--reason', 'x');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^error: 403 not_allowed: /)]);
+    const none = await writ(['people', 'list'], { env: { WRIT_URL: service.url, WRIT_TOKEN: '' } });
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('WRIT_TOKEN')]);
+    expect((await run('switch', 'off', '..')).code).toBe(2);
+  });
+
+  test('says that nobody answers, or that it is somebody else', async () => {
+    const down = await writ(['switch', 'list', '--url', 'http://127.0.0.1:1', '--token', 't']);
+    expect([down.code, down.stderr]).toEqual([1, expect.stringContaining('is the service running')]);
+    const other = createServer((_request, response) => response.writeHead(500).end('<html>'));
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void other.close());
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const foreign = await writ(['switch', 'list', '--url', url, '--token', 't']);
+    expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining('not from a Writ service')]);
+    const bad = await writ(['switch', 'list', '--url', 'ftp://x', '--token', 't']);
+    expect(bad.code).toBe(2);
+  });
+
+  test('never shows its token', async () => {
+    const { service } = await startWithAdmin();
+    const token = `writp_${'S'.repeat(46)}`;
+    const ran = await runner(service, token)('people', 'list', '--json');
+    expect(ran.stdout + ran.stderr).not.toContain(token);
+  });
+});
+
+describe('writ requests, approve, reject', () => {
+  test('lists, shows and decides what waits', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const ben = await personWith(service, admin, {
+      ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    });
+    const asBen = runner(service, tokenOf(ben.headers));
+    const ask = async () => {
+      const body = '{"action_key":"demo.escalate","payload":{"note":"\\u001b[2J"}}';
+      return ((await (await authorize(service, { body })).json()) as { request_id: string }).request_id;
+    };
+    const [one, other] = [await ask(), await ask()];
+    const list = await run('requests', '--status', 'pending');
+    expect([list.code, list.stdout]).toEqual([0, expect.stringContaining(one)]);
+    const shown = await run('requests', 'show', one);
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('demo.escalate')]);
+    expect(shown.stdout).not.toContain('\u001b');
+    expect(JSON.parse((await run('requests', 'show', one, '--json')).stdout).request_id).toBe(one);
+    const approved = await asBen('approve', one, '--comment', 'the invoice is right');
+    expect([approved.code, approved.stderr]).toEqual([0, '']);
+    expect(JSON.parse((await run('requests', 'show', one, '--json')).stdout).status).toBe('approved');
+    const rejected = await asBen('reject', other, '--comment', 'we do not know this vendor', '--json');
+    expect(JSON.parse(rejected.stdout).status).toBe('rejected');
+    const late = await asBen('approve', other, '--comment', 'after all');
+    expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/^error: 409 /)]);
+    expect((await run('requests', 'show', 'nonsense')).code).toBe(1);
+    expect((await asBen('approve', one)).code).toBe(2);
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { compareEntries } from './meters.ts';
+
+it('the generated functions enter into meters what the definition says', { timeout: 240_000 }, () => {
+  const { compared, seen, differences } = compareEntries(250, 5_000);
+  expect(differences).toEqual([]);
+  expect(compared).toBeGreaterThan(5_000);
+  const kinds = ['sum', 'count', 'distinct'].flatMap((aggregate) => [
+    `certain ${aggregate}`,
+    `uncertain ${aggregate}`,
+    `left out ${aggregate}`,
+  ]);
+  const expected = [...kinds, 'certain unknown sum', 'certain unknown distinct', 'unknown key', 'known key'];
+  expect(expected.filter((kind) => !seen.has(kind))).toEqual([]);
+});

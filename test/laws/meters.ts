@@ -1,0 +1,82 @@
+// What requests add to meters: by the generated functions and by the definition, over random policy sets and requests.
+
+import type { MeterUse } from '../../src/model/metering.ts';
+import type { Meter, PolicySet } from '../../src/model/policy.ts';
+import type { Facts } from '../../src/model/request.ts';
+import { metersOf } from '../../src/program/meters.ts';
+import { createRandom } from '../../src/prove/random.ts';
+import { type MeterShare, meterShare } from '../../src/spec/meters.ts';
+import { checkPayload } from '../../src/spec/payload.ts';
+import { compileSet, ruleIdsOf } from './differential.ts';
+import { randomSet } from './policies.ts';
+import { randomFacts } from './requests.ts';
+
+export interface EntriesRun {
+  readonly compared: number;
+  /** What was seen, by kind: `certain amounts`, `unknown key` and the like. */
+  readonly seen: ReadonlyMap<string, number>;
+  readonly differences: readonly string[];
+}
+
+const requestsPerSet = 20;
+
+/** From `seed` on, so many sets. */
+export function compareEntries(sets: number, seed: number): EntriesRun {
+  const seen = new Map<string, number>();
+  const differences: string[] = [];
+  let compared = 0;
+  for (let setSeed = seed; setSeed < seed + sets; setSeed++) {
+    const random = createRandom(setSeed);
+    const generated = randomSet(random);
+    const { set, engine } = compileSet(generated);
+    if (set === null || engine === null) continue;
+    const ruleIds = ruleIdsOf(set);
+    for (let i = 0; i < requestsPerSet; i++) {
+      const facts = randomFacts(random, generated, ruleIds);
+      const uses = engine.entries(facts);
+      for (const meter of set.meters.values()) {
+        const expected = shareOf(set, meter, facts);
+        const found = useOf(set, meter, uses);
+        compared += 1;
+        if (expected !== null) count(seen, expected, meter);
+        const difference = differenceBetween(expected, found);
+        if (difference !== null) differences.push(`seed ${setSeed}, ${meter.name}: ${difference}`);
+      }
+    }
+  }
+  return { compared, seen, differences };
+}
+
+/** Null where the request is refused by the gate, or its action is not one that the meter counts. */
+function shareOf(set: PolicySet, meter: Meter, facts: Facts): MeterShare | null {
+  const action = set.actions.get(facts.action);
+  if (action === undefined || checkPayload(action.shape, facts.payload).length > 0) return null;
+  return meter.actions.includes(facts.action) ? meterShare(set, meter, facts) : null;
+}
+
+function useOf(set: PolicySet, meter: Meter, uses: readonly MeterUse[]): MeterUse | null {
+  const { id } = metersOf(set).definition(meter);
+  return uses.find(({ definition }) => definition.id === id) ?? null;
+}
+
+/** Of an action that a meter does not count there may be an entry, for it may be read: it must add nothing. */
+function differenceBetween(expected: MeterShare | null, found: MeterUse | null): string | null {
+  if (expected === null)
+    return found?.contribution == null ? null : `adds ${text(found)}, by definition nothing`;
+  if (found === null) return `has no entry, by definition ${text(expected)}`;
+  const [a, b] = [text(found), text(expected)];
+  return a === b ? null : `${a}, by definition ${b}`;
+}
+
+function text({ key, contribution }: MeterShare): string {
+  return JSON.stringify([key, contribution?.isCertain, contribution?.value], (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}
+
+function count(seen: Map<string, number>, { key, contribution }: MeterShare, meter: Meter): void {
+  const certainty = contribution === null ? 'left out' : contribution.isCertain ? 'certain' : 'uncertain';
+  const value = contribution?.value === null ? ' unknown' : '';
+  const kinds = [`${certainty}${value} ${meter.aggregate}`, key === null ? 'unknown key' : 'known key'];
+  for (const kind of kinds) seen.set(kind, (seen.get(kind) ?? 0) + 1);
+}

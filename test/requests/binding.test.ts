@@ -1,0 +1,90 @@
+// What an approval counts for: one request to the byte, the rule with the condition that was approved, one person once.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ApprovalRule } from '../../src/model/asked.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import {
+  type Approved,
+  approvalsOf,
+  type BoundWord,
+  bind,
+  isSatisfied,
+  requestDigest,
+} from '../../src/requests/binding.ts';
+
+const request = {
+  agentId: 'agent-1',
+  actionKey: 'payment.create',
+  payload: { amount: 5, vendor: 'Staples' },
+};
+
+const rule: ApprovalRule = {
+  ...{ rule: 'payments/large', kind: 'approval', group: 'finance', needs: 2, withinSeconds: 60 },
+  conditionDigest: 'c1',
+};
+
+function word(person: string, change: Partial<BoundWord> = {}): BoundWord {
+  const email = `${person}@example.com`;
+  return { isApproved: true, person, email, digest: requestDigest(request), rules: [bind(rule)], ...change };
+}
+
+function approved(words: readonly BoundWord[], change: Partial<Approved> = {}): Approved {
+  return { words, digest: requestDigest(request), isOwner: () => false, ...change };
+}
+
+describe('the digest', () => {
+  test('is over the canonical text, whatever the order of the names', () => {
+    const payload = { vendor: 'Staples', amount: 5 };
+    expect(requestDigest({ ...request, payload })).toBe(requestDigest(request));
+    // printf '%s' '{"action":"a.b","agent":"x","payload":{"n":1}}' | sha256sum
+    expect(requestDigest({ agentId: 'x', actionKey: 'a.b', payload: { n: 1 } })).toBe(
+      '6e88bff1c7bf57e61ab230704c6965bd95bc56286e321ff9686a8e5ce40069b9',
+    );
+  });
+
+  test('differs for another agent, another action, and every other payload', () => {
+    const digest = requestDigest(request);
+    expect(requestDigest({ ...request, agentId: 'agent-2' })).not.toBe(digest);
+    expect(requestDigest({ ...request, actionKey: 'payment.create2' })).not.toBe(digest);
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), (other) => {
+        // A lone surrogate is refused at the door.
+        fc.pre(JSON.stringify(other).isWellFormed() && !JSON.stringify(other).includes('\\ud'));
+        const payload = other as JsonObject;
+        const isSame = JSON.stringify(payload) === JSON.stringify(request.payload);
+        expect(requestDigest({ ...request, payload }) === digest).toBe(isSame);
+      }),
+    );
+  });
+});
+
+describe('approvals', () => {
+  test('of two people satisfy a rule that needs two', () => {
+    expect(isSatisfied(rule, approved([word('ann')]))).toBe(false);
+    expect(isSatisfied(rule, approved([word('ann'), word('ben')]))).toBe(true);
+  });
+
+  test.each<[string, readonly BoundWord[]]>([
+    ['the same person twice', [word('ann'), word('ann')]],
+    [
+      'of another request',
+      [word('ann'), word('ben', { digest: requestDigest({ ...request, agentId: 'b' }) })],
+    ],
+    ['for another rule', [word('ann'), word('ben', { rules: [{ ...bind(rule), id: 'payments/small' }] })]],
+    ['for another group', [word('ann'), word('ben', { rules: [{ ...bind(rule), group: 'security' }] })]],
+    ['for another condition', [word('ann'), word('ben', { rules: [{ ...bind(rule), condition: 'c2' }] })]],
+    ['a rejection', [word('ann'), word('ben', { isApproved: false })]],
+    ['a later one for another group', [word('ann'), word('ben'), word('ben', { rules: [] })]],
+  ])('%s do not', (_, words) => {
+    expect(approvalsOf(rule, approved(words))).toBe(1);
+    expect(isSatisfied(rule, approved(words))).toBe(false);
+  });
+
+  test('of the control owner count only where one person is enough', () => {
+    const isOwner: Approved['isOwner'] = ({ id }) => id === 'ann';
+    const words = [word('ann'), word('ben')];
+    expect(approvalsOf(rule, approved(words, { isOwner }))).toBe(1);
+    expect(approvalsOf({ ...rule, needs: 1 }, approved(words, { isOwner }))).toBe(2);
+  });
+});

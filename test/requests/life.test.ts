@@ -1,0 +1,51 @@
+// The table of a request's life, cell by cell, against the words of its rules.
+
+import { describe, expect, test } from 'vitest';
+import { outcomes } from '../../src/model/decision.ts';
+import { life, lifeEvents, nextStatus, statusAt } from '../../src/requests/life.ts';
+import { type RequestStatus, requestStatuses } from '../../src/store/records.ts';
+
+const grants: readonly RequestStatus[] = ['auto_approved', 'approved'];
+const ended: readonly RequestStatus[] = ['rejected', 'expired', 'consumed'];
+
+test('names every state and every event', () => {
+  expect(Object.keys(life).toSorted()).toEqual([...requestStatuses].toSorted());
+  for (const row of Object.values(life)) expect(row).toHaveLength(lifeEvents.length);
+});
+
+describe.each(requestStatuses)('%s', (status) => {
+  test.each(['approve', 'step-up'] as const)('%s: only a wait is decided again', (event) => {
+    const next = outcomes.map((outcome) => nextStatus(status, event, outcome));
+    expect(next).toEqual(
+      status === 'pending' ? ['approved', 'pending', 'pending', 'rejected'] : [null, null, null, null],
+    );
+    expect(nextStatus(status, event)).toBe(status === 'pending' ? 'pending' : null);
+  });
+
+  test('reject: only a wait, and for good', () => {
+    expect(nextStatus(status, 'reject')).toBe(status === 'pending' ? 'rejected' : null);
+  });
+
+  test('deadline: what waits or is granted is over, what is over stays', () => {
+    expect(nextStatus(status, 'deadline')).toBe(ended.includes(status) ? null : 'expired');
+  });
+
+  test('outcome: only a grant is used', () => {
+    expect(nextStatus(status, 'outcome')).toBe(grants.includes(status) ? 'consumed' : null);
+  });
+
+  test('ends by itself at its end and not before', () => {
+    expect(statusAt({ status, expiresAtMs: 10 }, 9)).toBe(status);
+    expect(statusAt({ status, expiresAtMs: 10 }, 10)).toBe(ended.includes(status) ? status : 'expired');
+  });
+
+  test('is never granted once it is over', () => {
+    for (const event of lifeEvents) {
+      for (const outcome of outcomes) {
+        const next = nextStatus(status, event, outcome);
+        if (ended.includes(status)) expect(next).toBeNull();
+        if (next === 'approved') expect([status, outcome]).toEqual(['pending', 'ALLOW']);
+      }
+    }
+  });
+});

@@ -1,0 +1,87 @@
+// The request path over a real store and real policies, with meters; it can be ended and begun again, as a process is.
+
+import { onTestFinished } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { compile } from '../../src/pipeline.ts';
+import { createAuthorizer } from '../../src/requests/authorize.ts';
+import type { InForce } from '../../src/requests/engine.ts';
+import { createRequestId } from '../../src/requests/id.ts';
+import { createMetering } from '../../src/requests/metering.ts';
+import type { RequestRecord } from '../../src/requests/record.ts';
+import { requestRecord } from '../../src/requests/record.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { AgentRow } from '../../src/store/records.ts';
+
+export function inForceOf(text: string): InForce {
+  const { set, engine, diagnostics } = compile({
+    files: [{ path: 'a.policy', text }],
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
+  });
+  if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return {
+    ...{ decide: engine.decide, decideTraced: engine.decideTraced, decideRecorded: engine.decideRecorded },
+    ...{ trace: engine.trace, shapeOf: engine.shapeOf, asks: () => new Map() },
+    ...{ entries: engine.entries, entriesRecorded: engine.entriesRecorded, meters: engine.meters },
+    ...{ digest: 'digest', commit: null },
+  };
+}
+
+export interface World {
+  nowMs: number;
+  inForce: InForce;
+}
+
+export interface AskOptions {
+  readonly action?: string;
+  readonly session?: string | null;
+  readonly by?: AgentRow;
+}
+
+/** One life of the service on the store at `path`. */
+export async function begin(path: string, world: World, agent: AgentRow) {
+  const store = await openStore({ path });
+  let isOpen = true;
+  const end = async () => {
+    if (!isOpen) return;
+    isOpen = false;
+    await metering.close();
+    await store.close();
+  };
+  onTestFinished(end);
+  const clock = () => world.nowMs;
+  /** Of filling meters. */
+  const failures: unknown[] = [];
+  const metering = createMetering({
+    ...{ meters: store.meters, clock },
+    onFailure: (error) => failures.push(error),
+  });
+  const authorizer = createAuthorizer({
+    ...{ store, clock, metering, policies: () => world.inForce, openRequestsMax: 1_000 },
+  });
+  const ask = async (
+    payload: JsonObject,
+    { action = 'pay.send', session = null, by = agent }: AskOptions = {},
+  ) => {
+    const result = await authorizer.authorize({
+      ...{ agent: by, key: { id: 'key00001', isReplaced: false }, actionKey: action, payload },
+      ...{ isSigned: false, session, clientAddress: '192.0.2.7', idempotencyKey: null, bodyDigest: null },
+      requestId: createRequestId(world.nowMs),
+    });
+    if (result.kind !== 'decided') throw new Error(result.kind);
+    return result.request;
+  };
+  /** What the request's record says. */
+  const record = async (id: string): Promise<RequestRecord> => {
+    const row = await store.requests.find(id);
+    if (row === null) throw new Error('every request has a record');
+    return requestRecord(row);
+  };
+  /** Takes the set over, and waits until its meters are filled. */
+  const take = async (inForce: InForce) => {
+    world.inForce = inForce;
+    for (let noting = metering.note(inForce); noting !== null; noting = metering.note(inForce)) await noting;
+    await metering.settled();
+  };
+  await take(world.inForce);
+  return { store, metering, ask, record, take, end, failures };
+}

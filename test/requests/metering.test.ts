@@ -1,0 +1,271 @@
+// Meters at work: nothing passes a limit together that would not pass it one by one, whatever fails, ends or begins
+// again in between.
+
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/store/store-error.ts';
+import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { begin, inForceOf, type World } from './metered.ts';
+
+const head = `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" | "EUR", to: string }
+  action pay.ask { amount: money(currency) 0.01.., currency: "USD" }
+  approvers finance "Finance"
+  `;
+const rules = `
+  policy budget on pay.send {
+    allow all
+    deny beyond when spent > 100 USD
+    escalate large to finance within 1h when payload.amount > 50 USD
+  }`;
+const meter = 'meter spent = sum(payload.amount) in USD of pay.send per agent over 24h';
+const policies = `${head} ${meter} ${rules}`;
+const dayMs = 24 * 60 * 60 * 1000;
+
+async function setUp(text = policies) {
+  const path = join(temporaryFolder(), 'writ.db');
+  const agent = agentRow();
+  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  return { path, agent, world, service: await begin(path, world, agent) };
+}
+
+const pay = (amount: number, currency = 'USD') => ({ amount, currency, to: 'a' });
+
+describe('a limit', () => {
+  test('is not passed by many who ask at once', async () => {
+    const { service } = await setUp();
+    const replies = await Promise.all(Array.from({ length: 64 }, () => service.ask(pay(9))));
+    expect(replies.filter(({ decision }) => decision === 'ALLOW')).toHaveLength(11);
+    expect(replies.filter(({ decision }) => decision === 'DENY')).toHaveLength(53);
+  });
+
+  test('is there again when the window has moved on', async () => {
+    const { service, world } = await setUp();
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
+    world.nowMs = startMs + dayMs - 1;
+    expect((await service.ask(pay(1))).decision).toBe('DENY');
+    world.nowMs = startMs + dayMs;
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
+  });
+
+  test('counts what is pending, and what is refused not', async () => {
+    const { service } = await setUp();
+    expect((await service.ask(pay(60))).decision).toBe('ESCALATE');
+    expect((await service.ask(pay(41))).decision).toBe('DENY');
+    expect((await service.ask(pay(40))).decision).toBe('ALLOW');
+  });
+
+  test('is kept for each agent alone', async () => {
+    const { service } = await setUp();
+    const other = { ...agentRow(), id: 'other' };
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
+    expect((await service.ask(pay(50), { by: other })).decision).toBe('ALLOW');
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
+    expect((await service.ask(pay(1))).decision).toBe('DENY');
+  });
+
+  test('is unknown while an amount in another currency counts', async () => {
+    const { service, world } = await setUp(
+      `${head} meter spent = sum(payload.amount) in USD of pay.send per agent over 24h
+       policy p on pay.send { allow all  deny beyond when payload.currency == "USD" and spent > 100 USD }`,
+    );
+    expect((await service.ask(pay(5, 'EUR'))).decision).toBe('ALLOW');
+    const refused = await service.ask(pay(5));
+    expect(refused.decision).toBe('DENY');
+    expect((await service.record(refused.request_id)).meters).toEqual({
+      spent: { unknown: 'it holds a value that is not known' },
+    });
+    world.nowMs += dayMs;
+    expect((await service.ask(pay(5))).decision).toBe('ALLOW');
+  });
+
+  test('per session is unknown without one', async () => {
+    const { service } = await setUp(
+      `${head} meter runs = count() of pay.send per session over 1h
+       policy p on pay.send { allow all  deny beyond when runs > 1 }`,
+    );
+    const refused = await service.ask(pay(1));
+    expect(refused.decision).toBe('DENY');
+    expect((await service.record(refused.request_id)).meters).toEqual({
+      runs: { unknown: 'what it is kept for is not known' },
+    });
+    const session = 's-1';
+    expect((await service.ask(pay(1), { session })).decision).toBe('ALLOW');
+    expect((await service.ask(pay(1), { session })).decision).toBe('DENY');
+  });
+});
+
+describe('the record', () => {
+  test('holds the readings that were decided on, with the request itself', async () => {
+    const { service } = await setUp();
+    await service.ask(pay(5));
+    const { request_id: id } = await service.ask(pay(60));
+    await service.ask(pay(60));
+    const { request_id: last } = await service.ask(pay(1.5));
+    expect((await service.record(id)).meters).toEqual({ spent: { low: '65', high: '65' } });
+    expect((await service.record(last)).meters).toEqual({ spent: { low: '6.5', high: '66.5' } });
+  });
+
+  test('that is not stored leaves nothing in the meters', async () => {
+    const { service } = await setUp();
+    const { append } = service.store.requests;
+    const failing = service.store.requests as { append: typeof append };
+    failing.append = () => Promise.reject(new StoreError('full', 'the disk is full'));
+    await expect(service.ask(pay(50))).rejects.toMatchObject({ code: 'full' });
+    await expect(service.ask(pay(60))).rejects.toMatchObject({ code: 'full' });
+    failing.append = async () => 'too-many-open';
+    await expect(service.ask(pay(60))).rejects.toThrow('too-many-open');
+    failing.append = append;
+    const { request_id: id } = await service.ask(pay(1));
+    expect((await service.record(id)).meters).toEqual({ spent: { low: '1', high: '1' } });
+  });
+});
+
+describe('a wait that ends', () => {
+  const approvedAt = (decidedAtMs: number) =>
+    ({ status: 'approved', decidedAtMs, expiresAtMs: decidedAtMs + 1_000 }) as const;
+
+  test('gives back what it had reserved when it expires or is rejected', async () => {
+    const { service, world } = await setUp();
+    await service.ask(pay(60));
+    expect((await service.ask(pay(41))).decision).toBe('DENY');
+    world.nowMs += 3_600_000;
+    for (const id of await service.store.requests.expireDue(world.nowMs, 10))
+      service.metering.settle(id, null);
+    expect((await service.ask(pay(41))).decision).toBe('ALLOW');
+  });
+
+  test.each(['at once', 'after another start'])('counts from its approval on: %s', async (when) => {
+    const { service, world, path, agent } = await setUp();
+    const { request_id: requestId } = await service.ask(pay(60));
+    world.nowMs += 1_000;
+    const state = approvedAt(world.nowMs);
+    const events = [{ atMs: world.nowMs, who: 'system', what: 'decided', state, detail: {} }] as const;
+    await service.store.requests.change({ requestId, events, from: ['pending'], seen: null });
+    service.metering.settle(requestId, world.nowMs);
+    let next = service;
+    if (when !== 'at once') {
+      await service.end();
+      next = await begin(path, world, agent);
+    }
+    world.nowMs = startMs + dayMs;
+    const { request_id: within } = await next.ask(pay(1));
+    expect((await next.record(within)).meters).toEqual({ spent: { low: '61', high: '61' } });
+    world.nowMs = startMs + dayMs + 1_000;
+    const { request_id: after } = await next.ask(pay(1));
+    expect((await next.record(after)).meters).toEqual({ spent: { low: '2', high: '2' } });
+  });
+});
+
+describe('the next start', () => {
+  test('knows what was granted and what is pending', async () => {
+    const { service, world, path, agent } = await setUp();
+    await service.ask(pay(5));
+    await service.ask(pay(60));
+    await service.ask(pay(500));
+    await service.end();
+    const next = await begin(path, world, agent);
+    const { request_id: id } = await next.ask(pay(1));
+    expect((await next.record(id)).meters).toEqual({ spent: { low: '6', high: '66' } });
+  });
+
+  test('reads nothing until the past is filled in', async () => {
+    const { service, world } = await setUp();
+    await service.ask(pay(5));
+    world.inForce = inForceOf(policies.replace('over 24h', 'over 48h'));
+    const refused = await service.ask(pay(1));
+    expect(refused.decision).toBe('DENY');
+    expect((await service.record(refused.request_id)).meters).toEqual({
+      spent: { unknown: 'its past is not known' },
+    });
+    await service.metering.settled();
+    expect((await service.ask(pay(1))).decision).toBe('ALLOW');
+  });
+});
+
+test('a past that cannot be read leaves the meter unknown, and is read at the next try', async () => {
+  const { service, world } = await setUp();
+  await service.ask(pay(5));
+  const { counted } = service.store.meters;
+  const failing = service.store.meters as { counted: typeof counted };
+  failing.counted = () => Promise.reject(new StoreError('io', 'the disk reported an error'));
+  await service.take(inForceOf(policies.replace('over 24h', 'over 48h')));
+  expect(service.failures).toMatchObject([{ code: 'io' }]);
+  expect((await service.ask(pay(1))).decision).toBe('DENY');
+  failing.counted = counted;
+  await service.metering.tidy(world.inForce);
+  const { request_id: id } = await service.ask(pay(1));
+  expect((await service.record(id)).meters).toEqual({ spent: { low: '6', high: '6' } });
+});
+
+describe('another set', () => {
+  test.each([
+    ['a meter under another name', policies.replaceAll('spent', 'total_of_day'), 'total_of_day', '6', '66'],
+    ['a new meter', policies.replace('over 24h', 'over 48h'), 'spent', '6', '66'],
+    [
+      'one that counts',
+      policies.replace('sum(payload.amount) in USD', 'count()').replace('100 USD', '100'),
+      'spent',
+      '2',
+      '3',
+    ],
+  ])('goes on with %s', async (_, text, name, low, high) => {
+    const { service, world, path, agent } = await setUp();
+    await service.ask(pay(5));
+    await service.ask(pay(60));
+    await service.ask(pay(500));
+    await service.take(inForceOf(text));
+    const { request_id: id } = await service.ask(pay(1));
+    expect((await service.record(id)).meters).toEqual({ [name]: { low, high } });
+    await service.end();
+    const next = await begin(path, world, agent);
+    world.nowMs += dayMs - 1;
+    const last = await next.record((await next.ask(pay(1))).request_id);
+    const one = (text: string) => String(Number(text) + 1);
+    expect(last.meters).toEqual({ [name]: { low: one(low), high: one(high) } });
+  });
+
+  test('whose meter was away in between has missed nothing', async () => {
+    const { service, world } = await setUp();
+    const first = world.inForce;
+    await service.ask(pay(5));
+    await service.take(inForceOf(`${head} policy p on pay.send { allow all }`));
+    await service.ask(pay(20));
+    await service.take(first);
+    const { request_id: id } = await service.ask(pay(1));
+    expect((await service.record(id)).meters).toEqual({ spent: { low: '26', high: '26' } });
+  });
+
+  test('that reads what records lack knows nothing until these are out of the window', async () => {
+    const { service, world } = await setUp();
+    await service.ask(pay(5));
+    world.nowMs += 1_000;
+    const text = policies
+      .replace('to: string }', 'to: string, fee: money(currency) }')
+      .replace('sum(payload.amount)', 'sum(payload.fee)');
+    await service.take(inForceOf(text));
+    const send = { ...pay(1), fee: 1 };
+    expect((await service.ask(send)).decision).toBe('DENY');
+    world.nowMs = startMs + dayMs;
+    await service.metering.tidy(world.inForce);
+    expect((await service.ask(send)).decision).toBe('ALLOW');
+  });
+
+  test('that looks back further than records reach knows nothing until they do', async () => {
+    const { service, world } = await setUp();
+    await service.ask(pay(5));
+    world.nowMs += 1_000;
+    await service.ask(pay(5));
+    const { records } = await service.store.chain.stretch(0, 10);
+    const { entry, hash } = records.find(({ entry: { kind } }) => kind === 'request')!;
+    await service.store.chain.prune({
+      ...{ sequence: entry.sequence, hash, atMs: world.nowMs, purpose: 'pruned', signature: 'x' },
+    });
+    await service.take(inForceOf(policies.replace('over 24h', 'over 48h')));
+    expect((await service.ask(pay(5))).decision).toBe('DENY');
+    world.nowMs += 2 * dayMs;
+    await service.metering.tidy(world.inForce);
+    expect((await service.ask(pay(5))).decision).toBe('ALLOW');
+  });
+});

@@ -1,0 +1,215 @@
+// Lists of requests: each page holds what a plain look through all rows finds, and none looks through all of them.
+
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import type { RequestRow, RequestStatus } from '../../src/store/records.ts';
+import { listText, lookedThroughMax, waitingText, walks } from '../../src/store/sqlite-request-lists.ts';
+import type { RequestFilter, RequestPlace, Store } from '../../src/store/store.ts';
+import { agentRow, keyRow, requestRow, startMs, temporaryFolder } from './rows.ts';
+
+interface Opened {
+  readonly store: Store;
+  readonly path: string;
+}
+
+async function open(): Promise<Opened> {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await openStore({ path });
+  onTestFinished(() => store.close());
+  return { store, path };
+}
+
+const everything: RequestFilter = {
+  ...{ agentId: null, actionKey: null, status: null, outcome: null, policy: null, riskMin: null },
+  ...{ fromMs: null, untilMs: null, seenBy: null, nowMs: startMs },
+};
+
+interface Drawn {
+  readonly agent: number;
+  readonly action: string;
+  readonly status: RequestStatus;
+  readonly outcome: string;
+  readonly policy: string;
+  readonly risk: number;
+  readonly group: string;
+  readonly atMs: number;
+  readonly endsMs: number;
+}
+
+const drawn: fc.Arbitrary<Drawn> = fc.record({
+  agent: fc.nat(2),
+  action: fc.constantFrom('pay.create', 'pay.refund'),
+  status: fc.constantFrom('auto_approved', 'pending', 'rejected', 'approved'),
+  outcome: fc.constantFrom('ALLOW', 'DENY', 'ESCALATE'),
+  policy: fc.constantFrom('pay', 'default_deny'),
+  risk: fc.integer({ min: 0, max: 100 }),
+  group: fc.constantFrom('finance', 'security'),
+  atMs: fc.nat(5),
+  endsMs: fc.constantFrom(-10, 10),
+});
+
+function rowOf(
+  { agent, action, status, atMs, endsMs, ...drawn }: Drawn,
+  agentIds: readonly string[],
+): RequestRow {
+  const { outcome, policy, risk, group } = drawn;
+  const approvals = outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60 }] : [];
+  const decision = { outcome, matchedPolicy: policy, risk: { low: 0, high: risk }, requires: { approvals } };
+  return requestRow({
+    ...{ agentId: agentIds[agent] ?? '', actionKey: action, status, outcome, createdAtMs: startMs + atMs },
+    ...{ expiresAtMs: startMs + endsMs, recordJson: JSON.stringify({ decision }) },
+  });
+}
+
+const filter = fc.record({
+  agent: fc.option(fc.nat(2)),
+  actionKey: fc.option(fc.constantFrom('pay.create', 'pay.other')),
+  status: fc.option(fc.constantFrom<RequestStatus>('auto_approved', 'pending', 'rejected', 'expired')),
+  outcome: fc.option(fc.constantFrom('ALLOW', 'DENY')),
+  policy: fc.option(fc.constantFrom('pay', 'no_such')),
+  riskMin: fc.option(fc.integer({ min: 0, max: 100 })),
+  from: fc.option(fc.nat(5)),
+  until: fc.option(fc.nat(5)),
+  seenBy: fc.option(
+    fc.record({
+      owner: fc.option(fc.constantFrom({ id: 'p1', email: 'Ann@example.com' }, { id: 'ben-id', email: 'x' })),
+      groups: fc.subarray(['finance', 'security']),
+    }),
+  ),
+  limit: fc.integer({ min: 1, max: 4 }),
+});
+
+test('a list holds what fits, the latest first, each once, whatever is asked', async () => {
+  const { store } = await open();
+  const owners = ['ann@example.com', 'ben-id', 'nobody'];
+  const agents = owners.map((controlOwner) => agentRow({ controlOwner }));
+  for (const agent of agents) await store.agents.add(agent, keyRow(agent.id));
+  const agentIds = agents.map(({ id }) => id);
+  const draws = fc.sample(drawn, { numRuns: 40, seed: 7 });
+  const rows = draws.map((one) => rowOf(one, agentIds));
+  await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1_000 })));
+
+  const fits = (at: number, asked: RequestFilter): boolean => {
+    const [row, draw] = [rows[at], draws[at]];
+    if (row === undefined || draw === undefined) return false;
+    const isOver = row.expiresAtMs <= asked.nowMs && row.status !== 'rejected';
+    const owner = owners[draw.agent];
+    const { seenBy } = asked;
+    const isSeen =
+      seenBy === null ||
+      owner === seenBy.owner?.id ||
+      owner === seenBy.owner?.email.toLowerCase() ||
+      (draw.outcome === 'ESCALATE' && seenBy.groups.includes(draw.group));
+    return (
+      (asked.agentId === null || asked.agentId === row.agentId) &&
+      (asked.actionKey === null || asked.actionKey === row.actionKey) &&
+      (asked.status === null || asked.status === (isOver ? 'expired' : row.status)) &&
+      (asked.outcome === null || asked.outcome === row.outcome) &&
+      (asked.policy === null || asked.policy === draw.policy) &&
+      (asked.riskMin === null || draw.risk >= asked.riskMin) &&
+      (asked.fromMs === null || row.createdAtMs >= asked.fromMs) &&
+      (asked.untilMs === null || row.createdAtMs <= asked.untilMs) &&
+      isSeen
+    );
+  };
+
+  await fc.assert(
+    fc.asyncProperty(filter, async ({ agent, from, until, limit, ...rest }) => {
+      const asked: RequestFilter = {
+        ...everything,
+        ...rest,
+        agentId: agent === null ? null : (agentIds[agent] ?? ''),
+        fromMs: from === null ? null : startMs + from,
+        untilMs: until === null ? null : startMs + until,
+      };
+      const found: string[] = [];
+      let after: RequestPlace | null = null;
+      do {
+        const page = await store.requests.list({ ...asked, after, countMax: limit });
+        expect(page.found.length).toBeLessThanOrEqual(limit);
+        found.push(...page.found.map(({ row }) => row.id));
+        after = page.next;
+      } while (after !== null);
+      const expected = rows
+        .filter((_, at) => fits(at, asked))
+        .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
+        .map(({ id }) => id);
+      expect(found).toEqual(expected);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('a walk', () => {
+  /** How SQLite goes about a query. */
+  function planOf(path: string, text: string): readonly string[] {
+    const database = new Database(path, { readonly: true });
+    try {
+      const rows = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all({
+        ...{ ...everything, isOfAll: 1, email: null, personId: null, groups: '[]', countMax: 50 },
+        ...{ fromMs: 0, untilMs: 1, afterMs: 1, afterId: '' },
+      });
+      return rows.map(({ detail }) => detail);
+    } finally {
+      database.close();
+    }
+  }
+
+  test.each([
+    ['agent', listText(walks.agent), 'SEARCH requests USING INDEX requests_by_agent'],
+    ['status', listText(walks.status), 'SEARCH requests USING INDEX requests_by_status'],
+    ['time', listText(walks.time), 'SEARCH requests USING INDEX requests_by_time'],
+    ['the queue', waitingText, 'SEARCH requests USING INDEX requests_due'],
+  ])('by %s goes along its index, and sorts and scans no requests', async (_, text, walk) => {
+    const { path } = await open();
+    const plan = planOf(path, text);
+    expect(plan.filter((step) => step.startsWith(walk))).toHaveLength(1);
+    expect(plan.filter((step) => /SCAN (requests|request_events)\b/.test(step))).toEqual([]);
+    // Only those with the very same deadline are put in order.
+    expect(plan.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step))).toEqual([]);
+  });
+
+  test('looks through so many and no more, and says where to go on', async () => {
+    const { store } = await open();
+    const rows = Array.from({ length: lookedThroughMax + 10 }, (_, at) =>
+      requestRow({ createdAtMs: startMs + at, recordJson: '{}', actionKey: at === 0 ? 'a.rare' : 'a.usual' }),
+    );
+    await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
+    const asked = { ...everything, actionKey: 'a.rare', countMax: 5 };
+    const first = await store.requests.list({ ...asked, after: null });
+    expect(first.found).toEqual([]);
+    expect(first.next).toEqual({ createdAtMs: startMs + 10, id: rows[10]?.id });
+    const second = await store.requests.list({ ...asked, after: first.next });
+    expect(second.found.map(({ row }) => row.id)).toEqual([rows[0]?.id]);
+    expect(second.next).toBeNull();
+  });
+});
+
+test('a request comes with all that became of it, as it then stood', async () => {
+  const { store } = await open();
+  const row = requestRow({ status: 'pending', decidedAtMs: null });
+  await store.requests.append(row, { openMax: 1 });
+  const state = { status: 'pending', decidedAtMs: null, expiresAtMs: row.expiresAtMs } as const;
+  const approved = {
+    atMs: startMs + 1,
+    who: 'ann',
+    what: 'approved',
+    state,
+    detail: { comment: 'a' },
+  } as const;
+  const rejected = { ...approved, what: 'rejected', state: { ...state, status: 'rejected' } } as const;
+  const change = { requestId: row.id, from: ['pending'] as const };
+  expect(await store.requests.change({ ...change, events: [approved], seen: 1 })).toBe('state-differs');
+  expect(await store.requests.change({ ...change, events: [approved], seen: 0 })).toBe('changed');
+  expect(await store.requests.change({ ...change, events: [rejected], seen: 0 })).toBe('state-differs');
+  expect(await store.requests.change({ ...change, events: [approved, rejected], seen: 1 })).toBe('changed');
+  const history = await store.requests.history(row.id);
+  expect(history?.row.status).toBe('rejected');
+  const events = [approved, approved, rejected].map((event) => ({ ...event, requestId: row.id }));
+  expect(history?.events).toEqual(events);
+  expect(await store.requests.events(row.id)).toEqual(events);
+  expect(await store.requests.history('no-such-id')).toBeNull();
+});
