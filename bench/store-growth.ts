@@ -190,7 +190,8 @@ function measureChain(): void {
     const apply = database.transaction(prepareWrites(database, { chain, actor: 'system' }));
     return database.transaction((rows: readonly RequestRow[]) => {
       chain.refresh();
-      for (const each of rows) apply({ kind: 'append-request', row: requestColumns(each), openMax, entries: [] });
+      for (const each of rows)
+        apply({ kind: 'append-request', row: requestColumns(each), openMax, entries: [] });
     });
   }
 

@@ -137,7 +137,9 @@ function share(set: PolicySet, meter: Meter, facts: Facts): Share {
   const scope: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const isCounted = meter.when === null ? true : evaluateCondition(meter.when, scope);
   const argument = meter.argument === null ? null : evaluate(meter.argument, scope);
-  const keys = meter.per.map((key) => (key.kind === 'payload' ? jsonAt(facts.payload, key.read.steps) : key.kind));
+  const keys = meter.per.map((key) =>
+    key.kind === 'payload' ? jsonAt(facts.payload, key.read.steps) : key.kind,
+  );
   const window = JSON.stringify(keys);
   const of = `${window} ${isCounted === false ? 'nothing' : `${textOf(isCounted)} ${textOf(argument)}`}`;
   const amount = isCounted === false ? zero : isCounted === unknown ? null : amountOf(meter, argument);

@@ -1,6 +1,6 @@
 // Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
-// INVARIANT: no query looks through more than a fixed number of requests, however many are stored: a list walks one
-// index from where the page before ended, the queue those that are pending.
+// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended,
+// and so far and no farther; the queue walks those that are pending.
 
 import type { Database } from 'better-sqlite3';
 import type { RequestEvent } from './records.ts';
@@ -28,7 +28,7 @@ export const walks = {
   agent: 'agent_id = @agentId',
   // The second condition is that of the index.
   status: `${statusNow} = @status AND ${statusNow} <> 'auto_approved'`,
-  time: 'TRUE',
+  all: 'TRUE',
 } as const;
 
 /** Whether a decision asks one of the groups for an approval; `json` is a text with the decision in it. */
@@ -46,13 +46,13 @@ const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@outcome IS NULL OR outcome = @outcome)
   AND (@policy IS NULL OR record_json ->> '$.decision.matchedPolicy' = @policy)
   AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
+  AND created_ms BETWEEN @fromMs AND @untilMs
   AND (@isOfAll OR agent_id IN (SELECT id FROM agents WHERE control_owner = @email COLLATE NOCASE OR control_owner = @personId)
     OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
 
 export function listText(walk: string): string {
-  return `SELECT id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
-    WHERE ${walk} AND created_ms BETWEEN @fromMs AND @untilMs AND (created_ms, id) < (@afterMs, @afterId)
-    ORDER BY created_ms DESC, id DESC LIMIT ${lookedThroughMax}`;
+  return `SELECT sequence, id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
+    WHERE ${walk} AND sequence < @before ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
 }
 
 export const waitingText = `SELECT id FROM requests
@@ -62,7 +62,14 @@ export const waitingText = `SELECT id FROM requests
       AND detail_json ->> '$.person' = @personId)
   ORDER BY ${endNow}, id LIMIT @countMax`;
 
-type Looked = RequestPlace & { readonly isFound: 0 | 1 };
+interface Looked extends RequestPlace {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly isFound: 0 | 1;
+}
+
+/** Requests are numbered as they are stored, and made up to so much earlier or later than their neighbours. */
+const outOfOrderMs = 60_000;
 
 export function prepareRequestLists(database: Database) {
   const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
@@ -70,7 +77,13 @@ export function prepareRequestLists(database: Database) {
     'SELECT * FROM request_events WHERE request_id = ? ORDER BY sequence',
   );
   const list = (walk: string) => database.prepare<[object], Looked>(listText(walk));
-  const lists = { agent: list(walks.agent), status: list(walks.status), time: list(walks.time) };
+  const lists = { agent: list(walks.agent), status: list(walks.status), all: list(walks.all) };
+  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
+    'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
+  );
+  const lastNumber = database.prepare<[], { last: number | null }>(
+    'SELECT max(sequence) AS last FROM requests',
+  );
   const waiting = database.prepare<[object], { id: string }>(waitingText);
   const open = database.prepare<[string, number], { id: string }>(
     `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
@@ -85,15 +98,30 @@ export function prepareRequestLists(database: Database) {
 
   const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
 
+  /** A number above those of all requests that were made at the time or before, and not much above. */
+  function numberAfter(untilMs: number): number {
+    let [low, high] = [0, (lastNumber.get()?.last ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = numbered.get(middle);
+      if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   function page(asked: RequestPage): RequestsFound {
+    const before =
+      asked.after?.sequence ?? (asked.untilMs === null ? allNumbers : numberAfter(asked.untilMs));
     const found: string[] = [];
     let looked = 0;
     let last: RequestPlace | null = null;
-    for (const { isFound, ...place } of lists[walkOf(asked)].iterate(parametersOf(asked))) {
+    for (const one of lists[walkOf(asked)].iterate(parametersOf(asked, before))) {
       if (found.length === asked.countMax) return { found: findAll(found), next: last };
+      if (one.createdAtMs < (asked.fromMs ?? 0) - outOfOrderMs) return { found: findAll(found), next: null };
       looked += 1;
-      last = place;
-      if (isFound === 1) found.push(place.id);
+      last = { sequence: one.sequence };
+      if (one.isFound === 1) found.push(one.id);
     }
     return { found: findAll(found), next: looked === lookedThroughMax ? last : null };
   }
@@ -121,14 +149,17 @@ export function prepareRequestLists(database: Database) {
 function walkOf({ agentId, status }: RequestFilter): keyof typeof walks {
   if (agentId !== null) return 'agent';
   // Nearly all that are granted at once stand so until they are over.
-  return status === null || status === 'auto_approved' || status === 'expired' ? 'time' : 'status';
+  return status === null || status === 'auto_approved' || status === 'expired' ? 'all' : 'status';
 }
 
-function parametersOf({ seenBy, after, fromMs, untilMs, countMax: _, ...asked }: RequestPage): object {
+const allNumbers = Number.MAX_SAFE_INTEGER;
+
+function parametersOf(
+  { seenBy, after: _, fromMs, untilMs, countMax: __, ...asked }: RequestPage,
+  before: number,
+): object {
   return {
-    ...asked,
-    ...{ fromMs: fromMs ?? 0, untilMs: untilMs ?? Number.MAX_SAFE_INTEGER },
-    ...{ afterMs: after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, afterId: after?.id ?? '' },
+    ...{ ...asked, before, fromMs: fromMs ?? 0, untilMs: untilMs ?? Number.MAX_SAFE_INTEGER },
     ...{ isOfAll: Number(seenBy === null), email: seenBy?.owner?.email ?? null },
     personId: seenBy?.owner?.id ?? null,
     groups: JSON.stringify(seenBy?.groups ?? []),

@@ -196,9 +196,9 @@ export interface RequestFilter {
   readonly nowMs: number;
 }
 
+/** The number of a request's record. */
 export interface RequestPlace {
-  readonly createdAtMs: number;
-  readonly id: string;
+  readonly sequence: number;
 }
 
 export interface RequestPage extends RequestFilter {

@@ -15,7 +15,6 @@ export interface Cidr extends Ip {
 }
 
 const octetForm = /^(?:0|[1-9]\d{0,2})$/;
-const groupForm = /^[0-9A-Fa-f]{1,4}$/;
 const prefixForm = /^(?:0|[1-9]\d{0,2})$/;
 const groupCount = 8;
 const textLengthMax = 45;
@@ -117,6 +116,24 @@ function readSix(text: string): readonly number[] | null {
   return [...head, ...Array<number>(missing).fill(0), ...tail];
 }
 
+/** One to four hexadecimal digits; -1 for anything else. */
+function readGroup(text: string): number {
+  if (text.length === 0 || text.length > 4) return -1;
+  let group = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const digit = hexDigit(text.charCodeAt(at));
+    if (digit < 0) return -1;
+    group = group * 16 + digit;
+  }
+  return group;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
 /** Groups between colons; the last of an address may be a dotted IPv4, which makes two. */
 function readGroups(text: string, isLast: boolean): number[] | null {
   if (text === '') return [];
@@ -125,8 +142,11 @@ function readGroups(text: string, isLast: boolean): number[] | null {
   for (const [at, part] of parts.entries()) {
     const four = isLast && at === parts.length - 1 && part.includes('.') ? readFour(part) : null;
     if (four !== null) groups.push(Math.floor(four / 0x10000), four % 0x10000);
-    else if (groupForm.test(part)) groups.push(Number.parseInt(part, 16));
-    else return null;
+    else {
+      const group = readGroup(part);
+      if (group < 0) return null;
+      groups.push(group);
+    }
   }
   return groups;
 }

@@ -91,7 +91,7 @@ async function load(
         if (!isLast && count === killAt) service.process.kill('SIGKILL');
       },
     });
-    answered.push(...replies);
+    for (const reply of replies) answered.push(reply);
     onRound?.(round, answered.length);
     if (isLast) await service.end('SIGTERM');
     else await service.end('SIGKILL');

@@ -4,11 +4,13 @@ import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { compile } from '../../src/pipeline.ts';
 import { createAuthorizer } from '../../src/requests/authorize.ts';
+import { createDecisions } from '../../src/requests/decisions.ts';
 import type { InForce } from '../../src/requests/engine.ts';
 import { createRequestId } from '../../src/requests/id.ts';
 import { createMetering } from '../../src/requests/metering.ts';
 import type { RequestRecord } from '../../src/requests/record.ts';
 import { requestRecord } from '../../src/requests/record.ts';
+import { about } from '../../src/sources/about.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AgentRow } from '../../src/store/records.ts';
 
@@ -18,9 +20,10 @@ export function inForceOf(text: string): InForce {
     readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
   });
   if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  const asks = new Map(about(set).asks.map((asked) => [asked.rule, asked]));
   return {
     ...{ decide: engine.decide, decideTraced: engine.decideTraced, decideRecorded: engine.decideRecorded },
-    ...{ trace: engine.trace, shapeOf: engine.shapeOf, asks: () => new Map() },
+    ...{ trace: engine.trace, shapeOf: engine.shapeOf, asks: () => asks },
     ...{ entries: engine.entries, entriesRecorded: engine.entriesRecorded, meters: engine.meters },
     ...{ digest: 'digest', commit: null },
   };
@@ -83,5 +86,8 @@ export async function begin(path: string, world: World, agent: AgentRow) {
     await metering.settled();
   };
   await take(world.inForce);
-  return { store, metering, ask, record, take, end, failures };
+  const decisions = createDecisions({
+    ...{ store, clock, metering, policies: () => world.inForce, stopped: async () => null },
+  });
+  return { store, metering, decisions, ask, record, take, end, failures };
 }

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/store/store-error.ts';
-import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { begin, inForceOf, type World } from './metered.ts';
 
 const head = `
@@ -134,6 +134,38 @@ describe('a wait that ends', () => {
     for (const id of await service.store.requests.expireDue(world.nowMs, 10))
       service.metering.settle(id, null);
     expect((await service.ask(pay(41))).decision).toBe('ALLOW');
+  });
+
+  test('is decided again on readings of that moment, and counts when it is approved', async () => {
+    const { service, agent, world } = await setUp();
+    await service.store.agents.add(agent, keyRow(agent.id));
+    const { request_id: id } = await service.ask(pay(60));
+    expect((await service.ask(pay(40))).decision).toBe('ALLOW');
+    world.nowMs += 1_000;
+    const approver = {
+      ...{ id: 'p1', email: 'ann@example.com', who: 'ann@example.com (p1)' },
+      ...{ groups: ['finance'], isOfAll: false },
+    };
+    const changed = await service.decisions.approve(id, { approver, group: null, comment: 'fine' });
+    expect(changed).toMatchObject({ kind: 'changed', standing: { status: 'approved' } });
+    const decided = (await service.store.requests.events(id)).find(({ what }) => what === 'decided');
+    expect(decided?.detail).toMatchObject({ meters: { spent: { low: '100', high: '100' } } });
+    const { request_id: next } = await service.ask(pay(1));
+    expect((await service.record(next)).meters).toEqual({ spent: { low: '101', high: '101' } });
+  });
+
+  test("is refused by today's policies where its limit is lower, and gives its share back", async () => {
+    const { service, agent } = await setUp();
+    await service.store.agents.add(agent, keyRow(agent.id));
+    const { request_id: id } = await service.ask(pay(60));
+    await service.take(inForceOf(policies.replace('> 100 USD', '> 59 USD')));
+    const approver = {
+      ...{ id: 'p1', email: 'ann@example.com', who: 'ann@example.com (p1)' },
+      ...{ groups: ['finance'], isOfAll: false },
+    };
+    const changed = await service.decisions.approve(id, { approver, group: null, comment: 'fine' });
+    expect(changed).toMatchObject({ kind: 'changed', standing: { status: 'rejected' } });
+    expect((await service.ask(pay(50))).decision).toBe('ALLOW');
   });
 
   test.each(['at once', 'after another start'])('counts from its approval on: %s', async (when) => {

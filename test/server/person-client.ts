@@ -13,7 +13,7 @@ export const password = 'correct horse battery';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined where there is none. */
+  /** Undefined where there is none, text where it is no JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into what it got
   readonly body: any;
 }
@@ -38,8 +38,12 @@ export async function send(
   return {
     status: reply.status,
     headers: reply.headers,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' ? undefined : isJson(reply) ? JSON.parse(text) : text,
   };
+}
+
+function isJson({ headers }: Response): boolean {
+  return /^application\/(problem\+)?json\b/.test(headers.get('content-type') ?? '');
 }
 
 export interface Client {

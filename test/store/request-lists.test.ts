@@ -135,8 +135,8 @@ test('a list holds what fits, the latest first, each once, whatever is asked', a
       } while (after !== null);
       const expected = rows
         .filter((_, at) => fits(at, asked))
-        .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
-        .map(({ id }) => id);
+        .map(({ id }) => id)
+        .toReversed();
       expect(found).toEqual(expected);
     }),
     { numRuns: 200 },
@@ -150,7 +150,7 @@ describe('a walk', () => {
     try {
       const rows = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all({
         ...{ ...everything, isOfAll: 1, email: null, personId: null, groups: '[]', countMax: 50 },
-        ...{ fromMs: 0, untilMs: 1, afterMs: 1, afterId: '' },
+        ...{ fromMs: 0, untilMs: 1, before: 1, afterMs: 1, afterId: '' },
       });
       return rows.map(({ detail }) => detail);
     } finally {
@@ -161,7 +161,7 @@ describe('a walk', () => {
   test.each([
     ['agent', listText(walks.agent), 'SEARCH requests USING INDEX requests_by_agent'],
     ['status', listText(walks.status), 'SEARCH requests USING INDEX requests_by_status'],
-    ['time', listText(walks.time), 'SEARCH requests USING INDEX requests_by_time'],
+    ['number', listText(walks.all), 'SEARCH requests USING INTEGER PRIMARY KEY'],
     ['the queue', waitingText, 'SEARCH requests USING INDEX requests_due'],
   ])('by %s goes along its index, and sorts and scans no requests', async (_, text, walk) => {
     const { path } = await open();
@@ -181,11 +181,29 @@ describe('a walk', () => {
     const asked = { ...everything, actionKey: 'a.rare', countMax: 5 };
     const first = await store.requests.list({ ...asked, after: null });
     expect(first.found).toEqual([]);
-    expect(first.next).toEqual({ createdAtMs: startMs + 10, id: rows[10]?.id });
+    expect(first.next).toEqual({ sequence: 11 });
     const second = await store.requests.list({ ...asked, after: first.next });
     expect(second.found.map(({ row }) => row.id)).toEqual([rows[0]?.id]);
     expect(second.next).toBeNull();
   });
+});
+
+test('a stretch of time is gone to directly, however much came after it', async () => {
+  const { store } = await open();
+  const minutes = lookedThroughMax + 500;
+  const rows = Array.from({ length: minutes }, (_, at) =>
+    requestRow({ createdAtMs: startMs + at * 60_000, recordJson: '{}' }),
+  );
+  await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
+  for (const at of [0, 1, 77, minutes - 1]) {
+    const ms = startMs + at * 60_000;
+    const page = { ...everything, fromMs: ms, untilMs: ms, after: null, countMax: 5 };
+    const { found, next } = await store.requests.list(page);
+    expect(found.map(({ row }) => row.id)).toEqual([rows[at]?.id]);
+    expect(next).toBeNull();
+  }
+  const none = { ...everything, untilMs: startMs - 1, after: null, countMax: 5 };
+  expect(await store.requests.list(none)).toEqual({ found: [], next: null });
 });
 
 test('a request comes with all that became of it, as it then stood', async () => {

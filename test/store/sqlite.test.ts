@@ -12,6 +12,7 @@ import { copyDatabase } from '../../src/store/sqlite-copy.ts';
 import type { Store } from '../../src/store/store.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
+import { describeMeters } from './meters-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
 
 const createPlace = () => {
@@ -24,6 +25,7 @@ const createPlace = () => {
 
 describeStore('the SQLite store', createPlace);
 describeDocuments('the SQLite store', createPlace);
+describeMeters('the SQLite store', createPlace);
 
 async function open(options: SqliteOptions): Promise<Store> {
   const store = await openStore(options);

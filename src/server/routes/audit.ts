@@ -77,10 +77,9 @@ export async function auditRoutes(
       const [sinceMs, untilMs] = [readTime('from', from, -Infinity), readTime('to', to, Infinity)];
       reply.type('application/jsonl; charset=utf-8');
       const lines = exportRecords(store, { format: 'jsonl', sinceMs, untilMs, recordsAtOnce });
-      return Readable.from(
-        inTurns(lines, () => isStopping),
-        { objectMode: false },
-      );
+      const sent = Readable.from(inTurns(lines), { objectMode: false });
+      exports.add(sent);
+      return sent.on('close', () => exports.delete(sent));
     },
   });
 

@@ -69,11 +69,12 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       const { countMax, after } = readPage(call.query);
       const asked = readFilter(call.query, Math.trunc(clock()));
       const agentId = asked.agentId === null ? null : await agentIdOf(store, asked.agentId);
-      const page = { ...asked, agentId, seenBy: seenBy(call), countMax, after };
+      const place = after === null ? null : { sequence: after.createdAtMs };
+      const page = { ...asked, agentId, seenBy: seenBy(call), countMax, after: place };
       const { found, next } = await store.requests.list(page);
       return {
         items: found.map((history) => requestSummary(standingOf(history), clock())),
-        next_cursor: next === null ? null : cursorOf(next),
+        next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
       };
     },
   });

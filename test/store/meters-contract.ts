@@ -1,0 +1,126 @@
+// What every store must do with the entries of meters.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { MeterEntryRow } from '../../src/store/metering.ts';
+import type { RequestRow, RequestStatus } from '../../src/store/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Place } from './contract.ts';
+import { pendingRow, requestRow, startMs } from './rows.ts';
+
+const limits = { openMax: 20 };
+const always = { grantedAtMs: 0, requestId: '' };
+
+function entry(value: string | null, definition = 'spent'): MeterEntryRow {
+  return { definition, key: '"agent-1', isCertain: true, value };
+}
+
+export function describeMeters(name: string, createPlace: () => Place): void {
+  describe(`${name}: meters`, () => {
+    let place: Place;
+    let store: Store;
+    beforeEach(async () => {
+      place = createPlace();
+      store = await place.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      place.remove();
+    });
+
+    const add = async (row: RequestRow, ...entries: readonly MeterEntryRow[]): Promise<RequestRow> => {
+      expect(await store.requests.append(row, limits, entries)).toBe('stored');
+      return row;
+    };
+    const change = (requestId: string, status: RequestStatus, decidedAtMs: number | null) => {
+      const state = { status, decidedAtMs, expiresAtMs: startMs + 1_000_000 };
+      const event = { atMs: startMs + 7, who: 'system', what: 'decided', state, detail: {} } as const;
+      return store.requests.change({ requestId, events: [event], from: ['pending'], seen: null });
+    };
+
+    test('entries come with their record, of grants by time, and of what is pending', async () => {
+      const later = await add(requestRow({ decidedAtMs: startMs + 5 }), entry('2'), entry(null, 'other'));
+      const first = await add(requestRow({ decidedAtMs: startMs + 1 }), entry('1'));
+      const waiting = await add(pendingRow(), { ...entry('3'), isCertain: false });
+      const stored = (row: RequestRow, grantedAtMs: number | null, value: string, isCertain = true) => ({
+        ...{ ...entry(value), requestId: row.id, grantedAtMs, isCertain },
+      });
+      const granted = [stored(first, startMs + 1, '1'), stored(later, startMs + 5, '2')];
+      expect(await store.meters.granted('spent', always, 10)).toEqual(granted);
+      expect(await store.meters.granted('spent', always, 1)).toEqual(granted.slice(0, 1));
+      const after = { grantedAtMs: startMs + 1, requestId: first.id };
+      expect(await store.meters.granted('spent', after, 10)).toEqual(granted.slice(1));
+      expect(await store.meters.pending('spent')).toEqual([stored(waiting, null, '3', false)]);
+      expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: null }]);
+    });
+
+    test('a request that is not stored has none', async () => {
+      const refused = pendingRow();
+      await store.requests.append(refused, { openMax: 0 }, [entry('1')]);
+      expect(await store.meters.pending('spent')).toEqual([]);
+    });
+
+    test.each([
+      ['approved', startMs + 6, 1],
+      ['rejected', startMs + 6, 0],
+      ['pending', null, 0],
+    ] as const)('a wait that is %s has the entries for it', async (status, decidedAtMs, grants) => {
+      const { id } = await add(pendingRow(), entry('1'));
+      expect(await change(id, status, decidedAtMs)).toBe('changed');
+      const granted = await store.meters.granted('spent', always, 10);
+      expect(granted.map(({ grantedAtMs }) => grantedAtMs)).toEqual(grants === 1 ? [startMs + 6] : []);
+      expect(await store.meters.pending('spent')).toHaveLength(status === 'pending' ? 1 : 0);
+    });
+
+    test('a wait that expires leaves none, and says which it was', async () => {
+      const { id } = await add(pendingRow({ expiresAtMs: startMs + 10 }), entry('1'));
+      expect(await store.requests.expireDue(startMs + 10, 10)).toEqual([id]);
+      expect(await store.meters.pending('spent')).toEqual([]);
+    });
+
+    test('a meter that goes is forgotten, and comes back as one that may lack requests', async () => {
+      expect(await store.meters.note(['spent'], startMs)).toEqual([0]);
+      await add(requestRow(), entry('1'));
+      expect(await store.meters.note(['spent', 'other'], startMs + 1)).toEqual([0, null]);
+      expect(await store.meters.note(['other'], startMs + 2)).toEqual([null]);
+      expect(await store.meters.granted('spent', always, 10)).toEqual([]);
+      await store.meters.noteWhole('other');
+      expect(await store.meters.note(['spent', 'other'], startMs + 3)).toEqual([null, startMs + 1]);
+    });
+
+    test('requests that count are told with the time of their grant, also those that were made before', async () => {
+      const old = await add(pendingRow({ createdAtMs: startMs - 50 }));
+      const late = await add(pendingRow({ createdAtMs: startMs - 40 }));
+      const granted = await add(requestRow({ createdAtMs: startMs + 1, decidedAtMs: startMs + 1 }));
+      const rejected = await add(pendingRow({ createdAtMs: startMs + 2 }));
+      await change(late.id, 'approved', startMs + 6);
+      await change(rejected.id, 'rejected', startMs + 6);
+      const page = await store.meters.counted({ sinceMs: startMs, after: null, countMax: 10 });
+      expect(page.map(({ id, grantedAtMs }) => [id, grantedAtMs])).toEqual([
+        [old.id, null],
+        [late.id, startMs + 6],
+        [granted.id, startMs + 1],
+      ]);
+      expect(page[2]).toMatchObject({ actionKey: granted.actionKey, recordJson: granted.recordJson });
+      const after = { createdAtMs: startMs + 1, id: granted.id };
+      expect(await store.meters.counted({ sinceMs: startMs, after, countMax: 10 })).toEqual([]);
+    });
+
+    test('entries are added for requests that are recorded and count, each once', async () => {
+      const { id } = await add(requestRow({ decidedAtMs: startMs + 1 }));
+      const waiting = await add(pendingRow());
+      const rejected = await add(pendingRow());
+      await change(rejected.id, 'rejected', startMs + 6);
+      const entries = [id, waiting.id, rejected.id, id].map((requestId) => ({ ...entry('1'), requestId }));
+      await store.meters.add(entries);
+      expect(await store.meters.granted('spent', always, 10)).toMatchObject([{ requestId: id }]);
+      expect(await store.meters.pending('spent')).toMatchObject([{ requestId: waiting.id }]);
+    });
+
+    test('entries that were granted before a moment are forgotten, a few at a time', async () => {
+      for (const at of [1, 2, 3]) await add(requestRow({ decidedAtMs: startMs + at }), entry(String(at)));
+      expect(await store.meters.forget('spent', startMs + 3, 1)).toBe(1);
+      expect(await store.meters.forget('spent', startMs + 3, 10)).toBe(1);
+      expect(await store.meters.granted('spent', always, 10)).toMatchObject([{ value: '3' }]);
+    });
+  });
+}
