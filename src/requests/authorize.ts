@@ -14,7 +14,7 @@ import { askedBy } from './decide-again.ts';
 import type { InForce } from './engine.ts';
 import type { RequestNewsDesk } from './events.ts';
 import { heldSeconds } from './held.ts';
-import { entryRows, type Metering, noReadings } from './metering.ts';
+import { entryRows, type Metering, metered, noReadings } from './metering.ts';
 import { type KeyUsed, type RequestRecord, requestRow } from './record.ts';
 import { type RequestDetail, type RequestView, replyView, requestDetail } from './reply.ts';
 import { createSecretHider } from './secrets.ts';
@@ -236,16 +236,6 @@ interface Decided {
   readonly record: RequestRecord;
   /** What it adds to meters: nothing where it is refused. */
   readonly uses: readonly MeterUse[];
-}
-
-/** The set in force, once the store knows its meters; the same moment where it does. */
-async function metered(metering: Metering, policies: () => InForce): Promise<InForce> {
-  for (;;) {
-    const inForce = policies();
-    const noting = metering.note(inForce);
-    if (noting === null) return inForce;
-    await noting;
-  }
 }
 
 /** One object for all requests that share what it says: a record writes such a part once. */

@@ -19,7 +19,7 @@ import type { InForce } from './engine.ts';
 import type { RequestNewsDesk } from './events.ts';
 import { refusalHeldSeconds } from './held.ts';
 import { type LifeEvent, nextStatus, statusAt } from './life.ts';
-import type { Metering } from './metering.ts';
+import { type Metering, metered } from './metering.ts';
 import { eventOf, type Standing, standingOf, stateOf, type Word, wordEvent } from './standing.ts';
 import { isControlOwner, lastStepUp, rememberStepUp, type Stepping } from './step-up.ts';
 
@@ -77,7 +77,7 @@ export interface DecisionsOptions {
     readonly tier: AgentRow['riskTier'];
     readonly actionKey: string;
   }) => Promise<string | null>;
-  readonly metering: Pick<Metering, 'read' | 'settle'>;
+  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled'>;
   readonly news?: RequestNewsDesk;
 }
 
@@ -153,6 +153,9 @@ export function createDecisions(options: DecisionsOptions): Decisions {
     const reason = await stopped(asked);
     if (reason !== null) return { kind: 'stopped', detail: reason };
     const stepUp = await lastStepUp(documents, agent);
+    // A past that is just being read is waited for: what it leaves unknown could refuse the request for good.
+    await metered(metering, policies);
+    await metering.settled();
     return { inForce: policies(), agent, lastStepUp: stepUp, nowMs, metering };
   }
 

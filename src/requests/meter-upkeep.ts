@@ -2,7 +2,7 @@
 // filled in, what no reading counts any more is forgotten.
 
 import type { InForce } from './engine.ts';
-import type { Metering } from './metering.ts';
+import { type Metering, metered } from './metering.ts';
 
 export interface MeterUpkeep {
   /** A set has taken over; resolves when the meters are filled, as far as they can be. */
@@ -28,9 +28,7 @@ export function startMeterUpkeep({
 }: MeterUpkeepOptions): MeterUpkeep {
   const take = async (): Promise<void> => {
     try {
-      for (let noting = metering.note(policies()); noting !== null; noting = metering.note(policies())) {
-        await noting;
-      }
+      await metered(metering, policies);
       await metering.settled();
     } catch (error) {
       onFailure(error);

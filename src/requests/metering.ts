@@ -197,6 +197,16 @@ interface Kept {
   readonly sinceMs: number | null;
 }
 
+/** The set in force, once the store knows its meters; the same moment where it does. */
+export async function metered(metering: Pick<Metering, 'note'>, policies: () => InForce): Promise<InForce> {
+  for (;;) {
+    const inForce = policies();
+    const noting = metering.note(inForce);
+    if (noting === null) return inForce;
+    await noting;
+  }
+}
+
 /** Entries are kept so much longer than any reading counts them, for a clock that is set back. */
 const keptBeyondMs = 48 * 60 * 60 * 1000;
 const forgottenAtOnce = 500;

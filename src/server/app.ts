@@ -6,6 +6,7 @@
 //   identify        key, state of the agent, rate           identify                    401 403 429
 //     (an ordinary request of an agent that is remembered takes the straight way from the connection: direct)
 //   body            size, then what the route makes of it   routes/*                    400 401
+//   kill switch     before any policy is asked              ask, ../people/switches     403
 //   decide, record  one step, durable before the reply      ask, ../requests            200 400 429
 //   error           whatever was thrown on the way          plugins/errors              500
 //

@@ -14,7 +14,8 @@ let key: string;
 
 beforeAll(async () => {
   cpSync('policies/payments', policies, { recursive: true });
-  service = await startService({ policies });
+  // Nobody approves meanwhile.
+  service = await startService({ policies, env: { WRIT_REQUESTS_OPEN_MAX: '10000' } });
   key = await addAgent(service.data, 'loader');
 });
 

@@ -6,7 +6,7 @@
 
 import { parseArgs } from 'node:util';
 import { type Case, writeCase } from './cases.ts';
-import { compareReadings } from './differential.ts';
+import { compareReadings, swift } from './differential.ts';
 import { formatKeepsTrees } from './format.ts';
 import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } from './monotone.ts';
 import { tryMutations } from './mutations.ts';
@@ -82,7 +82,10 @@ function comparePairs(pairsWanted: number): boolean {
   let [done, seed] = [0, firstSeed];
   let reached: Reached | undefined;
   while (done < pairsWanted) {
-    const run = compareReadings(Math.min(pairsAtOnce, pairsWanted - done), seed, reached);
+    const run = compareReadings(Math.min(pairsAtOnce, pairsWanted - done), seed, {
+      pace: swift,
+      ...(reached === undefined ? {} : { reached }),
+    });
     reached = run.reached;
     done += run.pairs;
     seed += run.sets;

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/agents/registry.ts';
 import { verifyChain } from '../../src/audit/verify.ts';
 import type { Person } from '../../src/people/person.ts';
+import { createRequestNews } from '../../src/requests/events.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { type Service, startService } from './service.ts';
 import { ask, codeOf, give, look, usePolicies, type View } from './written-policies.ts';
@@ -298,6 +299,29 @@ describe('an approval', () => {
     await store.agents.setStatus({ agentId: agent.id, status: 'active', atMs: Date.now() });
     expect((await give(world.ann, id, 'approve')).body.status).toBe('approved');
   });
+});
+
+test('whoever listens hears of each new wait and of each end, once', async () => {
+  const told: string[] = [];
+  const requestNews = createRequestNews();
+  requestNews.onNews(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
+  const service = await startService({ requestNews });
+  await usePolicies(service, policies);
+  const admin = await firstAdmin(service);
+  const approver = (email: string, ...groups: string[]) =>
+    personWith(service, admin, { email, roles: ['approver'], groups });
+  const [ann, ben] = [
+    await approver('anna@example.com', 'finance'),
+    await approver('ben@example.com', 'finance', 'security'),
+  ];
+  const { request_id: large } = await ask(service, 'pay.large');
+  await give(ann, large, 'approve');
+  await give(ben, large, 'approve');
+  expect(told.splice(0)).toEqual(['pending pending finance', 'decided approved ']);
+  const { request_id: both } = await ask(service, 'pay.both');
+  await give(ben, both, 'approve', 'security');
+  await give(ann, both, 'reject');
+  expect(told).toEqual(['pending pending finance,security', 'pending pending finance', 'decided rejected ']);
 });
 
 describe('the queue', () => {
