@@ -305,7 +305,7 @@ const payloadKeys = new WeakMap<readonly string[], string>();
 const knownValues = new WeakMap<Type, Values | null>();
 
 /** All values of a type; null for types whose values are not followed. */
-export function allOf(type: Type): Values | null {
+function allOf(type: Type): Values | null {
   const known = knownValues.get(type);
   if (known !== undefined) return known;
   const values = valuesOfType(type);

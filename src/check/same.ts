@@ -8,7 +8,7 @@ export function sameOrNew<T>(before: T | undefined, made: T): T {
 }
 
 /** Whether two pieces of plain data hold the same. A type in error is told by identity. */
-export function isSame(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (a === failedType || b === failedType) return false;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

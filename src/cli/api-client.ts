@@ -36,7 +36,7 @@ export interface Api {
 }
 
 /** What the service or the way to it has against a request, to be printed. A class because it is thrown. */
-export class ApiError extends Error {}
+class ApiError extends Error {}
 
 /** Runs a command against the service and turns what goes wrong into a line and an exit code. */
 export async function withApi(options: ApiOptions, run: (api: Api) => Promise<void>): Promise<ExitCode> {

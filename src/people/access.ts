@@ -21,7 +21,7 @@ import { createSecret, digestOf } from './secrets.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 const invitationMs = 7 * dayMs;
 /** An application is answered within this time. */
-export const applicationMs = dayMs;
+const applicationMs = dayMs;
 
 /** A problem of one field, as a sentence in lower case without a final period. */
 export interface FieldProblem {
@@ -265,7 +265,7 @@ async function newPerson(
 }
 
 /** Why the actor may not give somebody these roles; null where they may. */
-export function standingProblem({ roles }: Actor, standing: Standing): string | null {
+function standingProblem({ roles }: Actor, standing: Standing): string | null {
   if (grantOf(roles, 'people.change') === 'yes') return null;
   const above = standing.roles.filter((role) => rolesOfAdmins.includes(role));
   return above.length === 0 ? null : `only an admin gives the role \`${above[0]}\``;

@@ -9,7 +9,7 @@ const argon2id = 2 as Algorithm.Argon2id;
 /** Memory in KiB, passes, lanes: one check takes some tens of milliseconds on a thread of its own. */
 const cost = { algorithm: argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 } as const;
 
-export const passwordLengthMin = 12;
+const passwordLengthMin = 12;
 /** In bytes of UTF-8: hashing must not be made to take long. */
 export const passwordBytesMax = 1024;
 

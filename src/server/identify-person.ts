@@ -13,7 +13,7 @@ export interface PersonIdentity {
   readonly session: Session | null;
 }
 
-export const sessionCookie = 'writ_session';
+const sessionCookie = 'writ_session';
 
 /** Who sent this. Throws ProblemError where nobody is known, or the request may come from another site. */
 export async function identifyPerson(deps: SignInDeps, request: FastifyRequest): Promise<PersonIdentity> {

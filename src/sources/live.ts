@@ -125,7 +125,7 @@ export async function openPolicies(options: PolicyOptions): Promise<PolicyHost> 
   return live;
 }
 
-export const compileTimeoutMsDefault = 60_000;
+const compileTimeoutMsDefault = 60_000;
 /** Half of what there is, and never more than this: a hundred thousand policies take about 4 GB. */
 const memoryMegabytesMax = 8_192;
 

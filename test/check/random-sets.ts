@@ -16,7 +16,7 @@ const lists = ['known', 'blocked', 'all_names'];
 const lets = ['small', 'trusted', 'bound', 'whole'];
 
 /** One declaration; `name` makes policies apart. */
-export function declaration(draw: Draw, name: string): string {
+function declaration(draw: Draw, name: string): string {
   switch (draw(14)) {
     case 0:
       return action(draw);
