@@ -5,7 +5,7 @@ import type { Decision } from '../model/decision.ts';
 import type { Satisfied } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { CanonicalValue } from '../store/canonical-json.ts';
-import type { RequestEvent, RequestState, RequestStatus } from '../store/records.ts';
+import type { RequestEvent, RequestState } from '../store/records.ts';
 import type { RequestHistory } from '../store/store.ts';
 import type { BoundRule } from './binding.ts';
 import { type RequestRecord, requestRecord } from './record.ts';
@@ -119,8 +119,6 @@ export function wordEvent({ isApproved, who, atMs, ...detail }: Word, state: Req
   return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies WordDetail);
 }
 
-export function stateOf({ status, decidedAtMs, expiresAtMs }: Standing): RequestState & {
-  readonly status: RequestStatus;
-} {
+export function stateOf({ status, decidedAtMs, expiresAtMs }: Standing): RequestState {
   return { status, decidedAtMs, expiresAtMs };
 }
