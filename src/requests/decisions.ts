@@ -300,7 +300,7 @@ function asksStepUp({ decision }: Standing): boolean {
 }
 
 /** By the decision that counts. */
-export function askedGroups({ decision }: Pick<Standing, 'decision'>): readonly string[] {
+function askedGroups({ decision }: Pick<Standing, 'decision'>): readonly string[] {
   return decision.requires?.approvals.map(({ group }) => group) ?? [];
 }
 
