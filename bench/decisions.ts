@@ -43,7 +43,7 @@ export async function measureDecisions(options: DecisionsOptions): Promise<reado
 }
 
 /** Not counted: functions are made and optimised meanwhile. */
-const warmUpRounds = 4;
+const warmUpRounds = 16;
 
 /** Nanoseconds a decision; of slower engines the tail says nothing that is worth the wait. */
 const tailTakenMax = 10_000;
@@ -142,9 +142,16 @@ export async function ask(child: ChildProcess, what: Ask): Promise<Answer> {
 }
 
 export async function answerOf(child: ChildProcess): Promise<Answer> {
-  const [answer] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => [{ kind: 'failed', message: 'the process ended' }]),
-  ]);
-  return answer as Answer;
+  const heard = new AbortController();
+  const { signal } = heard;
+  try {
+    const [answer] = await Promise.race([
+      once(child, 'message', { signal }),
+      once(child, 'exit', { signal }).then(() => [{ kind: 'failed', message: 'the process ended' }]),
+    ]);
+    return answer as Answer;
+  } finally {
+    // Whichever did not happen is not waited for any more.
+    heard.abort();
+  }
 }
