@@ -76,7 +76,9 @@ async function load(
   let key: string | null = null;
   const perRound = Math.ceil((clients * requests) / (kills + 1));
   for (let round = 0; round <= kills; round += 1) {
-    const service: Service = await startService({ policies: directory, data });
+    // It is the budget that is to refuse, not the rate.
+    const env = { WRIT_LIMITS_RATE_PER_MINUTE: '100000000', WRIT_LIMITS_BURST: '1000000' };
+    const service: Service = await startService({ policies: directory, data, env });
     key ??= await addAgent(data, 'spender');
     const isLast = round === kills;
     const killAt = Math.floor(perRound * (0.3 + 0.6 * Math.random()));
