@@ -1,6 +1,7 @@
 // A request that waits into what the policies of today make of it, on today's facts, with what people have given so far.
 // It is one synchronous step, so that nothing changes between what is read and what is decided.
 
+import { isControlOwner } from '../agents/control-owner.ts';
 import type { ApprovalRule, AskedRule } from '../model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
@@ -13,7 +14,7 @@ import { type LifeEvent, nextStatus } from './life.ts';
 import type { Metering, MeterReadings } from './metering.ts';
 import type { RequestRecord } from './record.ts';
 import { type DecidedDetail, type Standing, stateOf } from './standing.ts';
-import { freshReauths, isControlOwner, type StepUp } from './step-up.ts';
+import { freshReauths, type StepUp } from './step-up.ts';
 
 export interface Today {
   readonly inForce: InForce;
@@ -94,7 +95,7 @@ function satisfiedOf(firing: readonly AskedRule[], standing: Standing, today: To
 export function approvedOf({ record, words }: Standing, agent: AgentRow): Approved {
   // Then and now: neither may be the one who approves for themselves.
   const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
-  const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(owner, person));
+  const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
   return { words, digest: requestDigest(record), isOwner };
 }
 

@@ -3,6 +3,7 @@
 // INVARIANT: a person's word and what the policies make of it are stored together or not at all; a request that is
 // decided, over, stopped, or of an agent that is not active, is never granted.
 
+import { isControlOwner } from '../agents/control-owner.ts';
 import type { AgentRow, RequestEvent, RequestStatus } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { bind, isFor, isSatisfied, requestDigest } from './binding.ts';
@@ -21,7 +22,7 @@ import { refusalHeldSeconds } from './held.ts';
 import { type LifeEvent, nextStatus, statusAt } from './life.ts';
 import { type Metering, metered } from './metering.ts';
 import { eventOf, type Standing, standingOf, stateOf, type Word, wordEvent } from './standing.ts';
-import { isControlOwner, lastStepUp, rememberStepUp, type Stepping } from './step-up.ts';
+import { lastStepUp, rememberStepUp, type Stepping } from './step-up.ts';
 
 /** Who gives a word: a person, with the groups for which they may. */
 export interface Approver extends Stepping {
@@ -225,7 +226,7 @@ export function createDecisions(options: DecisionsOptions): Decisions {
       change(id, async (standing, nowMs) => {
         const today = await todayFor(standing, 'step-up', nowMs);
         if ('kind' in today) return today;
-        if (!isControlOwner(today.agent.controlOwner, person)) return notOwner;
+        if (!isControlOwner(person, today.agent.controlOwner)) return notOwner;
         const look = decideAgain(standing, today);
         if (!asksStepUp(standing) && look.decision.requires?.reauth == null) return noStepUp;
         const remembered = await rememberStepUp(documents, today.agent, { person, nowMs });
@@ -241,7 +242,7 @@ export function createDecisions(options: DecisionsOptions): Decisions {
     stepUpAgent: async (agentId, person) => {
       const agent = await store.agents.find(agentId);
       if (agent === null || agent.id !== agentId) return { kind: 'unknown' };
-      if (!isControlOwner(agent.controlOwner, person)) return notOwner;
+      if (!isControlOwner(person, agent.controlOwner)) return notOwner;
       const { atMs } = await rememberStepUp(documents, agent, { person, nowMs: Math.trunc(clock()) });
       for (const id of await requests.openOf(agentId, openOfAgentMax)) {
         await change(id, async (standing, nowMs) => {

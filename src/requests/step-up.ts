@@ -1,6 +1,7 @@
 // That an agent's control owner has shown, there and then, to be there: remembered per agent, with the time, for rules
 // that ask for a step-up `within` some time. INVARIANT: it counts only while who stepped up is the control owner.
 
+import { isControlOwner } from '../agents/control-owner.ts';
 import type { AskedRule } from '../model/asked.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import type { AgentRow } from '../store/records.ts';
@@ -32,15 +33,7 @@ export async function lastStepUp(
   if (row === null) return null;
   // Written by `rememberStepUp`.
   const stepUp = JSON.parse(row.json) as StepUp;
-  return isControlOwner(agent.controlOwner, { id: stepUp.person, email: stepUp.email }) ? stepUp : null;
-}
-
-/** An agent names its control owner as text, a person's address or id. */
-export function isControlOwner(
-  controlOwner: string,
-  { id, email }: { readonly id: string; readonly email: string },
-): boolean {
-  return controlOwner === id || controlOwner.toLowerCase() === email.toLowerCase();
+  return isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner) ? stepUp : null;
 }
 
 /** Remembers that the agent's control owner has stepped up, with the record of it. */

@@ -161,7 +161,7 @@ export function stoppedText({ reason }: StoppedBy): string {
   return `an operator has stopped this: ${reason}`;
 }
 
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+export const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 /** What is wrong with what the body claims to be; null where it claims to be JSON. */
 export function contentTypeFault(headers: IncomingHttpHeaders): string | null {

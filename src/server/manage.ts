@@ -9,6 +9,7 @@ import { type Grant, grantOf, type OperationName } from '../people/operations.ts
 import type { Actor, Session } from '../people/person.ts';
 import type { SignInDeps } from '../people/sign-in.ts';
 import type { AgentRow } from '../store/records.ts';
+import { jsonType } from './ask.ts';
 import type { Identify } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
 import type { JsonSchema, Operation, Parameter } from './operation.ts';
@@ -145,8 +146,6 @@ export function invalidBody({ problems }: Invalid): ProblemError {
     errors,
   });
 }
-
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 function readBody(request: FastifyRequest, schema: JsonSchema): unknown {
   if (!jsonType.test(request.headers['content-type'] ?? '')) {

@@ -2,6 +2,7 @@
 // are not there for them; a key or a secret is shown in the reply that made it and never again.
 
 import type { FastifyInstance } from 'fastify';
+import { isControlOwner } from '../../agents/control-owner.ts';
 import {
   type AgentDraft,
   addAgent,
@@ -11,7 +12,6 @@ import {
   setSigning,
 } from '../../agents/registry.ts';
 import { riskTiers } from '../../model/request.ts';
-import { isControlOwner } from '../../people/control-owner.ts';
 import type { Directory } from '../../people/directory.ts';
 import type { OperationName } from '../../people/operations.ts';
 import { recordName } from '../../people/person.ts';

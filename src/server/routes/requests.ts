@@ -3,7 +3,7 @@
 // whoever asks and none at all look the same.
 
 import type { FastifyInstance } from 'fastify';
-import { isControlOwner } from '../../people/control-owner.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
 import { recordName } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Authorizer } from '../../requests/authorize.ts';

@@ -22,7 +22,7 @@ import {
 import { refusal, wrongCredentials } from '../credentials.ts';
 import { actorOf, type Call, conflict, manage, notFound } from '../manage.ts';
 import type { JsonSchema, OperationReply } from '../operation.ts';
-import { idParameter, listReply, noContent, objectSchema, text, time } from '../schemas.ts';
+import { idParameter, listReply, noContent, objectSchema, text, time, timeText } from '../schemas.ts';
 import { sessionView } from '../session-view.ts';
 
 export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
@@ -204,5 +204,5 @@ const passkeySchema = objectSchema({ id: text(1400), name: text(100), created_at
 const passkeyExample = { id: 'AbC', name: 'phone', created_at: '2026-03-02T10:00:00.000Z' };
 
 function shownPasskey({ id, name, createdAtMs }: { id: string; name: string; createdAtMs: number }) {
-  return { id, name, created_at: new Date(createdAtMs).toISOString() };
+  return { id, name, created_at: timeText(createdAtMs) };
 }

@@ -17,7 +17,7 @@ import { refusal } from '../credentials.ts';
 import { clearSessionCookie, cookieOf, setSessionCookie } from '../identify-person.ts';
 import { actorOf, type Call, conflict, invalidBody, manage } from '../manage.ts';
 import { shownPersonReply } from '../person-view.ts';
-import { noContent, objectSchema, text } from '../schemas.ts';
+import { noContent, objectSchema, text, timeText } from '../schemas.ts';
 import { sessionView } from '../session-view.ts';
 import { addCodeRoutes, addPasskeyRoutes } from './second-factors.ts';
 import { addTokenRoutes } from './tokens.ts';
@@ -46,7 +46,7 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
       person: shownPersonReply(actor.person),
       roles: [...actor.roles],
       csrf_token: session === null ? null : csrfToken(deps, session),
-      ends_at: session === null ? null : new Date(session.endsAtMs).toISOString(),
+      ends_at: session === null ? null : timeText(session.endsAtMs),
     };
   }
 

@@ -3,7 +3,7 @@
 // passkey counts for that person and that request alone.
 
 import type { FastifyInstance } from 'fastify';
-import { isControlOwner } from '../../people/control-owner.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
 import { checkPasskey, type PasskeyDeps, passkeyRequestOptions } from '../../people/passkeys.ts';
 import { reauthenticate, type SignInDeps } from '../../people/sign-in.ts';
 import type { Decisions } from '../../requests/decisions.ts';

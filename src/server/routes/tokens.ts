@@ -6,7 +6,16 @@ import type { PersonalToken } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { createToken, removeToken, tokenDaysMax } from '../../people/tokens.ts';
 import { actorOf, invalidBody, manage, notFound } from '../manage.ts';
-import { idParameter, listReply, noContent, objectSchema, text, textList, time } from '../schemas.ts';
+import {
+  idParameter,
+  listReply,
+  noContent,
+  objectSchema,
+  text,
+  textList,
+  time,
+  timeText,
+} from '../schemas.ts';
 
 export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { directory } = deps;
@@ -77,6 +86,5 @@ const tokenExample = {
 };
 
 function shownToken({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
-  const [created_at, ends_at] = [createdAtMs, endsAtMs].map((ms) => new Date(ms).toISOString());
-  return { id, name, roles: [...roles], created_at, ends_at };
+  return { id, name, roles: [...roles], created_at: timeText(createdAtMs), ends_at: timeText(endsAtMs) };
 }
