@@ -16,9 +16,15 @@ it('keeps every request whose reply was received when it is killed under load', 
     key,
     total: 2000,
     clients: 16,
+    // Small enough that no person is asked: an agent may wait for few.
     request: (index) => ({
       action_key: 'payment.create',
-      payload: { amount: 1 + index, currency: 'USD', vendor: 'Staples', description: `order ${index}` },
+      payload: {
+        amount: 1 + (index % 900),
+        currency: 'USD',
+        vendor: 'Staples',
+        description: `order ${index}`,
+      },
     }),
     onReply: (count) => {
       if (count === killAfter) first.process.kill('SIGKILL');
@@ -26,7 +32,7 @@ it('keeps every request whose reply was received when it is killed under load', 
   });
   expect(answered.length).toBeGreaterThanOrEqual(killAfter);
   expect(answered.length).toBeLessThan(2000);
-  expect(answered.every(({ reply }) => reply.status === 200)).toBe(true);
+  expect(answered.filter(({ reply }) => reply.status !== 200)).toEqual([]);
 
   const second = await startService({ policies: 'policies', data });
   const lost: unknown[] = [];
@@ -38,7 +44,7 @@ it('keeps every request whose reply was received when it is killed under load', 
     const isWhole =
       stored.decision === reply.body.decision &&
       stored.reason === reply.body.reason &&
-      (stored.payload as { amount?: number }).amount === 1 + index;
+      (stored.payload as { description?: string }).description === `order ${index}`;
     if (!isWhole) lost.push({ reply, stored });
   }
   expect(lost).toEqual([]);
