@@ -21,6 +21,7 @@ export function report({ results, versions, minutes }: Run): string {
     section('Example policies, on the cases of their tests', packTable(results)),
     section('Worst cases: one decision, and how it grows with the payload', worstTable(results)),
     section('Hardest policies: one decision, and how it grows with the rules', hardestTable(results)),
+    section('Meters: a reading, a reservation and a grant', meterTable(results)),
     section('From text to ready', readyTable(results)),
     section('From the model to ready', modelTable(results)),
   ];
@@ -98,6 +99,12 @@ function hardestTable({ hardest }: Results): readonly string[] {
   });
   const sizes = hardest[0]!.points.map(({ rules }) => `${rules.toLocaleString('en')} rules`);
   return [...head(['case', ...sizes, 'exponent']), ...rows];
+}
+
+function meterTable({ meters }: Results): readonly string[] {
+  if (meters.length === 0) return [];
+  const rows = meters.map(({ grants, figure }) => row([grants.toLocaleString('en'), withSpread(figure)]));
+  return [...head(['grants in the window', 'together']), ...rows];
 }
 
 function readyTable({ ready }: Results): readonly string[] {

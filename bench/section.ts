@@ -3,6 +3,7 @@
 import type { ChangedFigures, ModelFigures } from './compile.ts';
 import type { DegradedFigures } from './degraded.ts';
 import type { HardFigures } from './hardest.ts';
+import type { MeterFigures } from './meters.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReloadPause } from './reload-pause.ts';
 import type { RequestFigures } from './request.ts';
@@ -22,6 +23,10 @@ export interface Sections {
   readonly hardest: {
     readonly ask: { readonly sizes: readonly number[]; readonly rounds: number };
     readonly answer: readonly HardFigures[];
+  };
+  readonly meters: {
+    readonly ask: { readonly sizes: readonly number[]; readonly rounds: number };
+    readonly answer: readonly MeterFigures[];
   };
   readonly worst: {
     readonly ask: { readonly rounds: number };
@@ -56,6 +61,7 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
     return figures;
   },
   hardest: async ({ sizes, rounds }) => (await import('./hardest.ts')).measureHardest(sizes, rounds),
+  meters: async ({ sizes, rounds }) => (await import('./meters.ts')).measureMeters(sizes, rounds),
   worst: async ({ rounds }) => (await import('./worst.ts')).measureWorst(rounds),
 };
 

@@ -18,6 +18,7 @@ export const sectionNames = [
   'packs',
   'worst',
   'hardest',
+  'meters',
   'ready',
   'changed',
   'memory',
@@ -66,6 +67,7 @@ const nothing: Results = {
   tried: null,
   packs: [],
   hardest: [],
+  meters: [],
   worst: [],
 };
 
@@ -96,6 +98,10 @@ async function runSection(
       // With the one that opens, 19 rules are the most that an action tries as one function, 20 the fewest with an index.
       const sizes = isQuick ? [18, 19, 50, 100, 200, 400] : [18, 19, 100, 300, 1_000, 3_000];
       return { hardest: await alone('hardest', { sizes, rounds }) };
+    }
+    case 'meters': {
+      const sizes = isQuick ? [100, 10_000] : [100, 10_000, 1_000_000];
+      return { meters: await alone('meters', { sizes, rounds }) };
     }
     case 'ready':
       return { ready: await ready(options) };

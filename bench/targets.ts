@@ -5,6 +5,7 @@ import type { Measured } from './decisions.ts';
 import type { DegradedFigures } from './degraded.ts';
 import type { EngineKey } from './engines.ts';
 import type { HardFigures } from './hardest.ts';
+import type { MeterFigures } from './meters.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReadyFigures } from './ready.ts';
 import type { RequestFigures } from './request.ts';
@@ -25,6 +26,7 @@ export interface Results {
   readonly tried: TriedFigures | null;
   readonly packs: readonly PackFigures[];
   readonly hardest: readonly HardFigures[];
+  readonly meters: readonly MeterFigures[];
   readonly worst: readonly WorstFigures[];
 }
 

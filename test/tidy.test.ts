@@ -19,6 +19,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   meters: ['model', 'value'],
   json: ['model'],
   sources: ['pipeline', 'syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
+  playground: [
+    ...['grammar', 'pipeline', 'sources', 'syntax', 'check', 'program', 'emit', 'spec', 'prove'],
+    ...['requests', 'model', 'diagnostic', 'value'],
+  ],
   testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
   measure: ['pipeline', 'program', 'emit', 'spec', 'testing', 'model', 'json'],
   store: [],
@@ -27,6 +31,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['store', 'agents', 'people', 'value'],
   audit: ['store', 'agents'],
   requests: ['meters', 'model', 'agents', 'store', 'value'],
+  statistics: ['model', 'store', 'requests'],
+  dashboard: [],
   server: [
     'json',
     'agents',
@@ -34,7 +40,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'people',
     'webhooks',
     'requests',
+    'statistics',
     'store',
+    'playground',
     'sources',
     'model',
     'diagnostic',
@@ -59,6 +67,19 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/resources': ['server'],
   '@opentelemetry/exporter-trace-otlp-http': ['server'],
   tsx: ['cli'],
+  preact: ['dashboard'],
+  lucide: ['dashboard'],
+  uplot: ['dashboard'],
+  uqr: ['dashboard'],
+  vite: ['dashboard'],
+  '@simplewebauthn/browser': ['dashboard'],
+  '@codemirror/autocomplete': ['dashboard'],
+  '@codemirror/commands': ['dashboard'],
+  '@codemirror/language': ['dashboard'],
+  '@codemirror/lint': ['dashboard'],
+  '@codemirror/state': ['dashboard'],
+  '@codemirror/view': ['dashboard'],
+  '@lezer/highlight': ['dashboard'],
 };
 
 /** Parts without clock, randomness, environment or `node:` imports. */
@@ -78,7 +99,9 @@ const pure = [
 
 const linesMax = 420;
 
-const files = globSync(['grammar/*.ts', 'src/**/*.{ts,js}']).toSorted();
+const files = globSync(['grammar/*.ts', 'src/**/*.{ts,tsx,js}'], {
+  exclude: ['src/dashboard/dist/**'],
+}).toSorted();
 
 const imports = files.flatMap((file) =>
   [

@@ -17,10 +17,12 @@ import { freshStanding } from '../../src/requests/standing.ts';
 import { readEnvelope } from '../../src/server/envelope.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
 import { openPolicies } from '../../src/sources/live.ts';
+import { createBatchPacker, readBatch } from '../../src/store/batch-message.ts';
 import { type ChainEntry, chainStart, linkHash } from '../../src/store/chain.ts';
 import { createLinkHasher } from '../../src/store/link-hasher.ts';
 import type { AgentRow, RequestRow } from '../../src/store/records.ts';
 import { requestColumns } from '../../src/store/sqlite-rows.ts';
+import type { Write } from '../../src/store/sqlite-writes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { authorize } from './server.ts';
 
@@ -46,6 +48,7 @@ const nowMs = Date.now();
 const agent: AgentRow = {
   ...{ id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'bench', riskTier: 'low', controlOwner: 'bench' },
   ...{ tags: [], status: 'active', signing: 'off', sealedSigningSecret: null },
+  ...{ ratePerMinute: null, burst: null },
   ...{ createdAtMs: nowMs, changedAtMs: nowMs },
 };
 const policies = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
@@ -57,8 +60,9 @@ const requests = {
   },
 };
 const masterKey = new Uint8Array(32);
-// Of the store nothing else is touched where there is no idempotency key.
-const store = { masterKey, requests } as unknown as Store;
+// The policies have no meters; of the store nothing else is touched where there is no idempotency key.
+const meters = { note: async () => [] };
+const store = { masterKey, requests, meters } as unknown as Store;
 const authorizer = createAuthorizer({
   ...{ store, policies: () => policies.current(), clock: Date.now },
   metering: createMetering({ meters: store.meters, clock: Date.now }),
@@ -88,9 +92,13 @@ const limiter = createRateLimiter('agent', { perMinute: 1e9, burst: 1e9 });
 const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true });
 const hashLink = createLinkHasher();
 const entry: ChainEntry = { ...requestColumns(row), kind: 'request', sequence: 1 };
+const pack = createBatchPacker();
+const batch: readonly Write[] = Array.from({ length: 30 }, () => ({
+  ...{ kind: 'append-request', row: requestColumns(row), openMax: 20, entries: [] },
+}));
 const keyText = `writ_${'a'.repeat(46)}`;
 
-const stages: readonly (readonly [string, () => unknown])[] = [
+const stages: readonly (readonly [name: string, call: () => unknown, parts?: number])[] = [
   ['hash of the API key', () => hash('sha256', keyText, 'hex')],
   ['rate: take and headers', () => limiter.headers(limiter.take(agent.id, performance.now()))],
   ['request id', () => createRequestId(nowMs)],
@@ -104,11 +112,16 @@ const stages: readonly (readonly [string, () => unknown])[] = [
   ['reply of eight fields', () => replyView(freshStanding(record), nowMs)],
   ['reply as JSON', () => JSON.stringify(view)],
   ['all from the body to the row and the reply, together', () => authorizer.authorize(ask())],
-  ['writer: row as a message, both ways', () => structuredClone(requestColumns(row))],
+  [
+    'writer: a batch of 30 as a message, without the threads, a row',
+    () => readBatch(pack(batch)),
+    batch.length,
+  ],
   ['writer: hash of the chain', () => hashLink(chainStart.hash, entry)],
   ['(the definition of that hash)', () => linkHash(chainStart.hash, entry)],
 ];
 
 console.log(`The record has ${row.recordJson.length} characters.\n\n| stage | µs |\n|---|---|`);
-for (const [name, call] of stages) console.log(`| ${name} | ${(await least(call)).toFixed(2)} |`);
+for (const [name, call, parts = 1] of stages)
+  console.log(`| ${name} | ${((await least(call)) / parts).toFixed(2)} |`);
 await policies.close();

@@ -15,6 +15,9 @@ export interface AgentDraft {
   readonly riskTier: string;
   readonly controlOwner: string;
   readonly tags: readonly string[];
+  /** How many requests it may send in a minute, and at once; null where it is what all may. */
+  readonly ratePerMinute?: number | null;
+  readonly burst?: number | null;
 }
 
 interface DraftProblem {
@@ -51,6 +54,8 @@ export async function addAgent(
     status: 'active',
     signing: 'off',
     sealedSigningSecret: null,
+    ratePerMinute: draft.ratePerMinute ?? null,
+    burst: draft.burst ?? null,
     createdAtMs: nowMs,
     changedAtMs: nowMs,
   };
@@ -80,10 +85,10 @@ export async function describeAgent(
 ): Promise<DescribeAgentResult> {
   const present = await store.agents.find(agentId);
   if (present === null || present.id !== agentId) return { kind: 'unknown-agent' };
-  const { name, riskTier, controlOwner, tags } = { ...present, ...changes };
-  const problems = checkDraft({ name, riskTier, controlOwner, tags });
+  const { name, riskTier, controlOwner, tags, ratePerMinute, burst } = { ...present, ...changes };
+  const problems = checkDraft({ name, riskTier, controlOwner, tags, ratePerMinute, burst });
   if (problems.length > 0 || !isRiskTier(riskTier)) return { kind: 'invalid', problems };
-  const described = { name, riskTier, controlOwner, tags: [...tags] };
+  const described = { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
   const result = await store.agents.describe({ agentId, atMs: nowMs, who, ...described });
   switch (result) {
     case 'changed':
@@ -191,6 +196,8 @@ function checkDraft(draft: AgentDraft): readonly DraftProblem[] {
   if (!isRiskTier(draft.riskTier)) report('riskTier', `must be one of ${riskTiers.join(', ')}`);
   report('controlOwner', checkText(draft.controlOwner, ownerLengthMax));
   report('tags', checkTags(draft.tags));
+  report('ratePerMinute', checkRate(draft.ratePerMinute ?? null));
+  report('burst', checkRate(draft.burst ?? null));
   return problems;
 }
 
@@ -209,6 +216,13 @@ function checkTags(tags: readonly string[]): string | null {
   if (new Set(tags).size < tags.length) return 'must not repeat';
   const problem = tags.map((tag) => checkText(tag, tagLengthMax)).find((message) => message !== null);
   return problem === undefined ? null : `each ${problem}`;
+}
+
+export const rateMax = 1_000_000_000;
+
+function checkRate(count: number | null): string | null {
+  const isTaken = count === null || (Number.isInteger(count) && count >= 1 && count <= rateMax);
+  return isTaken ? null : `must be a whole number from 1 to ${rateMax}`;
 }
 
 function isRiskTier(text: string): text is RiskTier {

@@ -3,9 +3,9 @@
 // header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once, also across
 // a restart.
 
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { AgentRow } from '../store/records.ts';
 import type { NonceStore } from '../store/store.ts';
+import { createHmacCheck, type IsHmac } from './hmac.ts';
 import { randomBase62 } from './keys.ts';
 import { deriveKey, unseal } from './sealing.ts';
 
@@ -49,14 +49,14 @@ export function createSignatureVerifier(options: VerifierOptions): VerifySignatu
   const sealingKey = deriveKey(options.masterKey, sealingPurpose);
   const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax, options.nonces);
   // As long as somebody holds the row, which is not for long: unsealing costs more than all else.
-  const secrets = new WeakMap<AgentRow, KeyObject | null>();
-  const secretOf = (agent: AgentRow): KeyObject | null => {
-    const known = secrets.get(agent);
+  const checks = new WeakMap<AgentRow, IsHmac | null>();
+  const checkOf = (agent: AgentRow): IsHmac | null => {
+    const known = checks.get(agent);
     if (known !== undefined) return known;
     const text = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
-    const secret = text === null ? null : createSecretKey(text, 'utf8');
-    secrets.set(agent, secret);
-    return secret;
+    const check = text === null ? null : createHmacCheck(text);
+    checks.set(agent, check);
+    return check;
   };
   return function verifySignature(input) {
     const { agent, header } = input;
@@ -64,14 +64,14 @@ export function createSignatureVerifier(options: VerifierOptions): VerifySignatu
     if (header === undefined) {
       return agent.signing === 'required' ? { invalid: 'a signature is required' } : 'absent';
     }
-    const secret = secretOf(agent);
-    if (secret === null) return { invalid: 'the agent has no signing secret' };
+    const isHmac = checkOf(agent);
+    if (isHmac === null) return { invalid: 'the agent has no signing secret' };
     const recommended = recommendedForm.exec(header);
-    if (recommended !== null) return verifyRecommended({ input, secret, nonces, match: recommended });
+    if (recommended !== null) return verifyRecommended({ input, isHmac, nonces, match: recommended });
     const digest = compatibilityForm.exec(header)?.[1];
     if (digest === undefined) return { invalid: 'the signature is malformed' };
     if (!options.isCompatibilityAllowed) return { invalid: 'this form of signature is not accepted' };
-    return isHmac(digest, secret, [input.body]) ? 'valid' : mismatch;
+    return isHmac(digest, { head: '', body: input.body }) ? 'valid' : mismatch;
   };
 }
 
@@ -84,17 +84,18 @@ const mismatch: SignatureState = { invalid: 'the signature does not match' };
 
 interface Recommended {
   readonly input: SignatureInput;
-  readonly secret: KeyObject;
+  readonly isHmac: IsHmac;
   readonly nonces: NonceMemory;
   readonly match: RegExpExecArray;
 }
 
-function verifyRecommended({ input, secret, nonces, match }: Recommended): SignatureState {
+function verifyRecommended({ input, isHmac, nonces, match }: Recommended): SignatureState {
   const [, time = '', nonce = '', digest = ''] = match;
   if (nonces.isStale(Number(time) * 1000, input.nowMs)) {
     return { invalid: `the signature's time is more than ${skewSecondsMax} seconds away` };
   }
-  if (!isHmac(digest, secret, [`v1:${time}:${nonce}:POST:${input.path}:`, input.body])) return mismatch;
+  const head = `v1:${time}:${nonce}:POST:${input.path}:`;
+  if (!isHmac(digest, { head, body: input.body })) return mismatch;
   // Remembered only now: a sender without the secret cannot use up nonces, nor the room for them.
   switch (nonces.use(`${input.agent.id} ${nonce}`, input.nowMs)) {
     case 'fresh':
@@ -106,12 +107,6 @@ function verifyRecommended({ input, secret, nonces, match }: Recommended): Signa
     case 'not-ready':
       return { invalid: 'the nonce cannot be checked yet: send the request again' };
   }
-}
-
-function isHmac(hex: string, secret: KeyObject, parts: readonly (string | Uint8Array)[]): boolean {
-  const hmac = createHmac('sha256', secret);
-  for (const part of parts) hmac.update(part);
-  return timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'));
 }
 
 interface NonceMemory {

@@ -50,7 +50,7 @@ async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRe
   }
 }
 
-/** `hash` is SHA-256 over `previous` and the canonical JSON of `entry`. */
+/** `hash` is `linkHash` of `previous` and `entry`. */
 function jsonLine({ entry, hash, previousHash }: ExportedRecord): string {
   const at = timeText(entry);
   return `{"sequence":${entry.sequence},"at":"${at}","previous":"${previousHash}","hash":"${hash}","entry":${canonicalJson(entry)}}\n`;
@@ -85,7 +85,7 @@ function csvCells(entry: ChainEntry): readonly (string | number | null | undefin
 }
 
 /** A cell that a table program would take for a formula gets an apostrophe in front. */
-function csvCell(text: string): string {
+export function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -34,6 +34,11 @@ export function typeOfFact(fact: FactName, env: Environment): Type {
   return fixedTypes[fact] ?? env.ask('facts', '')[fact as ActionFact];
 }
 
+/** Null for a fact whose type depends on the actions that are declared. */
+export function typeOfFixedFact(fact: FactName): Type | null {
+  return fixedTypes[fact];
+}
+
 const known = new WeakMap<Environment['actions'], FactTypes>();
 
 /** Keys of actions are an enumeration, so that a misspelt one is found. Kept while the keys are the same. */

@@ -2,15 +2,37 @@
 
 import type { AgentRow, KeyRow } from '../store/records.ts';
 
-export function agentJson(agent: AgentRow): object {
-  const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs } = agent;
+export interface ShownAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly risk_tier: string;
+  readonly control_owner: string;
+  readonly tags: readonly string[];
+  readonly status: string;
+  readonly signing: string;
+  /** Null: what all may send. */
+  readonly rate_per_minute: number | null;
+  readonly burst: number | null;
+  readonly created_at: string;
+}
+
+export interface ShownKey {
+  readonly id: string;
+  readonly created_at: string;
+  readonly not_after: string | null;
+  readonly last_used: string | null;
+}
+
+export function agentJson(agent: AgentRow): ShownAgent {
+  const { id, name, riskTier, controlOwner, tags, status, signing, ratePerMinute, burst, createdAtMs } =
+    agent;
   return {
     ...{ id, name, risk_tier: riskTier, control_owner: controlOwner, tags, status, signing },
-    created_at: timeText(createdAtMs),
+    ...{ rate_per_minute: ratePerMinute, burst, created_at: timeText(createdAtMs) },
   };
 }
 
-export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): object {
+export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): ShownKey {
   return {
     id,
     created_at: timeText(createdAtMs),
@@ -19,23 +41,27 @@ export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): 
   };
 }
 
-export function agentTable(agents: readonly AgentRow[]): string {
+export function agentTable(agents: readonly ShownAgent[]): string {
   return table([
-    ['NAME', 'TIER', 'OWNER', 'STATUS', 'SIGNING', 'TAGS', 'ID'],
-    ...agents.map(({ name, riskTier, controlOwner, status, signing, tags, id }) => [
-      ...[name, riskTier, controlOwner, status, signing, tags.join(' ') || '-', id],
+    ['NAME', 'TIER', 'OWNER', 'STATUS', 'SIGNING', 'RATE', 'TAGS', 'ID'],
+    ...agents.map((agent) => [
+      ...[agent.name, agent.risk_tier, agent.control_owner, agent.status, agent.signing, rateText(agent)],
+      ...[agent.tags.join(' ') || '-', agent.id],
     ]),
   ]);
 }
 
-export function keyTable(keys: readonly KeyRow[], nowMs: number): string {
+/** Requests a minute, and at once. */
+export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
+  return rate === null && burst === null ? '-' : `${rate ?? '-'}/min,${burst ?? '-'}`;
+}
+
+export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
   return table([
     ['KEY', 'MADE', 'LAST USED', 'ENDS'],
-    ...keys.map(({ id, createdAtMs, lastUsedAtMs, notAfterMs }) => [
-      `writ_${id}...`,
-      timeText(createdAtMs),
-      lastUsedAtMs === null ? 'never' : timeText(lastUsedAtMs),
-      notAfterMs === null ? '-' : notAfterMs <= nowMs ? 'ended' : timeText(notAfterMs),
+    ...keys.map(({ id, created_at, last_used, not_after: ends }) => [
+      ...[`writ_${id}...`, created_at, last_used ?? 'never'],
+      ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : ends,
     ]),
   ]);
 }

@@ -38,6 +38,11 @@ export interface Api {
 /** What the service or the way to it has against a request, to be printed. A class because it is thrown. */
 class ApiError extends Error {}
 
+/** Ends the command with a line that says why. */
+export function refuse(message: string): never {
+  throw new ApiError(message);
+}
+
 /** Runs a command against the service and turns what goes wrong into a line and an exit code. */
 export async function withApi(options: ApiOptions, run: (api: Api) => Promise<void>): Promise<ExitCode> {
   try {

@@ -3,11 +3,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { escapeControls, position, type SourceOf } from '../diagnostic/render.ts';
-import type { Span } from '../diagnostic/span.ts';
 import { type Decision, gates, type Requirements } from '../model/decision.ts';
 import type { PolicySet, Rule } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import type { Explanation, Truth } from '../model/trace.ts';
+import { type ConditionLine, conditionLines, textOf } from '../playground/condition-lines.ts';
 import { type Change, smallestChange } from '../prove/change.ts';
 import { type NearRule, nearRules, type UnknownFact, unknownFacts } from '../prove/change-near.ts';
 import { authorize } from '../spec/authorize.ts';
@@ -84,9 +84,7 @@ export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole 
     .map((rule) => {
       const note = rule.isShadow ? ' (shadow)' : rule.rule === decision.by ? ' (decides)' : '';
       const head = `${showTruth(rule.truth)} ${rule.effect.padEnd(8)} ${rule.rule}${marks.faint(note)}`;
-      const place = { sourceOf, depth: 1, isUnlessOperand: false };
-      const shown = isJoint(rule.explanation, sourceOf) ? rule.explanation.parts : [rule.explanation];
-      return [head, ...shown.flatMap((part) => renderParts(part, place))].join('\n');
+      return [head, ...conditionLines(rule.explanation, sourceOf).map(renderLine)].join('\n');
     })
     .map((block) => `${block}\n`);
   return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
@@ -179,7 +177,7 @@ function explanationToJson({ explanation, ...rule }: ExplainedRule, sourceOf: So
 function partToJson({ span, value, truth, parts }: Explanation, sourceOf: SourceOf): object {
   const text = sourceOf(span.file);
   return {
-    text: textOf(span, sourceOf),
+    text: escapeControls(textOf(span, sourceOf)),
     file: span.file,
     ...(text === null ? {} : position(text, span.start)),
     value,
@@ -188,54 +186,13 @@ function partToJson({ span, value, truth, parts }: Explanation, sourceOf: Source
   };
 }
 
-interface Place {
-  readonly sourceOf: SourceOf;
-  readonly depth: number;
-  /** The node is the operand of an `unless` that has been shown. */
-  readonly isUnlessOperand: boolean;
-}
-
-function renderParts(explanation: Explanation, place: Place): readonly string[] {
-  const { span, value, truth, parts } = explanation;
-  const { sourceOf, depth } = place;
-  const text = textOf(span, sourceOf);
-  const negated = negatedPart(explanation);
-  const isUnless = negated !== null && !place.isUnlessOperand && followsUnless(explanation, sourceOf);
-  const label = isUnless ? `unless ${text}` : text;
+function renderLine({ depth, text, value, truth }: ConditionLine): string {
+  const label = escapeControls(text);
   const shown =
     truth === null
       ? `${' '.repeat(truthWidth)} ${label} ${createMarks().faint('=')} ${escapeControls(value)}`
       : `${showTruth(truth)} ${label}`;
-  // A rule without a condition has no text of one, and a list of constants says nothing that its text does not.
-  const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
-  // `x not in y` is a negation that has no text of its own: what is negated need not be shown beside it.
-  const inner = negated !== null && !isUnless ? negated.parts : parts;
-  return [
-    ...(isSilent ? [] : [`${'  '.repeat(depth)}${shown}`]),
-    ...inner.flatMap((part) => renderParts(part, { sourceOf, depth: depth + 1, isUnlessOperand: isUnless })),
-  ];
-}
-
-/** What a negation negates where both are one piece of text; null for all else. */
-function negatedPart({ span, truth, parts }: Explanation): Explanation | null {
-  const [part] = parts;
-  if (part === undefined || parts.length > 1 || truth === null || part.truth === null) return null;
-  return isSameSpan(part.span, span) ? part : null;
-}
-
-/** What joins `when`, `unless` and the policy's own `when` is written nowhere: its parts stand for it. */
-function isJoint({ span, parts }: Explanation, sourceOf: SourceOf): boolean {
-  const isOwn = (part: Explanation): boolean =>
-    part.span.file === span.file && part.span.start >= span.start && part.span.end <= span.end;
-  return parts.length > 1 && parts.some((part) => !isOwn(part) || followsUnless(part, sourceOf));
-}
-
-function isSameSpan(a: Span, b: Span): boolean {
-  return a.file === b.file && a.start === b.start && a.end === b.end;
-}
-
-function followsUnless({ span }: Explanation, sourceOf: SourceOf): boolean {
-  return /\bunless[\s(]*$/.test(sourceOf(span.file)?.slice(0, span.start) ?? '');
+  return `${'  '.repeat(depth + 1)}${shown}`;
 }
 
 const truthWidth = 7;
@@ -244,17 +201,6 @@ function showTruth(truth: Truth): string {
   const marks = createMarks();
   const padded = truth.padEnd(truthWidth);
   return truth === 'true' ? marks.good(padded) : truth === 'false' ? marks.faint(padded) : marks.bad(padded);
-}
-
-/** The source of a part on one line. */
-function textOf(span: Explanation['span'], sourceOf: SourceOf): string {
-  const text = sourceOf(span.file)?.slice(span.start, span.end) ?? '';
-  return escapeControls(
-    text
-      .replace(/^\s*#.*$/gm, '')
-      .replace(/\s+/g, ' ')
-      .trim(),
-  );
 }
 
 function describeRequirements({ approvals, reauth }: Requirements): readonly string[] {

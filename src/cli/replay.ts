@@ -4,9 +4,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../emit/link.ts';
 import type { PolicySet } from '../model/policy.ts';
+import {
+  holdsDigests,
+  type RecordedRequest,
+  recordedFacts,
+  withoutSecretTypes,
+} from '../playground/recorded.ts';
 import type { RequestRecord } from '../requests/record.ts';
 import { type EngineVersions, engineVersions, versionDifferences } from '../requests/versions.ts';
-import { holdsDigests, type RecordedRequest, recordedFacts, withoutSecretTypes } from './recorded.ts';
 
 /** What of a record is needed to decide it again, and what came out then. */
 export type ReplayableRecord = RecordedRequest &

@@ -312,8 +312,16 @@ function shownRecord(record: JsonObject, fields: readonly (Slot & { readonly nam
 /** The first and the last millisecond of the years 1 to 9999, whose ISO form has four digits for the year. */
 const isoMs = { first: -62_135_596_800_000, last: 253_402_300_799_999 };
 
+/** Of the latest moment: many requests come in one. */
+let lastNow = { ms: Number.NaN, text: '' };
+
 /** As `show` writes a timestamp. */
 function shownNow(nowMs: number): string {
+  if (nowMs !== lastNow.ms) lastNow = { ms: nowMs, text: nowText(nowMs) };
+  return lastNow.text;
+}
+
+function nowText(nowMs: number): string {
   if (!(nowMs >= isoMs.first && nowMs <= isoMs.last && Number.isInteger(nowMs))) {
     return show(readNow(nowMs), 'timestamp', null);
   }

@@ -15,6 +15,12 @@ export interface PastEntry {
   readonly contribution: Contribution;
 }
 
+/** Where a request has entered a meter. */
+export interface Entered {
+  readonly definition: string;
+  readonly key: string;
+}
+
 export interface MeterBook {
   /**
    * Where the meter stands with the request that asks; null (unknown) where its past has not been filled in, or its key
@@ -29,8 +35,10 @@ export interface MeterBook {
   approve(requestId: string, atMs: number): void;
   /** A pending request that ends without a grant. */
   release(requestId: string): void;
-  /** A grant that was none: its record could not be stored, or it was reported as not carried out. */
+  /** A grant that was none: its record could not be stored. */
   revoke(requestId: string, entries: readonly MeterEntry[]): void;
+  /** A grant that is not used: it counts no more in the windows it has entered, and a past that is filled in skips it. */
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
   /** Whether the meter's past has been filled in. */
   isFilled(definitionId: string): boolean;
   /** Adds a part of the past of a meter, which stays unknown. What was entered meanwhile is not entered again. */
@@ -50,7 +58,10 @@ interface Meter {
 interface Meanwhile {
   /** That have their entries already. */
   readonly entered: Set<string>;
-  /** When those were granted that were pending, null where they were not; the past may still show them as pending. */
+  /**
+   * When those were granted that were pending; null where they were not, or are released. The past may still show them
+   * as they stood before.
+   */
   readonly ended: Map<string, number | null>;
 }
 
@@ -138,6 +149,11 @@ export function createMeterBook(): MeterBook {
     approve: endWait,
     release: (requestId) => endWait(requestId, null),
     revoke: (requestId, entries) => overCounted(requestId, entries, (window) => window.revoke(requestId)),
+    withdraw: (requestId, grantedAtMs, entered) => {
+      for (const { definition, key } of entered)
+        meters.get(definition)?.windows.get(key)?.revoke(requestId, grantedAtMs);
+      for (const { meanwhile } of meters.values()) meanwhile?.ended.set(requestId, null);
+    },
     isFilled: (definitionId) => meters.get(definitionId)?.meanwhile === null,
     fillPart: (definition, past) => void fillPart(definition, past),
     fill: (definition, past) => {

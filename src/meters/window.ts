@@ -88,9 +88,15 @@ export class Window {
     else this.#totals.add(granted.contribution);
   }
 
-  /** Takes back a grant whose record could not be stored, or that was reported as not carried out. */
-  revoke(requestId: string): void {
-    const at = this.#granted.findLastIndex((granted) => granted.requestId === requestId);
+  /** Takes back a grant whose record could not be stored, or that is released; at once where its time is known. */
+  revoke(requestId: string, atMs: number | null = null): void {
+    const end = atMs === null ? this.#granted.length : placeAfter(this.#granted, atMs);
+    let at = end - 1;
+    for (; at >= 0; at -= 1) {
+      const granted = this.#granted[at]!;
+      if (granted.requestId === requestId) break;
+      if (atMs !== null && granted.atMs < atMs) return;
+    }
     const found = this.#granted[at];
     if (found === undefined) return;
     this.#granted.splice(at, 1);

@@ -25,12 +25,14 @@ export const operations = {
   'requests.approve': { admin: 'own', operator: 'no', approver: 'own', owner: 'no', auditor: 'no' },
   'requests.reject': { admin: 'yes', operator: 'no', approver: 'own', owner: 'own', auditor: 'no' },
   'requests.report': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'no' },
+  'overview.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'people.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'people.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'people.invite': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'applications.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'applications.decide': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'policies.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
+  'policies.try': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
   'policies.reload': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
   'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
@@ -48,4 +50,12 @@ export const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
 export function grantOf(held: readonly Role[], operation: OperationName): Grant {
   const grants: ReadonlySet<Grant> = new Set(held.map((role) => (operations[operation] as Row)[role]));
   return grants.has('yes') ? 'yes' : grants.has('own') ? 'own' : 'no';
+}
+
+/** All that roles grant, by operation; what is refused is not among it. */
+export function grantsOf(held: readonly Role[]): Readonly<Partial<Record<OperationName, 'yes' | 'own'>>> {
+  const names = Object.keys(operations) as OperationName[];
+  return Object.fromEntries(
+    names.map((name) => [name, grantOf(held, name)]).filter(([, grant]) => grant !== 'no'),
+  );
 }

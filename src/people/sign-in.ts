@@ -136,9 +136,27 @@ export async function startSession(
 
 /** Whose cookie this is; null where the session is over, or its person may not come in any more. */
 export async function whoseSession(
-  { directory }: SignInDeps,
+  deps: SignInDeps,
   secret: string,
 ): Promise<(Actor & { readonly session: Session }) | null> {
+  const found = await lookAtSession(deps, secret);
+  if (found === null) return null;
+  const { version, ...actor } = found;
+  const { directory } = deps;
+  const nowMs = Math.trunc(directory.clock());
+  if (nowMs - actor.session.seenAtMs >= seenMs) {
+    const seen = { ...actor.session, seenAtMs: nowMs };
+    // Whether another request of the same session was faster does not matter.
+    await directory.documents.write([directory.sessions.put(seen, version)], null);
+  }
+  return actor;
+}
+
+/** As `whoseSession`, but a look is no use of the session, which goes on towards its end. */
+export async function lookAtSession(
+  { directory }: SignInDeps,
+  secret: string,
+): Promise<(Actor & { readonly session: Session; readonly version: number }) | null> {
   const found = await directory.sessions.find(digestOf(secret));
   if (found === null) return null;
   const { value: session, version } = found;
@@ -146,11 +164,7 @@ export async function whoseSession(
   if (nowMs >= session.endsAtMs || nowMs - session.seenAtMs >= idleMs) return null;
   const person = (await directory.people.find(session.personId))?.value;
   if (person === undefined || person.status !== 'active') return null;
-  if (nowMs - session.seenAtMs >= seenMs) {
-    // Whether another request of the same session was faster does not matter.
-    await directory.documents.write([directory.sessions.put({ ...session, seenAtMs: nowMs }, version)], null);
-  }
-  return { person, roles: person.roles, session };
+  return { person, roles: person.roles, session, version };
 }
 
 export async function signOut({ directory }: SignInDeps, session: Session): Promise<void> {

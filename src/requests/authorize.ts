@@ -65,6 +65,8 @@ export interface AuthorizerOptions {
   readonly openRequestsMax?: number;
   readonly metering: Metering;
   readonly news?: RequestNewsDesk;
+  /** Told of each request once it is recorded, before the reply; never throws. */
+  readonly onRecorded?: (record: RequestRecord) => void;
 }
 
 export interface Authorizer {
@@ -80,6 +82,7 @@ const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   const { store, policies, clock, openRequestsMax = openRequestsMaxDefault, metering, news } = options;
+  const { onRecorded } = options;
   const hideSecrets = createSecretHider(store.masterKey);
   const keyedDigest = createBodyDigest(store.masterKey);
 
@@ -90,7 +93,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       if (earlier !== null) return earlier;
     }
 
-    const inForce = await metered(metering, policies);
+    const look = inForceMetered();
+    const inForce = look instanceof Promise ? await look : look;
     let decided = decide(input, { inForce, nowMs, satisfied: nothingSatisfied });
     if (decided.record.status === 'pending') {
       const reauth = await freshFor(decided, input.agent, inForce);
@@ -101,6 +105,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     const { record } = decided;
     switch (await append(decided)) {
       case 'stored':
+        onRecorded?.(record);
         if (record.status === 'pending') tellWaiting(record);
         return {
           ...{ kind: 'decided', request: replyView(freshStanding(record), nowMs) },
@@ -111,6 +116,12 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       case 'duplicate-key':
         return await findWinner(input, nowMs);
     }
+  }
+
+  /** At once where its meters are known. */
+  function inForceMetered(): InForce | Promise<InForce> {
+    const inForce = policies();
+    return metering.note(inForce) === null ? inForce : metered(metering, policies);
   }
 
   /** What was entered into meters is taken back where nothing was stored. */

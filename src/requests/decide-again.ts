@@ -61,7 +61,13 @@ function readingsOf({ record }: Standing, { inForce, nowMs, metering }: Today): 
 }
 
 /** The facts on which entries in meters depend, as they were. */
-function recordedFacts({ actionKey: action, payload, agent, request, createdAtMs }: RequestRecord): Facts {
+export function recordedFacts({
+  actionKey: action,
+  payload,
+  agent,
+  request,
+  createdAtMs,
+}: RequestRecord): Facts {
   return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
 }
 

@@ -4,6 +4,7 @@
 // decided, over, stopped, or of an agent that is not active, is never granted.
 
 import { isControlOwner } from '../agents/control-owner.ts';
+import type { Entered } from '../meters/book.ts';
 import type { AgentRow, RequestEvent, RequestStatus } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { bind, isFor, isSatisfied, requestDigest } from './binding.ts';
@@ -13,6 +14,7 @@ import {
   type DecidedAgain,
   decideAgain,
   isApprovalRule,
+  recordedFacts,
   stateAgain,
   type Today,
 } from './decide-again.ts';
@@ -60,12 +62,16 @@ export interface Decisions {
   /** The same for an agent, whose waiting requests are decided again. */
   stepUpAgent(agentId: string, person: Stepping): Promise<Refused | SteppedUp>;
   report(id: string, report: Report): Promise<Changed>;
+  /** Whether the person has approved the request, by an approval that counts by the policies of now. */
+  hasApproved(standing: Standing, personId: string): boolean;
 }
 
 export interface Report {
   readonly executed: boolean;
   /** As the record names who says so. */
   readonly who: string;
+  /** Whether the word of who says so releases a grant that is not used from the meters. */
+  readonly mayRelease: boolean;
 }
 
 export interface DecisionsOptions {
@@ -78,7 +84,7 @@ export interface DecisionsOptions {
     readonly tier: AgentRow['riskTier'];
     readonly actionKey: string;
   }) => Promise<string | null>;
-  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled'>;
+  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled' | 'withdraw'>;
   readonly news?: RequestNewsDesk;
 }
 
@@ -96,6 +102,7 @@ export function createDecisions(options: DecisionsOptions): Decisions {
   async function change(
     id: string,
     judge: (standing: Standing, nowMs: number) => Promise<Events | Refused | 'nothing'>,
+    follow: (events: Events, standing: Standing) => void = (events) => settle(id, events),
   ): Promise<Changed> {
     for (let tries = 0; tries < triesMax; tries += 1) {
       const history = await requests.history(id);
@@ -108,7 +115,7 @@ export function createDecisions(options: DecisionsOptions): Decisions {
         ...{ requestId: id, events, from: [standing.status], seen: standing.seen },
       });
       if (result === 'changed') {
-        settle(id, events);
+        follow(events, standing);
         return await changed(id, standing);
       }
     }
@@ -120,6 +127,15 @@ export function createDecisions(options: DecisionsOptions): Decisions {
     const state = events.at(-1)?.state;
     if (state?.status === 'approved') metering.settle(id, state.decidedAtMs);
     else if (state?.status === 'rejected') metering.settle(id, null);
+  }
+
+  /** A grant that is not used leaves the meters: where the store has it, or its record says that it entered. */
+  function withdraw({ record, decidedAtMs }: Standing, stored: readonly Entered[]): void {
+    const uses = policies().entriesRecorded(recordedFacts(record)) ?? [];
+    const computed = uses.flatMap(({ definition, key }) =>
+      key === null ? [] : [{ definition: definition.id, key }],
+    );
+    metering.withdraw(record.id, decidedAtMs ?? record.createdAtMs, [...stored, ...computed]);
   }
 
   async function changed(id: string, before: Standing): Promise<Changed> {
@@ -256,16 +272,38 @@ export function createDecisions(options: DecisionsOptions): Decisions {
       return { kind: 'stepped-up', atMs };
     },
 
-    report: (id, { executed, who }) =>
-      change(id, async (standing, nowMs) => {
-        if (standing.wasExecuted === executed) return 'nothing';
-        // A late word that a grant was used is still true; that it will not be is no word on one that is over.
-        const over = overAs(standing, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
-        if (over !== null) return over;
-        const { decidedAtMs, expiresAtMs } = standing;
-        const state = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
-        return [eventOf('consumed', { who, atMs: nowMs, state }, { executed })];
-      }),
+    hasApproved: (standing, personId) => {
+      const given = lastApproval(standing, personId);
+      return given !== null && counts(given, standing, policies());
+    },
+
+    report: (id, { executed, who, mayRelease }) => {
+      let entered: readonly Entered[] = [];
+      return change(
+        id,
+        async (standing, nowMs) => {
+          const releases = !executed && mayRelease && !standing.isReleased && nowMs < standing.expiresAtMs;
+          const isRepeated = standing.wasExecuted === executed;
+          if (isRepeated && !releases) return 'nothing';
+          // A late word that a grant was used is still true; that it will not be is no word on one that is over.
+          const over = overAs(standing, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
+          if (!isRepeated && over !== null) return over;
+          const { decidedAtMs, expiresAtMs } = standing;
+          const event = {
+            who,
+            atMs: nowMs,
+            state: { status: 'consumed', decidedAtMs, expiresAtMs },
+          } as const;
+          const consumed = isRepeated ? [] : [eventOf('consumed', event, { executed })];
+          if (!releases) return consumed;
+          entered = await store.meters.enteredBy(id);
+          return [...consumed, eventOf('released', event, {})];
+        },
+        (events, standing) => {
+          if (events.some(({ what }) => what === 'released')) withdraw(standing, entered);
+        },
+      );
+    },
   };
 }
 
@@ -331,15 +369,11 @@ function lastApproval({ words }: Standing, person: string): Word | null {
   return words.findLast((word) => word.isApproved && word.person === person) ?? null;
 }
 
-/** Whether an approval still counts for a rule of today: where conditions have changed, none may. */
+/** Whether an approval counts today: none of the rules for which it was given is another one now, and some is left. */
 function counts(word: Word, standing: Standing, inForce: InForce): boolean {
   if (word.digest !== requestDigest(standing.record)) return false;
+  if (word.rules.length === 0) return true;
   const asks = inForce.asks();
-  return (
-    word.rules.length === 0 ||
-    word.rules.some(({ id }) => {
-      const rule = asks.get(id);
-      return rule !== undefined && isApprovalRule(rule) && isFor(word, rule);
-    })
-  );
+  const left = word.rules.flatMap(({ id }) => asks.get(id) ?? []);
+  return left.length > 0 && left.every((rule) => isApprovalRule(rule) && isFor(word, rule));
 }

@@ -12,34 +12,32 @@ export const createRequestId: (nowMs: number) => string = createIdSource();
 /** A source of ids of its own, with its own last moment. */
 export function createIdSource(): (nowMs: number) => string {
   const pool = Buffer.alloc(randomBytesPerId * 400);
+  let poolText = '';
   let used = pool.length;
   let lastMs = -1;
+  let timeText = '';
   let counter = 0;
-  const takeRandom = () => {
+  return (nowMs) => {
     if (used === pool.length) {
       randomFillSync(pool);
+      poolText = pool.toString('hex');
       used = 0;
     }
+    const from = used;
     used += randomBytesPerId;
-    return pool.subarray(used - randomBytesPerId, used);
-  };
-  return (nowMs) => {
-    const random = takeRandom();
     counter += 1;
     const ms = Math.trunc(nowMs);
     if (ms > lastMs || counter > counterMax) {
       lastMs = Math.max(ms, lastMs + 1);
+      const time = lastMs.toString(16).padStart(12, '0');
+      timeText = `${time.slice(0, 8)}-${time.slice(8)}`;
       // Half of the range is left to count on within the millisecond.
-      counter = random.readUInt16BE(8) & 0x7ff;
+      counter = pool.readUInt16BE(from + 8) & 0x7ff;
     }
-    return formatId(lastMs, counter, random);
+    const count = counter.toString(16).padStart(3, '0');
+    // Two random bits behind the variant's two.
+    const variant = '89ab'[pool[from]! >> 6];
+    const rest = poolText.slice(2 * from + 1, 2 * from + 16);
+    return `${timeText}-7${count}-${variant}${rest.slice(0, 3)}-${rest.slice(3)}`;
   };
-}
-
-function formatId(ms: number, counter: number, random: Buffer): string {
-  const time = ms.toString(16).padStart(12, '0');
-  const count = counter.toString(16).padStart(3, '0');
-  const variant = (0x8 | ((random[8] ?? 0) >> 6)).toString(16);
-  const rest = random.toString('hex', 0, 8);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}${rest.slice(0, 3)}-${rest.slice(3, 15)}`;
 }

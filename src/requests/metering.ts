@@ -2,7 +2,7 @@
 // deciding and entering are one synchronous step; a meter whose past is not known, or not whole, stays unknown; no
 // request is decided by a set whose meters the store has not noted.
 
-import type { MeterBook } from '../meters/book.ts';
+import type { Entered, MeterBook } from '../meters/book.ts';
 import { createMeterBook } from '../meters/book.ts';
 import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import type { Reading } from '../model/request.ts';
@@ -26,6 +26,8 @@ export interface Metering {
   takeBack(requestId: string, uses: readonly MeterUse[]): void;
   /** A pending request waits no more. */
   settle(requestId: string, grantedAtMs: number | null): void;
+  /** A grant that is not used counts no more; `entered` is where it may have entered. */
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
   /** Resolves when nothing is being filled in. */
   settled(): Promise<void>;
   /** Fills in what is missing and could be filled by now, and forgets what no reading counts any more. */
@@ -115,6 +117,10 @@ class LiveMetering implements Metering {
   settle(requestId: string, grantedAtMs: number | null): void {
     if (grantedAtMs === null) this.#book.release(requestId);
     else this.#book.approve(requestId, grantedAtMs);
+  }
+
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void {
+    this.#book.withdraw(requestId, grantedAtMs, entered);
   }
 
   settled(): Promise<void> {

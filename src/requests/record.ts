@@ -6,12 +6,13 @@ import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts, RequestFacts, Satisfied } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { RequestRow } from '../store/records.ts';
+import { createTraceWriter, type KeptTrace, readTrace } from './trace-text.ts';
 import type { EngineVersions } from './versions.ts';
 
 export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'>, DecisionRecord {}
 
 /** What never changes about a decided request. */
-interface DecisionRecord {
+export interface DecisionRecord {
   /** Secret fields are replaced by keyed digests. */
   readonly payload: JsonObject;
   /** The agent as it was. */
@@ -57,19 +58,23 @@ export function requestRow(record: RequestRecord): RequestRow {
     status,
     decidedAtMs,
     expiresAtMs,
-    recordJson: recordJson(record),
+    recordJson: recordJson(actionKey, record),
   };
 }
 
 /** Parts that many records have in common, as the very same object, which nobody changes. */
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
-type OwnParts = Omit<DecisionRecord, (typeof sharedParts)[number]>;
+type OwnParts = Omit<DecisionRecord, 'decision' | 'trace' | (typeof sharedParts)[number]>;
 
-/** As `JSON.stringify` would write it, but for the order of the parts; shared ones are written once. */
-function recordJson(record: DecisionRecord): string {
+const traceText = createTraceWriter();
+
+/** As JSON, with the trace in its short form; shared parts are written once. */
+function recordJson(actionKey: string, record: DecisionRecord): string {
   const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
-  const own: OwnParts = { payload, request, decision, trace, key, isSigned, clientAddress, timing };
-  let text = JSON.stringify(own).slice(0, -1);
+  const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
+  let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(actionKey, trace)}`;
+  // One that shows values is of this request alone; others are frozen, and many requests come to them.
+  text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;
   return `${text}}`;
 }
@@ -85,6 +90,11 @@ function sharedText(part: object): string {
 }
 
 export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): RequestRecord {
-  // Written by `requestRow`.
-  return { ...(JSON.parse(recordJson) as DecisionRecord), ...row };
+  return { ...decisionRecord(recordJson), ...row };
+}
+
+/** Of the text that `requestRow` has made. */
+export function decisionRecord(recordJson: string): DecisionRecord {
+  const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: KeptTrace };
+  return { ...kept, trace: readTrace(kept.trace) };
 }

@@ -119,6 +119,7 @@ export function requestDetail(standing: Standing, nowMs: number): RequestDetail 
 function requestView(standing: Standing, nowMs: number): RequestView {
   const { record, decision, expiresAtMs } = standing;
   const status = statusAt(standing, nowMs);
+  const until = timeText(expiresAtMs);
   const isRefusedByPerson = status === 'rejected' && decision.outcome !== 'DENY';
   return {
     request_id: record.id,
@@ -127,8 +128,8 @@ function requestView(standing: Standing, nowMs: number): RequestView {
     matched_policy: decision.matchedPolicy,
     risk_score: decision.risk.high,
     status,
-    message: messageFor(status, standing, timeText(expiresAtMs)),
-    expires_at: timeText(expiresAtMs),
+    message: messageFor(status, standing, until),
+    expires_at: until,
   };
 }
 

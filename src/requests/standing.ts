@@ -42,6 +42,8 @@ export interface Standing extends Pick<RequestState, 'status' | 'decidedAtMs' | 
   readonly isSteppedUp: boolean;
   /** Null while nobody has said. */
   readonly wasExecuted: boolean | null;
+  /** Whether it counts in no meter any more, though it was granted. */
+  readonly isReleased: boolean;
   /** How many events there are. */
   readonly seen: number;
 }
@@ -61,7 +63,8 @@ export function freshStanding(record: RequestRecord): Standing {
   const { decision, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
   return {
     ...{ record, decision, trace, policySet, status, decidedAtMs, expiresAtMs },
-    ...{ decisions: [decision], words: [], isSteppedUp: false, wasExecuted: null, seen: 0 },
+    ...{ decisions: [decision], words: [], isSteppedUp: false, wasExecuted: null },
+    ...{ isReleased: false, seen: 0 },
   };
 }
 
@@ -84,6 +87,8 @@ function withEvent(standing: Standing, event: RequestEvent): Standing {
     }
     case 'consumed':
       return { ...base, wasExecuted: detailOf<ConsumedDetail>(event).executed };
+    case 'released':
+      return { ...base, isReleased: true };
     case 'expired':
       return base;
   }

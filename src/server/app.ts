@@ -19,6 +19,7 @@ import { createAttempts } from '../people/attempts.ts';
 import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSwitchBoard } from '../people/switches.ts';
+import { createPlayground, type PlaygroundOptions } from '../playground/playground.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createRequestNews, type RequestNewsDesk } from '../requests/events.ts';
@@ -26,11 +27,13 @@ import { createRequestId } from '../requests/id.ts';
 import { createMetering, type Metering } from '../requests/metering.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import type { PolicyHost } from '../sources/live.ts';
+import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { createAsk, stoppedText } from './ask.ts';
 import { type Clock, createClock } from './clock.ts';
 import type { LogLevel } from './config.ts';
 import { createDirect, type Direct } from './direct.ts';
+import { createHints, type HintTiming } from './hints.ts';
 import { createIdentifier } from './identify.ts';
 import { createMetrics } from './metrics.ts';
 import { collectOperations } from './openapi.ts';
@@ -40,6 +43,7 @@ import { addErrorReplies, sendProblem, toProblem } from './plugins/errors.ts';
 import { addRequestId } from './plugins/request-id.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { authorizeRoute } from './routes/authorize.ts';
+import { dashboardRoutes } from './routes/dashboard.ts';
 import { healthRoutes } from './routes/health.ts';
 import { type ManagementDeps, managementRoutes } from './routes/management.ts';
 import { metricsRoute } from './routes/metrics.ts';
@@ -62,6 +66,8 @@ export interface AppDeps {
   readonly clock?: Clock;
   /** Whether a signature may be over the body alone; true unless said otherwise. */
   readonly isCompatibilityAllowed?: boolean;
+  /** Whether an agent's own word that it did not use a grant takes it out of the meters; false unless said otherwise. */
+  readonly areAgentReportsTrusted?: boolean;
   /** Where people reach the service; passkeys and the session's cookie belong to it. */
   readonly publicUrl?: string;
   /** Where the meters stand; its own unless said otherwise. */
@@ -74,8 +80,12 @@ export interface AppDeps {
   readonly smtp?: SmtpOptions | null;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
+  /** How often readers of news hear something; as it is documented unless said otherwise. */
+  readonly hintTiming?: Partial<HintTiming>;
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
+  /** Of the thread in which policies are tried. */
+  readonly playground?: Omit<PlaygroundOptions, 'onFailure'>;
   /** False sends every request the framework's way, with all of its hooks. */
   readonly isDirect?: boolean;
 }
@@ -118,9 +128,26 @@ export function createApp(deps: AppDeps): FastifyInstance {
       ...{ meters: store.meters, clock },
       onFailure: (err) => app.log.error({ err }, 'the past of a meter was not filled in; it stays unknown'),
     });
+  const statistics = createStatistics({
+    ...{ store: store.statistics, clock },
+    onFailure: (err) => app.log.warn({ err }, 'statistics could not be kept; trying again'),
+  });
+  const hints = createHints({
+    ...{ chain: store.chain, statistics: store.statistics, clock, timing: deps.hintTiming ?? {} },
+    onFailure: (err) => app.log.warn({ err }, 'what has changed was not looked at; trying again'),
+  });
+  requestNews.onNews(() => {
+    hints.tell('requests');
+    hints.tell('approvals');
+  });
+  policies.onChange(() => hints.tell('policies'));
   const authorizer = createAuthorizer({
     ...{ store, policies: inForce, clock, metering, news: requestNews },
     openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
+    onRecorded: (record) => {
+      statistics.decided(record);
+      hints.tell('requests');
+    },
   });
   const switches = createSwitchBoard({
     directory: createDirectory(store.documents, clock),
@@ -136,6 +163,8 @@ export function createApp(deps: AppDeps): FastifyInstance {
 
   app.decorate('metrics', metrics);
   app.addHook('onClose', async () => metrics.close());
+  app.addHook('onReady', () => statistics.start());
+  app.addHook('onClose', () => statistics.close());
   const document = collectOperations(app);
   addRequestId(app);
   addErrorReplies(app);
@@ -157,7 +186,10 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const ask = createAsk({
     verifySignature,
     authorizer,
-    recordRefusal,
+    recordRefusal: async (refusal) => {
+      await recordRefusal(refusal);
+      statistics.refused(refusal.atMs);
+    },
     stopping: switches.stopping,
     bodyBytesMax,
     clock,
@@ -180,28 +212,44 @@ export function createApp(deps: AppDeps): FastifyInstance {
   });
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
-  const management = { ...managementDeps(deps, { clock, outgoing }), switches, decisions };
-  app.register(requestRoutes, { ...management, identify, authorizer, stopping: stopping.signal });
+  const playground = createPlayground({
+    ...deps.playground,
+    onFailure: (err, summary) => app.log.error({ err }, summary),
+  });
+  app.addHook('preClose', async () => playground.close());
+  const management = {
+    ...managementDeps(deps, { clock, outgoing }),
+    playground,
+    switches,
+    decisions,
+    statistics,
+    hints,
+  };
+  app.register(requestRoutes, {
+    ...{ ...management, identify, authorizer, stopping: stopping.signal },
+    areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
+  });
   app.register(managementRoutes, management);
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, policies, stopping: stopping.signal });
   app.register(metricsRoute, { metrics });
   app.register(openApiRoute, { document });
+  app.register(dashboardRoutes);
   return app;
 }
 
 /** The management API works on what people set up. */
 function managementDeps(
-  { store, policies, areWebhooksPrivate = false, publicUrl = defaultPublicUrl }: AppDeps,
+  { store, policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl }: AppDeps,
   { clock, outgoing }: { readonly clock: Clock; readonly outgoing: Outgoing },
-): Omit<ManagementDeps, 'switches' | 'decisions'> {
+): Omit<ManagementDeps, 'playground' | 'switches' | 'decisions' | 'statistics' | 'hints'> {
   const directory = createDirectory(store.documents, clock);
   return {
     signInDeps: { directory, attempts: createAttempts(), masterKey: store.masterKey },
     passkeyDeps: { directory, challenges: createChallenges(), origin: new URL(publicUrl).origin },
     isSecure: publicUrl.startsWith('https:'),
     applications: createAttempts(),
-    ...{ store, policies, steadyMs: () => performance.now() },
+    ...{ store, policies, rate, steadyMs: () => performance.now() },
     arePrivateAddressesAllowed: areWebhooksPrivate,
     ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },
   };

@@ -30,6 +30,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Whether a signature may be over the body alone, which nothing protects from being sent again. */
   readonly isCompatibilityAllowed: boolean;
+  /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
+  readonly areAgentReportsTrusted: boolean;
   /** Whether the service starts where the newest record is ahead of the machine's clock. */
   readonly clockBehind: 'refuse' | 'accept';
   /** Base address of an OpenTelemetry collector; null sends no traces. */
@@ -63,6 +65,7 @@ export const settings = {
   'requests.open_max': { default: 20, kind: { is: 'integer', from: 1, to: 1_000_000 } },
   'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
   'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
+  'meters.trust_agent_reports': { default: false, kind: { is: 'boolean' } },
   'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
   'otel.endpoint': { default: null, kind: { is: 'address' } },
   public_url: { default: null, kind: { is: 'address' } },
@@ -280,6 +283,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     openRequestsMax: number('requests.open_max'),
     logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
     isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',
+    areAgentReportsTrusted: values.get('meters.trust_agent_reports') === true,
     clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
     otelEndpoint: textOrNull('otel.endpoint'),
     publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,

@@ -29,6 +29,7 @@ export interface DirectOptions {
 export type Direct = (message: IncomingMessage, response: ServerResponse) => boolean;
 
 export function createDirect(options: DirectOptions): Direct {
+  const replyLater = createReplies(options);
   return (message, response) => {
     if (message.method !== 'POST' || message.url !== authorizePath || options.stopping.aborted) return false;
     if (!isOrdinary(message, options.bodyBytesMax)) return false;
@@ -47,8 +48,38 @@ export function createDirect(options: DirectOptions): Direct {
       clientAddress,
       startedAtMs,
     };
-    void answer({ message, response, asked, recalled }, options);
+    const exchange: Exchange = { message, response, asked, recalled };
+    readBody(message, {
+      onBody: (body) =>
+        void options.ask.decide(asked, body).then(
+          (view) => replyLater(exchange, view),
+          (error: unknown) => refuse(exchange, options, { error, body }),
+        ),
+      onFailure: (error) => void refuse(exchange, options, { error, body: null }),
+    });
     return true;
+  };
+}
+
+/**
+ * Replies leave together at the end of a turn of the event loop: the first wakes whoever waits for it on this machine,
+ * which costs more than the reply, and finds the others on their way.
+ */
+function createReplies(options: DirectOptions): (exchange: Exchange, view: RequestView) => void {
+  let waiting: { readonly exchange: Exchange; readonly view: RequestView }[] = [];
+  const send = () => {
+    const replies = waiting;
+    waiting = [];
+    for (const { exchange, view } of replies) {
+      try {
+        reply(exchange, options.stopping, view);
+      } catch (error) {
+        void refuse(exchange, options, { error, body: null });
+      }
+    }
+  };
+  return (exchange, view) => {
+    if (waiting.push({ exchange, view }) === 1) setImmediate(send);
   };
 }
 
@@ -75,27 +106,23 @@ interface Exchange {
   readonly recalled: Recalled;
 }
 
-async function answer(exchange: Exchange, options: DirectOptions): Promise<void> {
-  let body: Buffer | null = null;
-  try {
-    body = await readBody(exchange);
-    reply(exchange, options.stopping, await options.ask.decide(exchange.asked, body));
-  } catch (error) {
-    await refuse(exchange, options, { error, body });
-  }
+interface BodyReader {
+  readonly onBody: (body: Buffer) => void;
+  readonly onFailure: (error: Error) => void;
 }
 
-function readBody({ message }: Exchange): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let first: Buffer | null = null;
-    let chunks: Buffer[] | null = null;
-    message.on('data', (chunk: Buffer) => {
-      if (first === null) first = chunk;
-      else if (chunks === null) chunks = [first, chunk];
-      else chunks.push(chunk);
-    });
-    message.on('end', () => resolve(chunks === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks)));
-    message.on('error', reject);
+/** Calls one of the two, once: a connection may break when the whole body is there. */
+function readBody(message: IncomingMessage, { onBody, onFailure }: BodyReader): void {
+  let first: Buffer | null = null;
+  let chunks: Buffer[] | null = null;
+  message.on('data', (chunk: Buffer) => {
+    if (first === null) first = chunk;
+    else if (chunks === null) chunks = [first, chunk];
+    else chunks.push(chunk);
+  });
+  message.on('end', () => onBody(chunks === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks)));
+  message.on('error', (error) => {
+    if (!message.readableEnded) onFailure(error);
   });
 }
 

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../people/person.ts';
-import { isCsrfToken, type SignInDeps, whoseSession } from '../people/sign-in.ts';
+import { isCsrfToken, lookAtSession, type SignInDeps, whoseSession } from '../people/sign-in.ts';
 import { tokenPrefix, whoseToken } from '../people/tokens.ts';
 import { ProblemError } from './problem.ts';
 
@@ -30,6 +30,14 @@ export async function identifyPerson(deps: SignInDeps, request: FastifyRequest):
   if (isChange(request)) checkCsrf(deps, found.session, request);
   const { session, ...actor } = found;
   return { actor, session };
+}
+
+/** Whoever sent a request that was let in, as they are now; null where they would not be let in any more. No use of theirs. */
+export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promise<Actor | null> {
+  const bearer = bearerToken(request);
+  if (bearer !== null) return await whoseToken(deps.directory, bearer);
+  const secret = cookieOf(request);
+  return secret === null ? null : await lookAtSession(deps, secret);
 }
 
 /** The cookie that carries a session. It never reaches a script, nor another site's request. */

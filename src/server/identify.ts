@@ -83,7 +83,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
         request.identity = result;
     }
     flagReplacedKey(result, { request, reply });
-    const reading = agents.take(result.agent.id, request.startedAtMs);
+    const reading = agents.take(result.agent.id, request.startedAtMs, result.agent);
     reply.headers(agents.headers(reading));
     if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
   }
@@ -92,7 +92,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     const identity = memory.recall(keyText, { nowMs: clock(), steadyMs: startedAtMs });
     // A key that has been replaced is flagged where it is looked up.
     if (identity === null || identity.key.notAfterMs !== null) return null;
-    const reading = agents.take(identity.agent.id, startedAtMs);
+    const reading = agents.take(identity.agent.id, startedAtMs, identity.agent);
     // What is not within takes nothing, so that it can be asked again.
     return reading.isWithin ? { identity, headers: agents.headers(reading) } : null;
   }

@@ -119,6 +119,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     openRequestsMax: config.openRequestsMax,
     rate: { perMinute: config.ratePerMinute, burst: config.burst },
     ...{ clock, tracing, isCompatibilityAllowed: config.isCompatibilityAllowed },
+    areAgentReportsTrusted: config.areAgentReportsTrusted,
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
   opened.push(() => app.close());

@@ -3,7 +3,7 @@
 // signed in, or that it is public; there is no other way to add one.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readJson } from '../json/read.ts';
+import { type JsonLimits, readJson } from '../json/read.ts';
 import type { Invalid } from '../people/access.ts';
 import { type Grant, grantOf, type OperationName } from '../people/operations.ts';
 import type { Actor, Session } from '../people/person.ts';
@@ -24,6 +24,8 @@ export interface ManagedRoute<Body> {
   readonly access: Access;
   /** Agents may use it as well, each with its key; whose it is, is for the route to look. */
   readonly identify?: Identify;
+  /** Where a body may be larger or deeper than others. */
+  readonly bodyMax?: JsonLimits;
   readonly operation: Omit<Operation, 'security' | 'problems' | 'parameters'> & {
     readonly parameters?: readonly Parameter[];
     /** Besides those of every managed route. */
@@ -51,21 +53,20 @@ export interface Call<Body> {
 /** A call of somebody who is signed in. */
 export type SignedInCall<Body> = Call<Body> & { readonly actor: Actor };
 
-const bodyBytesMax = 64 * 1024;
-const bodyDepthMax = 8;
+const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
 
 /** Adds one route. */
 export function manage<Body = undefined>(
   app: FastifyInstance,
   deps: SignInDeps,
-  { method, url, access, identify, operation, handle }: ManagedRoute<Body>,
+  { method, url, access, identify, bodyMax = bodyMaxDefault, operation, handle }: ManagedRoute<Body>,
 ): void {
   const { body } = operation;
   const isOfAgents = identify !== undefined;
   app.route({
     method,
     url,
-    bodyLimit: bodyBytesMax,
+    bodyLimit: bodyMax.bytesMax,
     ...(isOfAgents
       ? {
           onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -89,7 +90,7 @@ export function manage<Body = undefined>(
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
       const who = await whoAsks(deps, access, request);
-      const content = body === undefined ? undefined : readBody(request, body.schema);
+      const content = body === undefined ? undefined : readBody(request, body.schema, bodyMax);
       const params = request.params as Record<string, string>;
       const query = readQuery(request, operation.parameters ?? []);
       const result = await handle({ ...who, body: content as Body, params, query, request, reply });
@@ -147,12 +148,12 @@ export function invalidBody({ problems }: Invalid): ProblemError {
   });
 }
 
-function readBody(request: FastifyRequest, schema: JsonSchema): unknown {
+function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: JsonLimits): unknown {
   if (!jsonType.test(request.headers['content-type'] ?? '')) {
     throw new ProblemError('unsupported_content_type', 'send `Content-Type: application/json`');
   }
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const json = readJson(bytes, { bytesMax: bodyBytesMax, depthMax: bodyDepthMax });
+  const json = readJson(bytes, bodyMax);
   if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
   const validate = request.compileValidationSchema(schema);
   if (validate(json.value)) return json.value;

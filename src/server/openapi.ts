@@ -109,6 +109,7 @@ const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[
   invalid_api_key: ['WWW-Authenticate'],
   rate_limited: ['Retry-After'],
   too_many_attempts: ['Retry-After'],
+  playground_busy: ['Retry-After'],
   not_signed_in: ['WWW-Authenticate'],
   too_many_failures: ['RateLimit-Policy', 'RateLimit', 'Retry-After'],
 };
@@ -187,7 +188,11 @@ function replyObject({ description, contentType, schema, example, headers }: Ope
     content:
       contentType === null || schema === undefined
         ? {}
-        : { [contentType ?? 'application/json']: { schema, examples: named({ example }) } },
+        : Object.fromEntries(
+            [contentType ?? 'application/json']
+              .flat()
+              .map((type) => [type, { schema, examples: named({ example }) }]),
+          ),
   };
 }
 

@@ -47,10 +47,12 @@ interface RequestBody {
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
+type ContentType = 'application/json' | 'application/jsonl' | 'text/csv' | 'text/event-stream' | 'text/plain';
+
 export interface OperationReply {
   readonly description: string;
   /** Null for a reply without a body, which then has no schema and no example. */
-  readonly contentType?: 'application/json' | 'application/jsonl' | 'text/plain' | null;
+  readonly contentType?: ContentType | readonly ContentType[] | null;
   readonly schema?: JsonSchema;
   readonly example?: unknown;
   /** Besides those of every reply. */
@@ -69,6 +71,7 @@ export const replyHeaders = {
   'X-Agent-API-Key-Expires': 'when the key that was used ends, where it has been replaced',
   Allow: 'the methods that the address takes',
   'Set-Cookie': 'the session',
+  'X-Accel-Buffering': '`no`: a proxy passes on what comes as it comes',
 } as const;
 
 export type ReplyHeader = keyof typeof replyHeaders;

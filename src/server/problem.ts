@@ -35,11 +35,14 @@ export const problems = {
   conflict: { status: 409, title: 'It does not stand as the request takes it to' },
   too_many_attempts: { status: 429, title: 'Too many attempts' },
   rate_limited: { status: 429, title: 'The agent sends too many requests' },
+  too_many_streams: { status: 429, title: 'Too many streams are open' },
   too_many_failures: { status: 429, title: 'Too many requests without a valid API key' },
   too_many_open_requests: { status: 429, title: 'Too many requests wait for people' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
+  playground_busy: { status: 429, title: 'Too much is tried at the same time' },
   internal_error: { status: 500, title: 'The service made a mistake' },
   record_failed: { status: 500, title: 'The request could not be recorded' },
+  playground_failed: { status: 503, title: 'The playground has no answer' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;
 
 export type ProblemCode = keyof typeof problems;

@@ -7,6 +7,12 @@ export interface RateLimit {
   readonly burst: number;
 }
 
+/** What a holder may send where it is not what all may. */
+export interface OwnRate {
+  readonly ratePerMinute: number | null;
+  readonly burst: number | null;
+}
+
 interface RateReading {
   readonly isWithin: boolean;
   /** Whole tokens that are left. */
@@ -15,16 +21,24 @@ interface RateReading {
   readonly resetSeconds: number;
   /** Seconds until the next token; 0 while there is one. */
   readonly retryAfterSeconds: number;
+  /** The limit, as its header says it. */
+  readonly policy: string;
 }
 
 export interface RateLimiter {
   /** Takes a token of the holder's if there is one; `nowMs` may be of any clock that does not go back. */
-  take(holder: string, nowMs: number): RateReading;
+  take(holder: string, nowMs: number, own?: OwnRate): RateReading;
   /** The three headers' values of draft-ietf-httpapi-ratelimit-headers. */
   headers(reading: RateReading): Readonly<Record<string, string>>;
 }
 
+interface Limit extends RateLimit {
+  readonly perMs: number;
+  readonly policy: string;
+}
+
 interface Bucket {
+  limit: Limit;
   tokens: number;
   atMs: number;
 }
@@ -34,26 +48,38 @@ const holdersMax = 10_000;
 /** and where too many are left, those that came first: a good many at a time, so that looking through all is rare. */
 const holdersKept = 9_000;
 
-export function createRateLimiter(name: string, limit: RateLimit): RateLimiter {
+const noOwnRate: OwnRate = { ratePerMinute: null, burst: null };
+
+export function createRateLimiter(name: string, limitOfAll: RateLimit): RateLimiter {
   const buckets = new Map<string, Bucket>();
-  const perMs = limit.perMinute / 60_000;
-  const fillSeconds = Math.ceil(limit.burst / perMs / 1000);
-  const policy = `"${name}";q=${limit.burst};w=${fillSeconds}`;
+
+  const limitOf = ({ perMinute, burst }: RateLimit): Limit => {
+    const perMs = perMinute / 60_000;
+    const fillSeconds = Math.ceil(burst / perMs / 1000);
+    return { perMinute, burst, perMs, policy: `"${name}";q=${burst};w=${fillSeconds}` };
+  };
+  const limitOfMost = limitOf(limitOfAll);
 
   const refill = (bucket: Bucket, nowMs: number) => {
-    bucket.tokens = Math.min(limit.burst, bucket.tokens + Math.max(0, nowMs - bucket.atMs) * perMs);
+    const { burst, perMs } = bucket.limit;
+    bucket.tokens = Math.min(burst, bucket.tokens + Math.max(0, nowMs - bucket.atMs) * perMs);
     bucket.atMs = nowMs;
+  };
+  /** What has been taken stays taken. */
+  const change = (bucket: Bucket, limit: Limit) => {
+    bucket.tokens = Math.max(0, bucket.tokens + limit.burst - bucket.limit.burst);
+    bucket.limit = limit;
   };
   const open = (holder: string, nowMs: number): Bucket => {
     if (buckets.size >= holdersMax) makeRoom(nowMs);
-    const bucket = { tokens: limit.burst, atMs: nowMs };
+    const bucket = { limit: limitOfMost, tokens: limitOfMost.burst, atMs: nowMs };
     buckets.set(holder, bucket);
     return bucket;
   };
   const makeRoom = (nowMs: number) => {
     for (const [holder, bucket] of buckets) {
       refill(bucket, nowMs);
-      if (bucket.tokens >= limit.burst) buckets.delete(holder);
+      if (bucket.tokens >= bucket.limit.burst) buckets.delete(holder);
     }
     for (const holder of buckets.keys()) {
       if (buckets.size <= holdersKept) return;
@@ -62,19 +88,25 @@ export function createRateLimiter(name: string, limit: RateLimit): RateLimiter {
   };
 
   return {
-    take(holder, nowMs) {
+    take(holder, nowMs, own = noOwnRate) {
       const bucket = buckets.get(holder) ?? open(holder, nowMs);
       refill(bucket, nowMs);
+      const perMinute = own.ratePerMinute ?? limitOfAll.perMinute;
+      const burst = own.burst ?? limitOfAll.burst;
+      if (bucket.limit.perMinute !== perMinute || bucket.limit.burst !== burst)
+        change(bucket, limitOf({ perMinute, burst }));
+      const { perMs, policy } = bucket.limit;
       const isWithin = bucket.tokens >= 1;
       if (isWithin) bucket.tokens -= 1;
       return {
         isWithin,
         remaining: Math.floor(bucket.tokens),
-        resetSeconds: Math.ceil((limit.burst - bucket.tokens) / perMs / 1000),
+        resetSeconds: Math.ceil((burst - bucket.tokens) / perMs / 1000),
         retryAfterSeconds: bucket.tokens >= 1 ? 0 : Math.ceil((1 - bucket.tokens) / perMs / 1000),
+        policy,
       };
     },
-    headers({ isWithin, remaining, resetSeconds, retryAfterSeconds }) {
+    headers({ isWithin, remaining, resetSeconds, retryAfterSeconds, policy }) {
       const told = { 'ratelimit-policy': policy, ratelimit: `"${name}";r=${remaining};t=${resetSeconds}` };
       return isWithin ? told : { ...told, 'retry-after': String(retryAfterSeconds) };
     },

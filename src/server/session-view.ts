@@ -7,6 +7,7 @@ import { objectSchema, textList } from './schemas.ts';
 const sessionExample = {
   person: personExample,
   roles: ['approver'],
+  may: { 'requests.view': 'own', 'requests.approve': 'own' },
   csrf_token: 'AbC',
   ends_at: '2026-03-02T22:00:00.000Z',
 };
@@ -15,6 +16,10 @@ export function sessionView(description: string): OperationReply {
   const schema = objectSchema({
     person: personSchema,
     roles: textList,
+    may: {
+      ...{ type: 'object', additionalProperties: { type: 'string', enum: ['yes', 'own'] } },
+      description: 'Operations of the table of roles; what is not named is refused.',
+    },
     csrf_token: { type: ['string', 'null'] },
     ends_at: { type: ['string', 'null'], format: 'date-time' },
   });

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { AskedRule } from '../model/asked.ts';
-import type { PolicySet } from '../model/policy.ts';
+import type { Effect, PolicySet } from '../model/policy.ts';
 
 export interface AboutPolicies {
   /** Keys of the declared actions, sorted. */
@@ -13,6 +13,8 @@ export interface AboutPolicies {
   readonly policies: readonly AboutPolicy[];
   readonly approvers: readonly { readonly name: string; readonly title: string }[];
   readonly meters: readonly string[];
+  /** By policy and name. */
+  readonly ruleNames: readonly AboutRule[];
   /** The enforced rules that ask something of people. */
   readonly asks: readonly AskedRule[];
 }
@@ -22,15 +24,31 @@ export interface AboutPolicy {
   readonly owner: string | null;
   readonly doc: string | null;
   readonly rules: number;
+  /** Relative to the policy directory. */
+  readonly file: string;
+}
+
+export interface AboutRule {
+  readonly policy: string;
+  readonly name: string;
+  readonly effect: Effect;
+  readonly isShadow: boolean;
+  /** Relative to the policy directory. */
+  readonly file: string;
 }
 
 export function about({ actions, policies, approvers, meters }: PolicySet): AboutPolicies {
   return {
     actions: [...actions.keys()].toSorted(),
     rules: policies.reduce((count, { rules }) => count + rules.length, 0),
-    policies: policies.map(({ name, owner, doc, rules }) => ({ name, owner, doc, rules: rules.length })),
+    policies: policies.map(({ name, owner, doc, rules, span }) => ({
+      ...{ name, owner, doc, rules: rules.length, file: span.file },
+    })),
     approvers: [...approvers.values()].map(({ name, title }) => ({ name, title })),
     meters: [...meters.keys()],
+    ruleNames: policies.flatMap(({ name: policy, rules }) =>
+      rules.map(({ name, effect, isShadow, span }) => ({ policy, name, effect, isShadow, file: span.file })),
+    ),
     asks: policies.flatMap(({ rules }) =>
       rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
         requirement === null || isShadow

@@ -2,6 +2,7 @@
 
 import type { JsonDiagnostic } from '../diagnostic/render.ts';
 import type { PackedProgram } from '../program/packed.ts';
+import type { SetTexts } from './texts.ts';
 
 /** How the thread begins. */
 export interface CompilerData {
@@ -48,6 +49,8 @@ export interface CompiledSet {
   readonly rules: number;
   /** `AboutPolicies` as JSON: read only when somebody asks. */
   readonly about: string;
+  /** What it was made from. */
+  readonly texts: SetTexts;
 }
 
 /**
@@ -66,4 +69,6 @@ export interface FoundFailure {
   readonly diagnostics: readonly JsonDiagnostic[];
   /** The codes of all. */
   readonly codes: readonly string[];
+  /** Of what failed; null where that is not known. */
+  readonly texts: SetTexts | null;
 }

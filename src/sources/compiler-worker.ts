@@ -82,7 +82,7 @@ class CompilerWorker implements FollowListener {
     const summary = `the files have been changing for ${patienceMs / 1_000} seconds: none of their states is taken`;
     this.#send({
       kind: 'failed',
-      failure: { cause: 'unsettled', summary, text: `${summary}\n`, diagnostics: [], codes: [] },
+      failure: { cause: 'unsettled', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null },
     });
   }
 
@@ -140,6 +140,7 @@ class CompilerWorker implements FollowListener {
         text: `${summary}\n`,
         diagnostics: [],
         codes: [],
+        texts: null,
       } as const;
       return { content, result: { kind: 'failed', failure } };
     }

@@ -15,8 +15,10 @@ import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import type { AboutPolicies } from './about.ts';
-import { Compiler, type CompilerDeath, type CompilerLimits, type CompilerNews } from './compiler.ts';
+import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
 import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';
+import type { ThreadLimits } from './limited-thread.ts';
+import type { SetTexts } from './texts.ts';
 
 /** A policy set ready to decide. Take it once per request: all of it belongs to one state of the directory. */
 export interface InForce {
@@ -36,6 +38,8 @@ export interface InForce {
   readonly entriesRecorded: (facts: Facts) => readonly MeterUse[] | null;
   /** Every meter that some action counts or reads, each definition once, by id. */
   readonly meters: readonly MeterDefinition[];
+  /** What the set was made from. */
+  readonly texts: SetTexts;
   /** SHA-256 in hexadecimal. */
   readonly digest: string;
   /** The git commit of the directory; null outside a repository. */
@@ -78,7 +82,7 @@ export interface PolicyLog {
   error(fields: object, message: string): void;
 }
 
-export interface PolicyOptions extends Partial<CompilerLimits> {
+export interface PolicyOptions extends Partial<ThreadLimits> {
   readonly directory: string;
   readonly log?: PolicyLog;
   /** Ends a start that is under way. */
@@ -297,7 +301,7 @@ class LivePolicies implements PolicyHost {
   #mourn({ summary, compiling, error }: CompilerDeath): void {
     this.#avoided = compiling ?? this.#avoided;
     this.#log?.error({ err: error }, summary);
-    this.#fail({ cause: 'compiler', summary, text: `${summary}\n`, diagnostics: [], codes: [] });
+    this.#fail({ cause: 'compiler', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null });
     if (this.#isClosed || this.#inForce === null) return;
     const waitMs = compiling === null ? this.#restartMs : 0;
     if (compiling === null) this.#restartMs = Math.min(this.#restartMs * 2, restartMaxMs);
@@ -325,7 +329,7 @@ function takeSteps(steps: Iterator<void>): boolean {
 }
 
 function inForce(set: CompiledSet, engine: Linked): InForce & { readonly counts: Counts } {
-  const { digest, commit, actions, rules } = set;
+  const { digest, commit, actions, rules, texts } = set;
   let known: AboutPolicies | null = null;
   let asks: ReadonlyMap<string, AskedRule> | null = null;
   const about = (): AboutPolicies => {
@@ -341,6 +345,7 @@ function inForce(set: CompiledSet, engine: Linked): InForce & { readonly counts:
     entries: (facts) => engine.entries(facts),
     entriesRecorded: (facts) => engine.entriesRecorded(facts),
     meters: engine.meters,
+    texts,
     about,
     asks: () => {
       asks ??= new Map(about().asks.map((asked) => [asked.rule, asked]));

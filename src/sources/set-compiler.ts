@@ -8,6 +8,7 @@ import { about } from './about.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read.ts';
+import { packTexts } from './texts.ts';
 
 export interface CompiledContent {
   /** That the set names, whether they are there or not. */
@@ -27,11 +28,17 @@ export function createSetCompiler(): SetCompiler {
     const { diagnostics: meant, set, listFiles } = checkSources(read.sources, memory);
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null)
-      return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read) } };
+      return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };
     const known = about(set);
     const counts = { actions: known.actions.length, rules: known.rules };
     const program = planPacked(set, planned);
-    const sent = { program, digest: digest(set), ...counts, about: JSON.stringify(known) };
+    const sent = {
+      program,
+      digest: digest(set),
+      ...counts,
+      about: JSON.stringify(known),
+      texts: packTexts(read, listFiles),
+    };
     return { listFiles, result: { kind: 'compiled', set: sent } };
   };
 }
@@ -39,7 +46,12 @@ export function createSetCompiler(): SetCompiler {
 /** Whoever mends a set does not read more at once, and the thread that serves has other things to do. */
 const diagnosticsMax = 100;
 
-function failureOf(diagnostics: readonly Diagnostic[], { sourceOf }: ReadSources): FoundFailure {
+function failureOf(
+  diagnostics: readonly Diagnostic[],
+  read: ReadSources,
+  listFiles: readonly string[],
+): FoundFailure {
+  const { sourceOf } = read;
   // A warning does not keep a set from taking over.
   const first = diagnostics.toSorted((a, b) => rank(a) - rank(b)).slice(0, diagnosticsMax);
   const more = diagnostics.length - first.length;
@@ -50,6 +62,7 @@ function failureOf(diagnostics: readonly Diagnostic[], { sourceOf }: ReadSources
     text: more === 0 ? rendered : `${rendered}and ${more} more\n`,
     diagnostics: sortDiagnostics(first).map((diagnostic) => diagnosticToJson(diagnostic, sourceOf)),
     codes: [...new Set(diagnostics.map(({ code }) => code))],
+    texts: packTexts(read, listFiles),
   };
 }
 

@@ -47,7 +47,17 @@ export interface LaterState {
   readonly expiresAtMs: number | null;
 }
 
-/** SHA-256 over the previous hash as text and the canonical JSON of the entry, in hexadecimal. */
+/**
+ * SHA-256 over texts, in hexadecimal: the previous hash, the canonical JSON of the entry without `record_json`, and
+ * `record_json` as it is. Where JSON ends is seen in it, so no two entries have the same texts one after the other.
+ */
 export function linkHash(previousHash: string, entry: ChainEntry): string {
-  return hash('sha256', previousHash + canonicalJson(entry));
+  const { record_json: _, ...columns } = entry;
+  return hash('sha256', previousHash + canonicalJson(columns) + longText(entry));
+}
+
+/** The one column that is long and JSON already: that of a request. Empty where the entry has none. */
+export function longText({ record_json: text = '' }: ChainEntry): string {
+  if (typeof text !== 'string' || !text.isWellFormed()) throw new RangeError('a record is well-formed text');
+  return text;
 }

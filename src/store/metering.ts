@@ -28,6 +28,8 @@ export interface MeterStore {
   noteWhole(definition: string): Promise<void>;
   /** Entries of requests that are pending. */
   pending(definition: string): Promise<readonly StoredMeterEntry[]>;
+  /** What a request has entered. */
+  enteredBy(requestId: string): Promise<readonly StoredMeterEntry[]>;
   /** Entries that were granted after a place, by time; the first are those granted after a moment. */
   granted(definition: string, after: EntryPlace, countMax: number): Promise<readonly StoredMeterEntry[]>;
   /** Entries for requests that are already recorded, as far as these are granted or pending. */

@@ -24,6 +24,9 @@ export interface AgentRow {
   readonly signing: SigningMode;
   /** The signing secret, encrypted with the master key; null where none was made. */
   readonly sealedSigningSecret: string | null;
+  /** How many requests it may send in a minute, and at once; null where it is what all may. */
+  readonly ratePerMinute: number | null;
+  readonly burst: number | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
 }
@@ -71,6 +74,7 @@ export const requestEventNames = [
   'stepped-up',
   'decided',
   'consumed',
+  'released',
 ] as const;
 
 /** Something that became of a request after it was recorded; the last one says how the request stands. */
@@ -79,7 +83,10 @@ export interface RequestEvent {
   readonly atMs: number;
   /** The person; `system` where nobody did it. */
   readonly who: string;
-  /** `approved` and `rejected` are one person's word; `decided` is what the policies made of it. */
+  /**
+   * `approved` and `rejected` are one person's word; `decided` is what the policies made of it; `released`: the grant is
+   * not used, and counts in no meter any more.
+   */
   readonly what: (typeof requestEventNames)[number];
   /** How the request stands afterwards. */
   readonly state: RequestState;
@@ -105,7 +112,7 @@ interface Idempotency {
   readonly key: string;
   /** Keyed digest of the raw body. */
   readonly bodyDigest: string;
-  /** Until then the key means this request. */
+  /** Until then the key means this request; later by as much as its end has been put off. */
   readonly keptUntilMs: number;
 }
 

@@ -107,8 +107,10 @@ function shownDescription({
   riskTier,
   controlOwner,
   tags,
-}: Pick<AgentRow, 'name' | 'riskTier' | 'controlOwner' | 'tags'>) {
-  return { name, riskTier, controlOwner, tags: [...tags] };
+  ratePerMinute,
+  burst,
+}: Pick<AgentDescription, 'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst'>) {
+  return { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
 }
 
 function shownSigning({ signing, sealedSigningSecret }: Pick<AgentRow, 'signing' | 'sealedSigningSecret'>) {
@@ -122,15 +124,18 @@ function prepareAgentStatements(database: Database) {
     holderOf: (name: string): string | null => byName.get(name)?.id ?? null,
     updateDescription: database.prepare<[AgentColumns]>(
       `UPDATE agents SET name = @name, risk_tier = @risk_tier, control_owner = @control_owner,
-         tags_json = @tags_json, changed_ms = @changed_ms WHERE id = @id`,
+         tags_json = @tags_json, rate_per_minute = @rate_per_minute, burst = @burst, changed_ms = @changed_ms
+       WHERE id = @id`,
     ),
     find(id: string): AgentRow | null {
       const columns = select.get(id);
       return columns === undefined ? null : agentRow(columns);
     },
     insert: database.prepare<[AgentColumns]>(
-      `INSERT INTO agents VALUES (@id, @name, @risk_tier, @control_owner, @tags_json, @status, @signing,
-         @sealed_signing_secret, @created_ms, @changed_ms)
+      `INSERT INTO agents (id, name, risk_tier, control_owner, tags_json, status, signing, sealed_signing_secret,
+         created_ms, changed_ms, rate_per_minute, burst)
+       VALUES (@id, @name, @risk_tier, @control_owner, @tags_json, @status, @signing, @sealed_signing_secret,
+         @created_ms, @changed_ms, @rate_per_minute, @burst)
        ON CONFLICT (name) DO NOTHING`,
     ),
     updateStatus: database.prepare<[StatusChange]>(

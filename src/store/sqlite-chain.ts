@@ -5,8 +5,10 @@ import type { Database } from 'better-sqlite3';
 import { type ChainEntry, chainStart, type Link, linkHash, type RecordKind } from './chain.ts';
 
 export interface Chain {
-  /** Reads where the chain ends: another process may have appended since the last transaction. */
+  /** Reads where the chain ends, if another process may have appended since the last transaction. */
   refresh(): void;
+  /** What was appended since `refresh` has been rolled back. */
+  forget(): void;
   /** The last record. */
   end(): Link;
   /** Goes back to an earlier end: what was appended since has been rolled back. */
@@ -29,10 +31,18 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
        ORDER BY sequence DESC LIMIT 1)
      ORDER BY sequence DESC LIMIT 1`,
   );
+  // Another one whenever another process has committed.
+  const version = database.prepare<[], number>('PRAGMA data_version').pluck();
   let end = chainStart;
+  let endOf: number | undefined;
   return {
     refresh() {
-      end = last.get() ?? chainStart;
+      const present = version.get();
+      if (present !== endOf) end = last.get() ?? chainStart;
+      endOf = present;
+    },
+    forget() {
+      endOf = undefined;
     },
     end: () => end,
     rewind(earlier) {

@@ -42,7 +42,7 @@ export function prepareEventWrites(database: Database, chain: Chain, meters: Met
     const columns = eventColumns(event);
     chain.append('event', columns, insert.run.bind(insert));
     update.run(columns);
-    meters.follow(event.requestId, event.state);
+    meters.follow(event);
   }
 
   return {

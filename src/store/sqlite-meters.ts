@@ -3,7 +3,7 @@
 
 import type { Database } from 'better-sqlite3';
 import type { CountedPage, CountedRequest, EntryPlace, MeterEntryRow, StoredMeterEntry } from './metering.ts';
-import type { RequestState } from './records.ts';
+import type { RequestEvent } from './records.ts';
 import type { WriteOf } from './sqlite-writes.ts';
 
 interface EntryColumns {
@@ -27,6 +27,7 @@ export function prepareMeterWrites(database: Database) {
   const release = database.prepare<[string]>(
     'DELETE FROM meter_entries WHERE request_id = ? AND granted_ms IS NULL',
   );
+  const withdraw = database.prepare<[string]>('DELETE FROM meter_entries WHERE request_id = ?');
   const standing = database.prepare<[string], { grantedAtMs: number | null }>(
     `SELECT coalesce(now_decided_ms, decided_ms) AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
   );
@@ -52,9 +53,10 @@ export function prepareMeterWrites(database: Database) {
 
   return {
     put,
-    /** A request stands so from now on. */
-    follow(requestId: string, { status, decidedAtMs }: RequestState): void {
-      if (status === 'approved' && decidedAtMs !== null) grant.run(decidedAtMs, requestId);
+    /** What has become of a request. */
+    follow({ requestId, what, state: { status, decidedAtMs } }: RequestEvent): void {
+      if (what === 'released') withdraw.run(requestId);
+      else if (status === 'approved' && decidedAtMs !== null) grant.run(decidedAtMs, requestId);
       else if (status === 'rejected' || status === 'expired') release.run(requestId);
     },
     add({ entries }: WriteOf<'add-meter-entries'>): 'added' {
@@ -89,8 +91,12 @@ export function prepareMeterWrites(database: Database) {
   };
 }
 
+/** A grant that has ended counts on, unless it was released. */
+const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
+  (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
+
 /** A grant that is over was one: only a wait that ended without one has no time of decision. */
-const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending', 'consumed')
+const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
 
 export function prepareMeterReads(database: Database) {
@@ -100,6 +106,9 @@ export function prepareMeterReads(database: Database) {
   const granted = database.prepare<[string, number, string, number], EntryColumns>(
     `SELECT * FROM meter_entries WHERE definition = ? AND (granted_ms, request_id) > (?, ?)
      ORDER BY granted_ms, request_id LIMIT ?`,
+  );
+  const entered = database.prepare<[string], EntryColumns>(
+    'SELECT * FROM meter_entries WHERE request_id = ?',
   );
   const counted = database.prepare<[number, string, number, number], CountedRequest>(
     `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
@@ -112,7 +121,7 @@ export function prepareMeterReads(database: Database) {
     `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
        coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson
      FROM requests WHERE created_ms <= ?
-       AND coalesce(now_status, status) IN ('pending', 'approved', 'consumed', 'expired')
+       AND (coalesce(now_status, status) IN ('pending', 'approved', 'expired') OR ${isConsumed})
        AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
      ORDER BY created_ms, id`,
   );
@@ -128,6 +137,7 @@ export function prepareMeterReads(database: Database) {
     pendingEntries: (definition: string) => pending.all(definition).map(entryOf),
     grantedEntries: (definition: string, { grantedAtMs, requestId }: EntryPlace, countMax: number) =>
       granted.all(definition, grantedAtMs, requestId, countMax).map(entryOf),
+    enteredBy: (requestId: string) => entered.all(requestId).map(entryOf),
     /** Those that were made before the moment come first, all at once: people have approved them, or still may. */
     counted({ sinceMs, after, countMax }: CountedPage): readonly CountedRequest[] {
       const from = after ?? { createdAtMs: sinceMs, id: '\uffff' };

@@ -5,12 +5,13 @@ import type { NonceUse } from './records.ts';
 
 /** To be called inside a transaction. */
 export function prepareNonceWrites(database: Database): (uses: readonly NonceUse[]) => void {
-  const insert = database.prepare<[NonceUse]>(
-    'INSERT INTO nonces (kept_until_ms, used_ms, nonce) VALUES (@keptUntilMs, @usedAtMs, @nonce)',
+  // By position, which takes less time than by name.
+  const insert = database.prepare<[number, number, string]>(
+    'INSERT INTO nonces (kept_until_ms, used_ms, nonce) VALUES (?, ?, ?)',
   );
   const forget = database.prepare<[number]>('DELETE FROM nonces WHERE kept_until_ms < ?');
   return (uses) => {
-    for (const use of uses) insert.run(use);
+    for (const { keptUntilMs, usedAtMs, nonce } of uses) insert.run(keptUntilMs, usedAtMs, nonce);
     const latest = uses.at(-1);
     if (latest !== undefined) forget.run(latest.usedAtMs);
   };

@@ -3,6 +3,7 @@
 
 import type { Database } from 'better-sqlite3';
 import type { AgentRow, AgentWithKey, KeyRow, PlantRow, RefusalRecord, RequestRow } from './records.ts';
+import { prepareActivityReads } from './sqlite-agent-activity.ts';
 import { prepareChainReads } from './sqlite-chain-reads.ts';
 import { prepareChangeReads } from './sqlite-changes.ts';
 import { prepareDocumentReads } from './sqlite-documents.ts';
@@ -13,12 +14,14 @@ import {
   type AgentColumns,
   agentRow,
   type KeyColumns,
+  keptUntil,
   keyRow,
   type RefusalColumns,
   refusalRecord,
   requestRow,
   type StoredRequestColumns,
 } from './sqlite-rows.ts';
+import { prepareStatisticsReads } from './sqlite-statistics.ts';
 import type { AgentPage, IdempotencyQuery } from './store.ts';
 
 export type Reads = ReturnType<typeof prepareReads>;
@@ -32,6 +35,8 @@ export function prepareReads(database: Database) {
     ...prepareChangeReads(database),
     ...prepareDocumentReads(database),
     ...prepareMeterReads(database),
+    ...prepareStatisticsReads(database),
+    ...prepareActivityReads(database),
     keptNonces: prepareNonceReads(database),
     ...prepareOtherReads(database),
   };
@@ -82,7 +87,7 @@ function prepareRequestReads(database: Database) {
   const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
   const byKey = database.prepare<[IdempotencyQuery], StoredRequestColumns>(
     `SELECT * FROM requests
-     WHERE agent_id = @agentId AND idempotency_key = @key AND idempotency_until_ms > @nowMs`,
+     WHERE agent_id = @agentId AND idempotency_key = @key AND ${keptUntil} > @nowMs`,
   );
   const openOf = database.prepare<[string, number], { count: number }>(
     `SELECT count(*) AS count FROM requests

@@ -4,13 +4,13 @@ import type { Database } from 'better-sqlite3';
 import type { Link } from './chain.ts';
 import type { Chain } from './sqlite-chain.ts';
 import type { MeterWrites } from './sqlite-meters.ts';
-import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
+import { keptUntil, type RefusalColumns, type RequestColumns } from './sqlite-rows.ts';
 import type { WriteOf, WriteResults } from './sqlite-writes.ts';
 
 export function prepareRecordWrites(database: Database, chain: Chain, meters: MeterWrites) {
   const selectByKey = database.prepare<[RequestColumns], unknown>(
     `SELECT 1 FROM requests
-     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND idempotency_until_ms > @created_ms`,
+     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND ${keptUntil} > @created_ms`,
   );
   const countOpen = database.prepare<[RequestColumns], { count: number }>(
     `SELECT count(*) AS count FROM requests

@@ -46,6 +46,7 @@ const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@outcome IS NULL OR outcome = @outcome)
   AND (@policy IS NULL OR record_json ->> '$.decision.matchedPolicy' = @policy)
   AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
+  AND (@riskMax IS NULL OR record_json ->> '$.decision.risk.high' <= @riskMax)
   AND created_ms BETWEEN @fromMs AND @untilMs
   AND (@isOfAll OR agent_id IN (SELECT id FROM agents WHERE control_owner = @email COLLATE NOCASE OR control_owner = @personId)
     OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
@@ -58,8 +59,6 @@ export function listText(walk: string): string {
 export const waitingText = `SELECT id FROM requests
   WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs AND (${endNow}, id) > (@afterMs, @afterId)
     AND ${asks(`coalesce((${decidedOf}), record_json)`)}
-    AND NOT EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'approved'
-      AND detail_json ->> '$.person' = @personId)
   ORDER BY ${endNow}, id LIMIT @countMax`;
 
 interface Looked extends RequestPlace {
@@ -96,6 +95,12 @@ export function prepareRequestLists(database: Database) {
     return columns === undefined ? null : { row: requestRow(columns), events: events(id) };
   }
 
+  const placed = (found: readonly Looked[]) =>
+    found.flatMap(({ id, sequence }) => {
+      const history = find(id);
+      return history === null ? [] : { ...history, sequence };
+    });
+
   const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
 
   /** A number above those of all requests that were made at the time or before, and not much above. */
@@ -113,21 +118,23 @@ export function prepareRequestLists(database: Database) {
   function page(asked: RequestPage): RequestsFound {
     const before =
       asked.after?.sequence ?? (asked.untilMs === null ? allNumbers : numberAfter(asked.untilMs));
-    const found: string[] = [];
+    const found: Looked[] = [];
     let looked = 0;
     let last: RequestPlace | null = null;
     for (const one of lists[walkOf(asked)].iterate(parametersOf(asked, before))) {
-      if (found.length === asked.countMax) return { found: findAll(found), next: last };
-      if (one.createdAtMs < (asked.fromMs ?? 0) - outOfOrderMs) return { found: findAll(found), next: null };
+      if (found.length === asked.countMax) return { found: placed(found), next: last };
+      if (one.createdAtMs < (asked.fromMs ?? 0) - outOfOrderMs) return { found: placed(found), next: null };
       looked += 1;
       last = { sequence: one.sequence };
-      if (one.isFound === 1) found.push(one.id);
+      if (one.isFound === 1) found.push(one);
     }
-    return { found: findAll(found), next: looked === lookedThroughMax ? last : null };
+    return { found: placed(found), next: looked === lookedThroughMax ? last : null };
   }
 
   return {
     events,
+    /** Numbers follow the times of requests, but for those that are out of order. */
+    numberBefore: (atMs: number): number => numberAfter(atMs - 2 * outOfOrderMs) - 1,
     // A transaction, so that all of it is of one moment.
     history: database.transaction(find),
     requestPage: database.transaction(page),

@@ -16,6 +16,12 @@ import {
   signingModes,
 } from './records.ts';
 
+/**
+ * Until when an idempotency key means its request: so long after its end as it was said when the request was made, also
+ * where what became of it has put the end off.
+ */
+export const keptUntil = 'idempotency_until_ms + max(0, coalesce(now_expires_ms, expires_ms) - expires_ms)';
+
 export interface AgentColumns {
   readonly id: string;
   readonly name: string;
@@ -25,6 +31,8 @@ export interface AgentColumns {
   readonly status: string;
   readonly signing: string;
   readonly sealed_signing_secret: string | null;
+  readonly rate_per_minute: number | null;
+  readonly burst: number | null;
   readonly created_ms: number;
   readonly changed_ms: number;
 }
@@ -93,6 +101,8 @@ export function agentColumns(agent: AgentRow): AgentColumns {
     status: agent.status,
     signing: agent.signing,
     sealed_signing_secret: agent.sealedSigningSecret,
+    rate_per_minute: agent.ratePerMinute,
+    burst: agent.burst,
     created_ms: agent.createdAtMs,
     changed_ms: agent.changedAtMs,
   };
@@ -109,6 +119,8 @@ export function agentRow(columns: AgentColumns): AgentRow {
     status: oneOf(agentStatuses, columns.status),
     signing: oneOf(signingModes, columns.signing),
     sealedSigningSecret: columns.sealed_signing_secret,
+    ratePerMinute: columns.rate_per_minute,
+    burst: columns.burst,
     createdAtMs: columns.created_ms,
     changedAtMs: columns.changed_ms,
   };

@@ -4,6 +4,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { type BatchMessage, readBatch } from './batch-message.ts';
 import { createLinkHasher } from './link-hasher.ts';
 import { migrate } from './migrate.ts';
 import type { NonceUse } from './records.ts';
@@ -20,7 +21,7 @@ export interface WriterData {
   readonly actor: string;
 }
 
-export interface Batch {
+interface Batch {
   readonly writes: readonly Write[];
   readonly nonces: readonly NonceUse[];
 }
@@ -28,7 +29,9 @@ export interface Batch {
 /** What a write answered, or why it alone was refused. */
 export type WriteOutcome = WriteResults[WriteKind] | StoreFailure;
 
-export type ToWriter = { readonly kind: 'batch'; readonly batch: Batch } | { readonly kind: 'close' };
+export type ToWriter =
+  | { readonly kind: 'batch'; readonly writes: BatchMessage; readonly nonces: readonly NonceUse[] }
+  | { readonly kind: 'close' };
 
 export type FromWriter =
   | { readonly kind: 'ready' }
@@ -53,7 +56,7 @@ try {
   port.on('message', (message: ToWriter) => {
     switch (message.kind) {
       case 'batch':
-        return reply(applyBatch(message.batch));
+        return reply(applyBatch({ writes: readBatch(message.writes), nonces: message.nonces }));
       case 'close':
         database.close();
         return port.close();
@@ -138,6 +141,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
     try {
       return transaction.immediate(batch, apply);
     } catch (error) {
+      chain.forget();
       if (toFailure(error, path).code !== 'internal' || database.inTransaction) throw error;
       return transaction.immediate(batch, applyAlone);
     }
@@ -146,6 +150,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
     try {
       return { kind: 'done', outcomes: applyTogether(batch) };
     } catch (error) {
+      chain.forget();
       // Within a transaction that could not be rolled back no later batch would be durable: the thread must end.
       if (database.inTransaction) throw error;
       return { kind: 'failed', failure: toFailure(error, path) };

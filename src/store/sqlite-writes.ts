@@ -13,6 +13,8 @@ import { prepareEventWrites } from './sqlite-event-writes.ts';
 import { prepareMeterWrites } from './sqlite-meters.ts';
 import { prepareRecordWrites } from './sqlite-record-writes.ts';
 import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
+import { prepareStatisticsWrites } from './sqlite-statistics.ts';
+import type { StatisticsChange } from './statistics.ts';
 import type {
   AgentDescription,
   AgentDescriptionResult,
@@ -73,6 +75,7 @@ export type Write =
       readonly atMs: number;
       readonly countMax: number;
     }
+  | { readonly kind: 'change-statistics'; readonly change: StatisticsChange }
   | { readonly kind: 'add-plant'; readonly plant: PlantRow }
   | { readonly kind: 'put-setting'; readonly name: string; readonly value: string };
 
@@ -101,6 +104,7 @@ export interface WriteResults {
   readonly prune: 'pruned' | 'not-there';
   readonly 'write-documents': DocumentResult;
   readonly 'remove-documents': number;
+  readonly 'change-statistics': 'changed';
   readonly 'add-plant': 'added' | 'used';
   readonly 'put-setting': 'put' | 'there';
 }
@@ -123,6 +127,7 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
   const events = prepareEventWrites(database, options.chain, meters);
   const chain = prepareChainWrites(database, options);
   const documents = prepareDocumentWrites(database, options);
+  const statistics = prepareStatisticsWrites(database);
   const rest = prepareOtherWrites(database);
   return (write) => {
     switch (write.kind) {
@@ -162,6 +167,8 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
         return documents.write(write.writes, write.change);
       case 'remove-documents':
         return documents.removeEnded(write.documentKind, write.atMs, write.countMax);
+      case 'change-statistics':
+        return statistics.change(write);
       case 'add-plant':
         return rest.addPlant(write.plant);
       case 'put-setting':

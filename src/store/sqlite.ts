@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import type { ActivityStore } from './agent-activity.ts';
 import type { DocumentStore } from './documents.ts';
 import { createKeyUses } from './key-uses.ts';
 import { masterKeyCheck, masterKeyMismatch, readMasterKey } from './master-key.ts';
@@ -16,6 +17,7 @@ import { prepareReads, type Reads } from './sqlite-reads.ts';
 import { refusalColumns, requestColumns } from './sqlite-rows.ts';
 import type { WriterData } from './sqlite-writer.ts';
 import type { WriteOf } from './sqlite-writes.ts';
+import type { StatisticsStore } from './statistics.ts';
 import type {
   AgentStore,
   AppendLimits,
@@ -93,6 +95,8 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
       meters: meterStore(read, queue),
+      statistics: statisticsStore(read, queue),
+      activity: activityStore(read),
       masterKey,
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
@@ -197,6 +201,7 @@ function meterStore(read: Read, queue: WriteQueue): MeterStore {
       await queue.write({ kind: 'note-whole-meter', definition });
     },
     pending: (definition) => read((reads) => reads.pendingEntries(definition)),
+    enteredBy: (requestId) => read((reads) => reads.enteredBy(requestId)),
     granted: (definition, after, countMax) =>
       read((reads) => reads.grantedEntries(definition, after, countMax)),
     async add(entries) {
@@ -206,6 +211,30 @@ function meterStore(read: Read, queue: WriteQueue): MeterStore {
     wholeSinceMs: () => read((reads) => reads.wholeSinceMs()),
     forget: (definition, beforeMs, countMax) =>
       queue.write({ kind: 'forget-meter-entries', definition, beforeMs, countMax }),
+  };
+}
+
+function statisticsStore(read: Read, queue: WriteQueue): StatisticsStore {
+  return {
+    mark: () => read((reads) => reads.statisticsMark()),
+    cells: (page) => read((reads) => reads.statisticsCells(page)),
+    hits: () => read((reads) => reads.ruleHits()),
+    async change(change) {
+      await queue.write({ kind: 'change-statistics', change });
+    },
+    counted: (range) => read((reads) => reads.countedRecords(range)),
+    waitEnds: (range) => read((reads) => reads.waitEnds(range)),
+    lastEvent: () => read((reads) => reads.lastEvent()),
+    lastSequence: () => read((reads) => reads.lastRecordSequence()),
+    waiting: (nowMs) => read((reads) => reads.waitingCount(nowMs)),
+  };
+}
+
+function activityStore(read: Read): ActivityStore {
+  return {
+    numberBefore: (atMs) => read((reads) => reads.numberBefore(atMs)),
+    outcomes: (page) => read((reads) => reads.outcomes(page)),
+    granted: (page) => read((reads) => reads.granted(page)),
   };
 }
 

@@ -2,6 +2,7 @@
 // durable, and rejects with a StoreError when nothing of it was stored. INVARIANT: a read after a resolved write sees
 // it, and sees what other processes have committed to the same store.
 
+import type { ActivityStore } from './agent-activity.ts';
 import type { ChainRecord, Link } from './chain.ts';
 import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
@@ -19,6 +20,7 @@ import type {
   RequestStatus,
   SigningMode,
 } from './records.ts';
+import type { StatisticsStore } from './statistics.ts';
 
 export interface Store {
   readonly agents: AgentStore;
@@ -29,6 +31,8 @@ export interface Store {
   readonly chain: ChainStore;
   readonly documents: DocumentStore;
   readonly meters: MeterStore;
+  readonly statistics: StatisticsStore;
+  readonly activity: ActivityStore;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   /**
@@ -84,7 +88,7 @@ export interface AgentPage {
 
 export interface AgentDescription
   extends Named,
-    Pick<AgentRow, 'name' | 'riskTier' | 'controlOwner' | 'tags'> {
+    Pick<AgentRow, 'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst'> {
   readonly agentId: string;
   readonly atMs: number;
 }
@@ -186,6 +190,7 @@ export interface RequestFilter {
   readonly outcome: string | null;
   readonly policy: string | null;
   readonly riskMin: number | null;
+  readonly riskMax: number | null;
   readonly fromMs: number | null;
   readonly untilMs: number | null;
   /** Only what may be seen by who is the control owner of its agent, or approves for one of the groups it asked. */
@@ -207,7 +212,7 @@ export interface RequestPage extends RequestFilter {
 }
 
 export interface RequestsFound {
-  readonly found: readonly RequestHistory[];
+  readonly found: readonly (RequestHistory & RequestPlace)[];
   /**
    * Where the next page goes on; null where there is none. So many requests are looked through for a page and no more,
    * so one of a rare filter may hold few, or none.
@@ -217,8 +222,6 @@ export interface RequestsFound {
 
 export interface WaitingPage {
   readonly groups: readonly string[];
-  /** Those that this person has approved are left out. */
-  readonly personId: string;
   readonly nowMs: number;
   readonly after: { readonly expiresAtMs: number; readonly id: string } | null;
   readonly countMax: number;

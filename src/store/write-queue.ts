@@ -1,9 +1,10 @@
-// Writes into batches for the writer's thread: group commit. A batch leaves at once when the writer is idle, with all
-// that came in the same turn of the event loop; what arrives while it works is the next batch. INVARIANT: a promise
+// Writes into batches for the writer's thread: group commit. When the writer is idle a batch leaves with all that came
+// in the same turn of the event loop, and in a few more while these bring any; what arrives while it works is the next. INVARIANT: a promise
 // resolves only after its batch was committed, and all nonces noted before the write with it; when the writer is lost,
 // all waiting and all later writes reject.
 
 import type { Worker } from 'node:worker_threads';
+import { createBatchPacker } from './batch-message.ts';
 import type { NonceUse } from './records.ts';
 import { type StoreFailure, toStoreError } from './sqlite-errors.ts';
 import type { FromWriter, ToWriter, WriteOutcome } from './sqlite-writer.ts';
@@ -64,15 +65,24 @@ function untilReady(worker: Worker): Promise<void> {
   });
 }
 
+/** Turns of the event loop for which a small batch waits while each of them brings more writes, */
+const turnsMax = 4;
+/** and how large a batch no longer waits. */
+const enoughWrites = 32;
+
 /** So long a failed batch is held against the store unless another succeeds; then the next write may try. */
 const failureShownMs = 5_000;
 
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
+  // The writer has read a batch before it answers, and none is sent before that.
+  const pack = createBatchPacker();
   let waiting: Waiting[] = [];
   let nonces: NonceUse[] = [];
   /** The batch that the writer is working on; null while it is idle. */
   let underWay: UnderWay | null = null;
   let isSendScheduled = false;
+  /** How many writes the last batch had. */
+  let lastSent = 0;
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
   let closing: Promise<void> | null = null;
@@ -88,7 +98,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     if (isFailed) nonces = [...batch.nonces, ...nonces];
     settle(batch.writes, message);
     // Nonces alone do not try a disk again that has just failed: they go with the next write.
-    if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) sendBatch();
+    if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) scheduleSend();
     else if (closing !== null) post({ kind: 'close' });
   });
   worker.on('error', lose);
@@ -103,15 +113,26 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     if (underWay !== null || (waiting.length === 0 && nonces.length === 0)) return;
     underWay = { writes: waiting.slice(0, batchWritesMax), nonces };
     waiting = waiting.slice(batchWritesMax);
+    lastSent = underWay.writes.length;
     nonces = [];
     const writes = underWay.writes.map((entry) => entry.write);
-    post({ kind: 'batch', batch: { writes, nonces: underWay.nonces } });
+    post({ kind: 'batch', writes: pack(writes), nonces: underWay.nonces });
   }
 
   function scheduleSend(): void {
     if (isSendScheduled || underWay !== null) return;
     isSendScheduled = true;
-    setImmediate(sendBatch);
+    setImmediate(gather, 0, 1);
+  }
+
+  /** Commits are dear, turns are cheap: while each brings more, a small batch waits for a few. */
+  function gather(before: number, turn: number): void {
+    const now = waiting.length;
+    // Who asks one thing after the other has nobody to wait for.
+    const isAlone = now === 1 && lastSent <= 1;
+    const isOver = isAlone || now === before || turn >= turnsMax || now >= enoughWrites;
+    if (isOver) sendBatch();
+    else setImmediate(gather, now, turn + 1);
   }
 
   function lose(cause: unknown): void {
@@ -166,10 +187,10 @@ function settle(batch: readonly Waiting[], message: FromWriter): void {
   switch (message.kind) {
     case 'done':
       // One outcome a write, in order.
-      for (const [index, entry] of batch.entries()) {
-        const outcome = message.outcomes[index]!;
-        if (isFailure(outcome)) entry.reject(toStoreError(outcome));
-        else entry.resolve(outcome);
+      for (let at = 0; at < batch.length; at += 1) {
+        const outcome = message.outcomes[at]!;
+        if (isFailure(outcome)) batch[at]!.reject(toStoreError(outcome));
+        else batch[at]!.resolve(outcome);
       }
       return;
     case 'failed': {

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
 import type { PolicySet } from '../../src/model/policy.ts';
 import type { Facts } from '../../src/model/request.ts';
 import { compile } from '../../src/pipeline.ts';
@@ -14,10 +14,11 @@ import { authorize } from '../../src/spec/authorize.ts';
 import { type CountedRequest, meterReading, meterShare } from '../../src/spec/meters.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { RequestRow } from '../../src/store/records.ts';
+import { add } from '../../src/value/decimal.ts';
 import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService } from './service.ts';
 
-/** About half of what is asked for; of large runs less, as the definition walks over all grants for each request. */
+/** About half of what is asked for; of large runs less, so that most of their requests meet a budget that is spent. */
 function budgetOf({ clients, requests }: BudgetOptions): number {
   return Math.min(5_000, clients * requests);
 }
@@ -130,14 +131,18 @@ function judge(
   const meter = set.meters.get('spent')!;
   const counted: CountedRequest[] = [];
   const faults: string[] = [];
+  let sums: readonly CountedRequest[] = [];
   let [granted, grantedSum, pendingSum] = [0, 0, 0];
-  for (const record of records) {
+  for (const [at, record] of records.entries()) {
     const facts: Facts = {
       ...{ action: record.actionKey, payload: record.payload, agent: record.agent, request: record.request },
       ...{ nowMs: record.createdAtMs, meters: {}, satisfied: record.satisfied },
     };
     const { contribution } = meterShare(set, meter, facts);
-    const reading = meterReading(meter, counted, { nowMs: record.createdAtMs, current: contribution });
+    const moment = { nowMs: record.createdAtMs, current: contribution };
+    const reading = meterReading(meter, sums, moment);
+    if (at % wholeWalkEvery === 0 && !isDeepStrictEqual(reading, meterReading(meter, counted, moment)))
+      faults.push(`${record.id}: sums of what was counted are not what a walk over it says`);
     const expected = authorize(set, { ...facts, meters: reading === null ? {} : { spent: reading } });
     const { outcome } = record.decision;
     if (outcome !== expected.outcome)
@@ -147,8 +152,11 @@ function judge(
       granted += 1;
       grantedSum += amount;
     } else if (outcome === 'ESCALATE') pendingSum += amount;
-    if (outcome !== 'DENY' && contribution !== null)
-      counted.push({ grantedAtMs: outcome === 'ALLOW' ? record.createdAtMs : null, contribution });
+    if (outcome !== 'DENY' && contribution !== null) {
+      const one = { grantedAtMs: outcome === 'ALLOW' ? record.createdAtMs : null, contribution };
+      counted.push(one);
+      sums = withOne(sums, one);
+    }
   }
   const outcomes = new Map(records.map(({ id, decision }) => [id, decision.outcome as string]));
   for (const { reply } of answered) {
@@ -158,6 +166,25 @@ function judge(
       faults.push(`${id}: answered ${decision}, recorded ${outcomes.get(String(id))}`);
   }
   return { recorded: records.length, granted, grantedSum, pendingSum, faults };
+}
+
+/** So seldom the definition walks over all that was counted, and is held equal to the walk over the sums of it. */
+const wholeWalkEvery = 1_000;
+
+/**
+ * What was granted as one entry, of the time of the first, and what is pending as another. To the definition that is the
+ * same while all of it is in the window, and a run ends long before any of it is not.
+ */
+function withOne(sums: readonly CountedRequest[], one: CountedRequest): readonly CountedRequest[] {
+  const isGranted = one.grantedAtMs !== null;
+  const known = sums.find(({ grantedAtMs }) => (grantedAtMs !== null) === isGranted);
+  if (known === undefined) return [...sums, one];
+  const [before, more] = [known.contribution.value, one.contribution.value];
+  if (before === null || more === null || typeof before === 'string' || typeof more === 'string')
+    throw new Error('every amount is known');
+  const value = add(before, more);
+  const sum: CountedRequest = { ...known, contribution: { ...known.contribution, value } };
+  return [...sums.filter((other) => other !== known), sum];
 }
 
 function setOf(text: string): PolicySet {

@@ -29,8 +29,10 @@ test('each JSON line can be checked against the one before', async () => {
   expect(lines.map(({ sequence }) => sequence)).toEqual([2, 3, 4, 5, 6, 7, 8]);
   let previous = lines[0]?.previous;
   for (const line of lines) {
-    const sorted = Object.fromEntries(Object.entries(line.entry).sort(([a], [b]) => (a < b ? -1 : 1)));
-    const hash = createHash('sha256').update(line.previous).update(JSON.stringify(sorted)).digest('hex');
+    const { record_json: record = '', ...entry } = line.entry;
+    const sorted = Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const text = `${line.previous}${JSON.stringify(sorted)}${record}`;
+    const hash = createHash('sha256').update(text).digest('hex');
     expect([line.previous, line.hash]).toEqual([previous, hash]);
     previous = line.hash;
   }

@@ -40,6 +40,76 @@ describe('writ switch', () => {
   });
 });
 
+describe('writ agent', () => {
+  test('does over HTTP what it does on the data directory, in the name of a person', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
+    const owner = 'ann@example.com';
+    const added = await agent('add', 'seller', '--tier', 'high', '--owner', owner, '--tag', 'x', '--json');
+    const { agent: made, api_key: key } = JSON.parse(added.stdout);
+    expect(made).toMatchObject({ name: 'seller', risk_tier: 'high', tags: ['x'], status: 'active' });
+    expect((await authorize(service, { key })).status).toBe(200);
+    const data = service.policyFile.replace('policies/demo.policy', 'var');
+    for (const list of [agent('list', '--json'), writ(['agent', 'list', '--json', '--data', data])]) {
+      const [buyer, seller] = JSON.parse((await list).stdout);
+      expect(buyer).toMatchObject({ name: 'buyer', rate_per_minute: null, burst: null });
+      expect(seller).toEqual(made);
+    }
+    expect((await agent('disable', 'SELLER')).stdout).toBe('seller is disabled\n');
+    expect((await agent('disable', made.id)).stdout).toBe('seller is already disabled\n');
+    expect((await authorize(service, { key })).status).toBe(403);
+    expect((await agent('enable', 'seller')).stdout).toBe('seller is active\n');
+    const rotated = await agent('rotate', 'seller', '--grace', 'now', '--json');
+    const { api_key: newKey } = JSON.parse(rotated.stdout);
+    expect((await authorize(service, { key })).status).toBe(401);
+    const rate = await agent('rate', 'seller', '--per-minute', '1', '--burst', '1');
+    expect(rate.stdout).toBe('the rate of seller: 1/min,1\n');
+    const replies = [await authorize(service, { key: newKey }), await authorize(service, { key: newKey })];
+    expect(replies.map(({ status }) => status)).toEqual([200, 429]);
+    const all = await agent('rate', 'seller', '--per-minute', 'default', '--burst', 'default');
+    expect(all.stdout).toBe('the rate of seller: that of all agents\n');
+    const signed = await agent('signing', 'seller', 'required');
+    expect(signed.stdout).toMatch(/signatures of seller: required\n\n {2}writsec_/);
+    const shown = JSON.parse((await agent('show', 'seller', '--json')).stdout);
+    expect(shown).toMatchObject({ name: 'seller', signing: 'required' });
+    expect(shown.keys).toHaveLength(2);
+    expect((await agent('show', 'seller')).stdout).toContain('ended');
+    expect((await agent('revoke', 'seller')).code).toBe(2);
+    expect((await agent('revoke', 'seller', '--yes')).stdout).toBe('seller is revoked\n');
+    const changes = await service.store.chain.changes({ beforeSequence: null, countMax: 7 });
+    for (const { who } of changes) expect(who).toBe(`ann@example.com (${admin.id})`);
+    expect(changes.map(({ what }) => what)).toEqual([
+      ...['agent-revoked', 'signing-changed', 'agent-changed', 'agent-changed', 'key-rotated'],
+      ...['agent-enabled', 'agent-disabled'],
+    ]);
+  });
+
+  test('says over HTTP what is wrong', async () => {
+    const { service, run } = await startWithAdmin();
+    const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
+    const wrong = [
+      [['show', 'nobody'], 'error: there is no agent `nobody`, or not for you\n'],
+      [['add', 'x', '--tier', 'low', '--owner', 'nobody'], '/control_owner'],
+      [['add', 'buyer', '--tier', 'low', '--owner', 'ann@example.com'], '/name: another agent has this name'],
+    ] as const;
+    for (const [args, expected] of wrong) {
+      const ran = await agent(...args);
+      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(expected)]);
+    }
+    const misused = [
+      [['list', '--data', './var'], 'not both'],
+      [['rate', 'buyer'], '--per-minute or --burst'],
+      [['rate', 'buyer', '--burst', '0'], 'a whole number from 1 on'],
+    ] as const;
+    for (const [args, expected] of misused) {
+      const ran = await agent(...args);
+      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(expected)]);
+    }
+    const token = await writ(['agent', 'list', '--token', 'writp_x']);
+    expect([token.code, token.stderr]).toEqual([2, expect.stringContaining('--url')]);
+  });
+});
+
 describe('writ people', () => {
   test('invites, changes, disables and lists', async () => {
     const { run } = await startWithAdmin();

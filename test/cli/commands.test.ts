@@ -263,6 +263,12 @@ describe('writ agent', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'buyer', status: 'disabled' }]);
     expect(stdout).not.toContain(key);
     expect((await agent('enable', made.id)).stdout).toBe('buyer is active\n');
+    const rate = await agent('rate', 'buyer', '--per-minute', '600', '--burst', '100');
+    expect([rate.code, rate.stdout]).toEqual([0, 'the rate of buyer: 600/min,100\n']);
+    expect((await agent('list')).stdout).toContain('600/min,100');
+    expect((await agent('rate', 'buyer', '--burst', 'default')).stdout).toBe(
+      'the rate of buyer: 600/min,-\n',
+    );
     expect(await agent('enable', 'nobody')).toMatchObject({
       code: 1,
       stderr: 'error: there is no agent `nobody`\n',

@@ -85,6 +85,21 @@ describe('the book of meters', () => {
     expect(book.read(entry(1), at)).toEqual(exactly(1));
   });
 
+  it('lets a grant that is not used go, whichever part of the past shows it', () => {
+    const contribution = { isCertain: true, value: fromNumber(5) };
+    const past = (requestId: string) => ({ requestId, key: 'agent-1', grantedAtMs: 1, contribution });
+    const entered = [{ definition: 'spent', key: 'agent-1' }];
+    const book = createMeterBook();
+    book.fillPart(spent, [past('shown before'), past('stays')]);
+    book.grant('new', [entry(5)], 1);
+    for (const id of ['shown before', 'shown after', 'new']) book.withdraw(id, 1, entered);
+    book.fill(spent, [past('shown after'), past('new'), past('stays too')]);
+    expect(book.read(entry(1), { nowMs: 10, requestId: null })).toEqual(exactly(11));
+    book.withdraw('stays', 1, [...entered, ...entered, { definition: 'no such', key: 'agent-1' }]);
+    book.withdraw('nothing', 1, entered);
+    expect(book.read(entry(1), { nowMs: 10, requestId: null })).toEqual(exactly(6));
+  });
+
   it('forgets meters that are not in use, whose past must then be filled in again', () => {
     const book = createMeterBook();
     book.fill(spent, []);

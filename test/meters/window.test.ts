@@ -116,7 +116,8 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
               if (entry === undefined) break;
               entries = entries.filter((one) => one !== entry);
               if (step.kind === 'release') window.release(entry.requestId);
-              else window.revoke(entry.requestId);
+              // By its time it is found at once, and it is the same one.
+              else window.revoke(entry.requestId, index % 2 === 0 ? entry.atMs : null);
               break;
             }
             case 'read':

@@ -1,14 +1,38 @@
-// A decided request into its row: what is written in a hurry is what JSON.stringify would write.
+// A decided request into its row and back: what is written in a hurry says what JSON.stringify would write.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type RequestRecord, requestRecord, requestRow } from '../../src/requests/record.ts';
+import type { ReadValue, TracedRule } from '../../src/model/trace.ts';
+import { decisionRecord, type RequestRecord, requestRecord, requestRow } from '../../src/requests/record.ts';
+import { createTraceWriter, readTrace } from '../../src/requests/trace-text.ts';
 import { engineVersions } from '../../src/requests/versions.ts';
 
 const json = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ noUnicodeString: false }), {
   noNullPrototype: true,
   maxKeys: 4,
 });
+const values: readonly ReadValue[] = [
+  ...[{ value: 1 }, { value: 'a"b' }, { value: null }, { value: ['x', 'and 3 more'] }],
+  ...[{ value: { missing: 'absent' } }, { missing: 'absent' }, { missing: 'secret' }],
+] as const;
+
+/** As the engine makes them: rules that read the same path hold the very same value, or nearly so. */
+const trace: fc.Arbitrary<readonly TracedRule[]> = fc.array(
+  fc.record({
+    rule: fc.constantFrom('p/a', 'p/b', 'q/"c"'),
+    effect: fc.constantFrom('allow', 'deny', 'risk'),
+    truth: fc.constantFrom('true', 'false', 'unknown'),
+    points: fc.constantFrom(0, -10, 100),
+    isShadow: fc.boolean(),
+    isSatisfied: fc.boolean(),
+    reads: fc.dictionary(
+      fc.constantFrom('payload.amount', 'payload."odd name"', 'now', 'risk'),
+      fc.constantFrom(...values),
+      { noNullPrototype: true, maxKeys: 3 },
+    ),
+  }),
+  { maxLength: 4 },
+);
 const agents = ['a', 'b'].map((id) => ({
   ...{ id, name: `"${id}\\`, risk_tier: 'low' as const, control_owner: '\u2028', tags: ['é'] },
 }));
@@ -31,7 +55,7 @@ const record: fc.Arbitrary<RequestRecord> = fc.record({
   meters: fc.constant(meters),
   satisfied: fc.constant(satisfied),
   decision: json.map((rest) => ({ ...rest, outcome: 'ALLOW' }) as unknown as RequestRecord['decision']),
-  trace: fc.array(json) as unknown as fc.Arbitrary<RequestRecord['trace']>,
+  trace,
   policySet: fc.constantFrom(policySet, { digest: 'e', commit: 'c' }),
   engine: fc.constant(engineVersions),
   key: fc.record({ id: fc.string(), isReplaced: fc.boolean() }),
@@ -40,14 +64,17 @@ const record: fc.Arbitrary<RequestRecord> = fc.record({
   timing: fc.record({ decideMicroseconds: fc.nat() }),
 });
 
-test('law: the row holds what JSON.stringify would write of all that is not a column', () => {
+test('law: the row holds all that is not a column', () => {
   fc.assert(
     fc.property(record, (each) => {
       const { id, agentId, actionKey, createdAtMs, idempotency, status, decidedAtMs, expiresAtMs, ...kept } =
         each;
       const row = requestRow(each);
-      expect(JSON.parse(row.recordJson)).toEqual(JSON.parse(JSON.stringify(kept)));
-      expect(row.recordJson).toHaveLength(JSON.stringify(kept).length);
+      expect(decisionRecord(row.recordJson)).toEqual(JSON.parse(JSON.stringify(kept)));
+      const { trace: short, ...parts } = JSON.parse(row.recordJson) as { readonly trace: unknown };
+      const { trace: _, ...others } = kept;
+      expect(short).toBeDefined();
+      expect(parts).toEqual(JSON.parse(JSON.stringify(others)));
       expect(row).toMatchObject({
         id,
         agentId,
@@ -61,4 +88,33 @@ test('law: the row holds what JSON.stringify would write of all that is not a co
       expect(requestRecord(row)).toEqual(JSON.parse(JSON.stringify(each)));
     }),
   );
+});
+
+test('law: traces of one action come back, however many others of it were written before', () => {
+  const write = createTraceWriter();
+  fc.assert(
+    fc.property(fc.constantFrom('pay', 'refund'), trace, (actionKey, each) => {
+      expect(readTrace(JSON.parse(write(actionKey, each)))).toEqual(each);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a reading that rules share is written once, and the rules of an action are no part of what differs', () => {
+  const write = createTraceWriter();
+  const shared = (value: number) => {
+    const read = { value };
+    return ['p/a', 'p/b'].map((rule, at) => ({
+      ...{ rule, effect: 'allow', truth: at === 0 ? 'true' : 'unknown', points: 0, isShadow: at === 1 },
+      ...{ isSatisfied: at === 0, reads: { 'payload.amount': read } },
+    })) as readonly TracedRule[];
+  };
+  const head = '{"rules":[["p/a","allow",0,[0]],["p/b","allow",0,[0],"shadow"]],"paths":["payload.amount"]';
+  expect(write('pay', shared(1))).toBe(`${head},"truths":"Tu","values":[[1]]}`);
+  expect(write('pay', shared(2))).toBe(`${head},"truths":"Tu","values":[[2]]}`);
+});
+
+test('a trace whose letters are not those of truths is refused', () => {
+  const kept = { rules: [['p/a', 'allow', 0, []]], paths: [], truths: 'x', values: [] } as const;
+  expect(() => readTrace(kept)).toThrow('where a truth has to stand');
 });

@@ -95,6 +95,27 @@ describe('a request that asks one person', () => {
     expect(repeated).toMatchObject({ decision: 'DENY', status: 'rejected' });
   });
 
+  test('keeps its idempotency key until a day after its end, also where it is approved late', async () => {
+    const world = await start();
+    const [hour, headers] = [3_600_000, { 'idempotency-key': 'k1' }];
+    await usePolicies(
+      world.service,
+      policies.replace('for 10m', 'for 72h').replace('within 1h', 'within 24h'),
+    );
+    const at = async (hours: number) => {
+      world.time.aheadMs = hours * hour;
+      return await ask(world.service, 'pay.small', { headers });
+    };
+    const { request_id: id } = await at(0);
+    world.time.aheadMs = 23 * hour;
+    // Its end is 95 hours after it was made; at first it was 24.
+    expect((await give(world.ann, id, 'approve')).body.status).toBe('approved');
+    expect(await at(60)).toMatchObject({ request_id: id, decision: 'ALLOW' });
+    expect(await at(118.9)).toMatchObject({ request_id: id, decision: 'DENY' });
+    expect((await at(119.1)).request_id).not.toBe(id);
+    expect(await verifyChain(world.service.store)).toMatchObject({ kind: 'whole' });
+  });
+
   test('is over at its deadline, whoever approves then', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.small');
@@ -263,6 +284,20 @@ describe('an approval', () => {
     expect((await give(world.ann, id, 'approve')).body.status).toBe('approved');
   });
 
+  test('of two rules does not count where one of them has changed', async () => {
+    const world = await start();
+    const two = `${policies.slice(0, policies.lastIndexOf('}'))}
+      escalate also to finance needs 2 within 4h when action.key == "pay.large" and (payload.note else "") != "b"
+    }`.replace('amount?: number', 'amount?: number, note?: string');
+    await usePolicies(world.service, two);
+    const { request_id: id } = await ask(world.service, 'pay.large', { payload: { note: 'a' } });
+    await give(world.ann, id, 'approve');
+    expect(codeOf(await give(world.ann, id, 'approve'))).toEqual([409, 'conflict']);
+    await usePolicies(world.service, two.replace('!= "b"', '!= "c"'));
+    expect((await give(world.ann, id, 'approve')).body.status).toBe('pending');
+    expect((await give(world.ben, id, 'approve')).body.status).toBe('approved');
+  });
+
   test('meets the policies of now: a deny refuses, a new requirement waits on', async () => {
     const world = await start();
     const { request_id: denied } = await ask(world.service, 'pay.small');
@@ -344,6 +379,15 @@ describe('the queue', () => {
     );
     await give(world.ann, both.request_id, 'approve');
     expect(await queue(world.ben)).toEqual([large.request_id]);
+    // An approval of before does not count for a rule that is another one now.
+    expect(await queue(world.ann)).toEqual([]);
+    await usePolicies(
+      world.service,
+      policies.replace('== "pay.large"', '== "pay.large" and payload.amount else 0 < 9'),
+    );
+    expect(await queue(world.ann)).toEqual([large.request_id]);
+    await give(world.ann, large.request_id, 'approve');
+    expect(await queue(world.ann)).toEqual([]);
     world.time.aheadMs = 5 * 3_600_000;
     expect(await queue(world.ben)).toEqual([]);
   });

@@ -40,6 +40,7 @@ test('defaults', () => {
         logLevel: 'info',
       },
       ...{ isCompatibilityAllowed: true, clockBehind: 'refuse', otelEndpoint: null },
+      areAgentReportsTrusted: false,
       ...{ publicUrl: null, areWebhooksPrivate: false, smtp: null },
     },
   });

@@ -85,8 +85,10 @@ const keywords: Readonly<Record<string, (check: Check) => readonly string[]>> = 
     Array.isArray(value)
       ? value.flatMap((item, index) => mismatches(limit as JsonSchema, item, document, `${place}/${index}`))
       : [],
-  minimum: ({ limit, value, place }) => (Number(value) < Number(limit) ? [`${place} is too small`] : []),
-  maximum: ({ limit, value, place }) => (Number(value) > Number(limit) ? [`${place} is too large`] : []),
+  minimum: ({ limit, value, place }) =>
+    typeof value === 'number' && value < Number(limit) ? [`${place} is too small`] : [],
+  maximum: ({ limit, value, place }) =>
+    typeof value === 'number' && value > Number(limit) ? [`${place} is too large`] : [],
   maxLength: ({ limit, value, place }) =>
     typeof value === 'string' && value.length > Number(limit) ? [`${place} is too long`] : [],
   minLength: ({ limit, value, place }) =>

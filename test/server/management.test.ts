@@ -25,7 +25,7 @@ describe('policies', () => {
     expect(body).toMatchObject({
       state: { status: 'current', digest: service.policies.state().digest, failure: null },
       approvers: [{ name: 'finance', title: 'Finance' }],
-      items: [{ name: 'demo', owner: null, doc: null, rules: 5 }],
+      items: [{ name: 'demo', owner: null, doc: null, rules: 5, file: 'demo.policy' }],
       next_cursor: null,
     });
     writeFileSync(service.policyFile, policyText.replace('policy demo', 'policy other'));

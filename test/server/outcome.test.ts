@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { addAgent } from '../../src/agents/registry.ts';
 import { type Answer, firstAdmin, personWith, send } from './person-client.ts';
 import { type Service, startService } from './service.ts';
-import { ask, codeOf, look } from './written-policies.ts';
+import { ask, codeOf, look, usePolicies } from './written-policies.ts';
 
 function report(
   service: Service,
@@ -71,3 +71,39 @@ test('is for the agent that asked, and for people by their roles', async () => {
   const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
   expect((await report(service, id, true, operator.headers)).body.status).toBe('consumed');
 });
+
+const metered = `
+action pay.send { ... }
+meter sent = count() of pay.send per agent over 1h
+policy pay on pay.send {
+  allow one for 10m
+  deny second when sent > 1
+}
+`;
+
+test.each([false, true])(
+  'that a grant is not used frees what it took; agents trusted: %s',
+  async (isTrusted) => {
+    const time = { aheadMs: 0 };
+    const clock = () => Date.now() + time.aheadMs;
+    const service = await startService({ areAgentReportsTrusted: isTrusted, clock });
+    await usePolicies(service, metered);
+    const admin = await firstAdmin(service);
+    const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
+    const owner = await personWith(service, admin, { email: 'otto@example.com', roles: ['owner'] });
+    const decision = async () => (await ask(service, 'pay.send')).decision;
+    const { request_id: id } = await ask(service, 'pay.send');
+    expect(await decision()).toBe('DENY');
+    expect((await report(service, id, false)).body.status).toBe('consumed');
+    expect(await decision()).toBe(isTrusted ? 'ALLOW' : 'DENY');
+    if (isTrusted) return;
+    expect(codeOf(await report(service, id, false, owner.headers))).toEqual([404, 'request_not_found']);
+    expect((await report(service, id, false, operator.headers)).body.status).toBe('consumed');
+    const { request_id: late } = await ask(service, 'pay.send');
+    time.aheadMs = 10 * 60_000 + 1;
+    expect(codeOf(await report(service, late, false, operator.headers))).toEqual([409, 'conflict']);
+    expect(await decision()).toBe('DENY');
+    time.aheadMs = 60 * 60_000 + 1;
+    expect(await decision()).toBe('ALLOW');
+  },
+);

@@ -52,7 +52,7 @@ export interface Client {
   send(path: string, sending?: Sending): Promise<Answer>;
 }
 
-export function client(service: Service, headers: Readonly<Record<string, string>>): Client {
+export function client(service: Pick<Service, 'url'>, headers: Readonly<Record<string, string>>): Client {
   return {
     headers,
     send: (path, sending = {}) =>
@@ -61,7 +61,7 @@ export function client(service: Service, headers: Readonly<Record<string, string
 }
 
 /** Signs in as a browser would. */
-export async function signedIn(service: Service, email: string, code?: string): Promise<Client> {
+export async function signedIn(service: Pick<Service, 'url'>, email: string, code?: string): Promise<Client> {
   const body = { email, password, ...(code === undefined ? {} : { code }) };
   const answer = await send(service, '/v1/session', { method: 'POST', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
@@ -73,7 +73,7 @@ export function cookieOf({ headers }: Answer): string {
 }
 
 /** The first admin of the service. */
-export async function firstAdmin({ store }: Service): Promise<Person> {
+export async function firstAdmin({ store }: Pick<Service, 'store'>): Promise<Person> {
   const directory = createDirectory(store.documents, Date.now);
   const secret = (await createSetUpLink(directory)) ?? '';
   const admin = { secret, email: 'ann@example.com', name: 'Ann', password };
@@ -97,7 +97,7 @@ export async function personWith(
   return { person: joined.person, ...(await tokenClient(service, joined.person)) };
 }
 
-export async function tokenClient(service: Service, person: Person): Promise<Client> {
+export async function tokenClient(service: Pick<Service, 'url' | 'store'>, person: Person): Promise<Client> {
   const directory = createDirectory(service.store.documents, Date.now);
   const draft = { name: 'test', roles: person.roles, days: 1 };
   const made = await createToken(directory, { person, roles: person.roles }, draft);

@@ -33,6 +33,25 @@ test('headers tell what is left, and when to come again', () => {
   });
 });
 
+test('a rate of its own counts from then on, and what was taken stays taken', () => {
+  const limiter = createRateLimiter('agent', { perMinute: 60, burst: 3 });
+  const own = { ratePerMinute: 6, burst: null };
+  expect(limiter.take('a', 0)).toMatchObject({ isWithin: true, policy: '"agent";q=3;w=3' });
+  expect(limiter.take('a', 0, own)).toMatchObject({
+    isWithin: true,
+    remaining: 1,
+    policy: '"agent";q=3;w=30',
+  });
+  expect(limiter.take('a', 0, own).isWithin).toBe(true);
+  expect(limiter.take('a', 9_999, own)).toMatchObject({ isWithin: false, retryAfterSeconds: 1 });
+  // Room for two more at once.
+  const wider = { ratePerMinute: 6, burst: 5 };
+  expect([0, 1, 2].map(() => limiter.take('a', 9_999, wider).isWithin)).toEqual([true, true, false]);
+  expect(limiter.take('a', 9_999, { ratePerMinute: 6, burst: 1 })).toMatchObject({ isWithin: false });
+  expect(limiter.take('b', 9_999, own)).toMatchObject({ isWithin: true, remaining: 2 });
+  expect(limiter.take('b', 9_999)).toMatchObject({ policy: '"agent";q=3;w=3' });
+});
+
 test('never more than the burst and the rate together, and a retry as told succeeds', () => {
   const steps = fc.array(fc.nat(5_000), { minLength: 1, maxLength: 60 });
   fc.assert(

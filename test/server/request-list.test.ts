@@ -37,6 +37,9 @@ test('finds by what is asked, the latest first', async () => {
     ['?policy=undeclared_action', [undeclared]],
     ['?risk_min=8', [undeclared]],
     ['?risk_min=7&policy=demo', [second, first, denied, allowed]],
+    ['?risk_max=6', []],
+    ['?risk_min=7&risk_max=7', [second, first, denied, allowed]],
+    ['?risk_max=100&status=pending', [second]],
     ['?from=2000-01-01T00:00:00Z&to=2001-01-01T00:00:00%2B01:00', []],
     ['?from=2000-01-01T00:00:00Z&decision=ALLOW', [allowed]],
   ];
@@ -53,6 +56,8 @@ test('finds by what is asked, the latest first', async () => {
     '?status=maybe',
     '?risk_min=101',
     '?risk_min=x',
+    '?risk_max=101',
+    `?text=${'x'.repeat(201)}`,
     '?from=yesterday',
     '?to=1',
     '?no=1',
@@ -85,4 +90,38 @@ test('shows an approver what asks their groups, an owner what their agents ask, 
   expect(codeOf(await owner.send(`/v1/requests/${olgas}`))).toEqual([200, 'auto_approved']);
   expect(codeOf(await finance.send(`/v1/requests/${asked}`))).toEqual([200, 'pending']);
   expect(codeOf(await auditor.send('/v1/approvals'))).toEqual([403, 'not_allowed']);
+});
+
+test('finds a text in what clients see, page by page', async () => {
+  const service = await startService();
+  const ann = await tokenClient(service, await firstAdmin(service));
+  const { request_id: staples } = await ask(service, 'demo.allow', {
+    payload: { vendor: 'Staples "East"', lines: [{ note: 'Käse' }] },
+  });
+  const { request_id: waits } = await ask(service, 'demo.escalate', { payload: { vendor: 'Acme' } });
+  const { request_id: denied } = await ask(service, 'demo.deny', { payload: { vendor: 'Acme' } });
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['sTAPLES', [staples]],
+    ['KÄSE', [staples]],
+    ['"vendor":"acme"', [denied, waits]],
+    ['staples "east"', [staples]],
+    [staples.slice(-12).toUpperCase(), [staples]],
+    ['demo says demo.deny', [denied]],
+    ['demo.esc', [waits]],
+    ['1 approval by Finance', [waits]],
+    ['nowhere', []],
+    ['', [denied, waits, staples]],
+  ];
+  for (const [text, expected] of cases)
+    expect([text, await found(ann, `?text=${encodeURIComponent(text)}`)]).toEqual([text, expected]);
+  expect(await found(ann, '?text=acme&status=pending')).toEqual([waits]);
+  for (let count = 0; count < 60; count += 1) await ask(service, 'demo.allow', { payload: { count } });
+  const pages: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = `?text=ACME&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const { body } = await ann.send(`/v1/requests${query}`);
+    pages.push(...body.items.map((item: View) => item.request_id));
+    cursor = body.next_cursor;
+  }
+  expect(pages).toEqual([denied, waits]);
 });

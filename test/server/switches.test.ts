@@ -21,8 +21,8 @@ async function outcomeOf(service: Service): Promise<string> {
 
 /** Each service that is started registers an agent of the same name. */
 async function makeRoom({ store, agent }: Service): Promise<void> {
-  const { id: agentId, riskTier, controlOwner, tags } = agent;
-  await store.agents.describe({ agentId, name: 'first', riskTier, controlOwner, tags, atMs: Date.now() });
+  const { id: agentId } = agent;
+  await store.agents.describe({ ...agent, agentId, name: 'first', atMs: Date.now() });
 }
 
 describe.each([true, false])('on the straight way: %s', (isDirect) => {

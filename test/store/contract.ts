@@ -68,14 +68,15 @@ export function describeStore(name: string, createPlace: () => Place): void {
         const other = agentRow({ name: 'taken' });
         for (const one of [agent, other]) await store.agents.add(one, keyRow(one.id), { who: 'ann' });
         const { name, riskTier, controlOwner, tags } = agent;
-        const present = { agentId: agent.id, atMs: startMs + 9, name, riskTier, controlOwner, tags };
-        const change = { ...present, tags: ['new'], controlOwner: 'olga', who: 'ben' };
+        const known = { name, riskTier, controlOwner, tags, ratePerMinute: null, burst: null };
+        const present = { agentId: agent.id, atMs: startMs + 9, ...known };
+        const change = { ...present, tags: ['new'], controlOwner: 'olga', burst: 7, who: 'ben' };
         expect(await store.agents.describe(present)).toBe('unchanged');
         expect(await store.agents.describe({ ...change, name: 'TAKEN' })).toBe('name-taken');
         expect(await store.agents.describe({ ...change, agentId: 'nobody' })).toBe('unknown-agent');
         expect(await store.agents.describe(change)).toBe('changed');
         expect(await store.agents.find(agent.id)).toEqual({
-          ...{ ...agent, tags: ['new'], controlOwner: 'olga', changedAtMs: startMs + 9 },
+          ...{ ...agent, tags: ['new'], controlOwner: 'olga', burst: 7, changedAtMs: startMs + 9 },
         });
         const by = { agentId: agent.id, atMs: startMs + 10, who: 'carl' };
         await store.agents.setStatus({ ...by, status: 'disabled' });
@@ -90,7 +91,7 @@ export function describeStore(name: string, createPlace: () => Place): void {
           ...['carl agent-disabled', 'ben agent-changed', 'ann agent-added'],
         ]);
         const [, , , , described] = changes;
-        expect(JSON.parse(described?.beforeJson ?? '')).toEqual({ name, riskTier, controlOwner, tags });
+        expect(JSON.parse(described?.beforeJson ?? '')).toEqual(known);
         expect(await store.chain.changes({ beforeSequence: described?.sequence ?? 0, countMax: 1 })).toEqual([
           changes[5],
         ]);
@@ -515,6 +516,7 @@ export function describeStore(name: string, createPlace: () => Place): void {
         const shown = {
           ...{ id: agent.id, name: 'buyer', riskTier: 'low', controlOwner: 'ops@example.com', tags: [] },
           ...{ status: 'active', signing: 'off', keys: [{ id: 'key1', notAfterMs: null }] },
+          ...{ ratePerMinute: null, burst: null },
         };
         const common = { who: 'system', subject: agentId };
         expect(changes).toEqual([

@@ -1,5 +1,6 @@
 // The fast hash of a record against its definition.
 
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ChainEntry, linkHash } from '../../src/store/chain.ts';
@@ -24,8 +25,12 @@ const entry: fc.Arbitrary<ChainEntry> = fc
     kind: fc.constantFrom('request' as const, 'refusal' as const),
     sequence: fc.nat(),
     columns: fc.dictionary(fc.string({ unit: 'binary', maxLength: 12 }), column, { noNullPrototype: true }),
+    record: fc.option(column, { nil: undefined }),
   })
-  .map(({ columns, kind, sequence }) => ({ ...columns, kind, sequence }));
+  .map(({ columns, kind, sequence, record }) => ({
+    ...{ ...columns, kind, sequence },
+    ...(record === undefined ? {} : { record_json: record }),
+  }));
 
 /** The hash, or the word for refusing the entry. */
 function outcome(hashOf: typeof linkHash, previous: string, each: ChainEntry): string {
@@ -45,6 +50,12 @@ test('law: the fast hash is that of the definition, whatever came before', () =>
     }),
     { numRuns: 2_000 },
   );
+});
+
+test('the long text stands behind the JSON of the other columns', () => {
+  const each: ChainEntry = { kind: 'request', sequence: 1, record_json: '{"a":"é"}', id: 'x' };
+  const text = 'p{"id":"x","kind":"request","sequence":1}{"a":"é"}';
+  expect(linkHash('p', each)).toBe(createHash('sha256').update(text).digest('hex'));
 });
 
 test.each([

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { RequestRow, RequestStatus } from '../../src/store/records.ts';
+import { grantedText, outcomeTexts } from '../../src/store/sqlite-agent-activity.ts';
 import { listText, lookedThroughMax, waitingText, walks } from '../../src/store/sqlite-request-lists.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../src/store/store.ts';
 import { agentRow, keyRow, requestRow, startMs, temporaryFolder } from './rows.ts';
@@ -23,7 +24,8 @@ async function open(): Promise<Opened> {
 }
 
 const everything: RequestFilter = {
-  ...{ agentId: null, actionKey: null, status: null, outcome: null, policy: null, riskMin: null },
+  ...{ agentId: null, actionKey: null, status: null, outcome: null, policy: null },
+  ...{ riskMin: null, riskMax: null },
   ...{ fromMs: null, untilMs: null, seenBy: null, nowMs: startMs },
 };
 
@@ -71,6 +73,7 @@ const filter = fc.record({
   outcome: fc.option(fc.constantFrom('ALLOW', 'DENY')),
   policy: fc.option(fc.constantFrom('pay', 'no_such')),
   riskMin: fc.option(fc.integer({ min: 0, max: 100 })),
+  riskMax: fc.option(fc.integer({ min: 0, max: 100 })),
   from: fc.option(fc.nat(5)),
   until: fc.option(fc.nat(5)),
   seenBy: fc.option(
@@ -110,6 +113,7 @@ test('a list holds what fits, the latest first, each once, whatever is asked', a
       (asked.outcome === null || asked.outcome === row.outcome) &&
       (asked.policy === null || asked.policy === draw.policy) &&
       (asked.riskMin === null || draw.risk >= asked.riskMin) &&
+      (asked.riskMax === null || draw.risk <= asked.riskMax) &&
       (asked.fromMs === null || row.createdAtMs >= asked.fromMs) &&
       (asked.untilMs === null || row.createdAtMs <= asked.untilMs) &&
       isSeen
@@ -150,7 +154,7 @@ describe('a walk', () => {
     try {
       const rows = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all({
         ...{ ...everything, isOfAll: 1, email: null, personId: null, groups: '[]', countMax: 50 },
-        ...{ fromMs: 0, untilMs: 1, before: 1, afterMs: 1, afterId: '' },
+        ...{ fromMs: 0, untilMs: 1, before: 1, afterMs: 1, afterId: '', afterSequence: 1 },
       });
       return rows.map(({ detail }) => detail);
     } finally {
@@ -163,11 +167,14 @@ describe('a walk', () => {
     ['status', listText(walks.status), 'SEARCH requests USING INDEX requests_by_status'],
     ['number', listText(walks.all), 'SEARCH requests USING INTEGER PRIMARY KEY'],
     ['the queue', waitingText, 'SEARCH requests USING INDEX requests_due'],
+    ['granted', grantedText, 'SEARCH requests USING INDEX requests_by_agent'],
+    ['outcomes', outcomeTexts.requests, 'SEARCH requests USING INDEX requests_by_agent'],
+    ['refusals', outcomeTexts.refusals, 'SEARCH refusals USING INDEX refusals_by_agent'],
   ])('by %s goes along its index, and sorts and scans no requests', async (_, text, walk) => {
     const { path } = await open();
     const plan = planOf(path, text);
     expect(plan.filter((step) => step.startsWith(walk))).toHaveLength(1);
-    expect(plan.filter((step) => /SCAN (requests|request_events)\b/.test(step))).toEqual([]);
+    expect(plan.filter((step) => /SCAN (requests|request_events|refusals)\b/.test(step))).toEqual([]);
     // Only those with the very same deadline are put in order.
     expect(plan.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step))).toEqual([]);
   });

@@ -29,6 +29,7 @@ export function agentRow(change: Partial<AgentRow> = {}): AgentRow {
     status: 'active',
     signing: 'off',
     sealedSigningSecret: null,
+    ...{ ratePerMinute: null, burst: null },
     createdAtMs: startMs,
     changedAtMs: startMs,
     ...change,

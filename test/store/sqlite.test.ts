@@ -14,6 +14,7 @@ import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
 import { describeMeters } from './meters-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
+import { describeStatistics } from './statistics-contract.ts';
 
 const createPlace = () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-test-'));
@@ -26,6 +27,7 @@ const createPlace = () => {
 describeStore('the SQLite store', createPlace);
 describeDocuments('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);
+describeStatistics('the SQLite store', createPlace);
 
 async function open(options: SqliteOptions): Promise<Store> {
   const store = await openStore(options);

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { hasErrors } from '../../diagnostic/diagnostic.ts';
+import { decisionRecord } from '../../requests/record.ts';
 import { digest } from '../../sources/digest.ts';
 import type { ChainEntry } from '../../store/chain.ts';
 import type { Store } from '../../store/store.ts';
@@ -97,7 +98,7 @@ type Columns = Pick<ReplayableRecord, 'id' | 'actionKey' | 'createdAtMs'>;
 
 function recordOf(columns: Columns, recordJson: string): ReplayableRecord {
   // Written by `requestRow`; `writ audit verify` tells whether it still is what was written.
-  return { ...(JSON.parse(recordJson) as Omit<ReplayableRecord, keyof Columns>), ...columns };
+  return { ...decisionRecord(recordJson), ...columns };
 }
 
 interface Tally {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { hasErrors } from '../../diagnostic/diagnostic.ts';
+import { holdsDigests, recordedFacts, withoutSecretTypes } from '../../playground/recorded.ts';
 import { type RequestRecord, requestRecord } from '../../requests/record.ts';
 import { engineVersions, versionDifferences } from '../../requests/versions.ts';
 import { digest } from '../../sources/digest.ts';
@@ -27,7 +28,6 @@ import {
 import { readFacts, readRequest } from '../facts.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../policies.ts';
-import { holdsDigests, recordedFacts, withoutSecretTypes } from '../recorded.ts';
 
 export function define(command: Command, finish: (code: ExitCode) => void): void {
   command

@@ -54,6 +54,11 @@ const descriptions = {
     value: 'choice',
     meaning: 'allow or forbid signatures over the body alone, without time and nonce',
   },
+  'meters.trust_agent_reports': {
+    value: 'boolean',
+    meaning:
+      "whether an agent's own word that it did not use a grant takes it out of the meters: true or false",
+  },
   'clock.behind': {
     value: 'choice',
     meaning: "refuse or accept to start where the newest record is ahead of this machine's clock",

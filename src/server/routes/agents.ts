@@ -2,7 +2,6 @@
 // are not there for them; a key or a secret is shown in the reply that made it and never again.
 
 import type { FastifyInstance } from 'fastify';
-import { isControlOwner } from '../../agents/control-owner.ts';
 import {
   type AgentDraft,
   addAgent,
@@ -16,25 +15,21 @@ import type { Directory } from '../../people/directory.ts';
 import type { OperationName } from '../../people/operations.ts';
 import { recordName } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import {
-  type AgentRow,
-  type AgentStatus,
-  agentStatuses,
-  type SigningMode,
-  signingModes,
-} from '../../store/records.ts';
+import { type AgentRow, type AgentStatus, type SigningMode, signingModes } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
+import { agentFilters, agentOf, isAskedFor, isFor } from '../agent-filter.ts';
 import {
   agentExample,
   agentSchema,
   apiKeyExample,
   keyExample,
   keySchema,
+  rateSchema,
   shownAgent,
   shownKey,
 } from '../agent-view.ts';
 import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../manage.ts';
-import type { JsonSchema, OperationReply, Parameter } from '../operation.ts';
+import type { JsonSchema, OperationReply } from '../operation.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../page.ts';
 import { idParameter, listReply, objectSchema, text, textList, timeText } from '../schemas.ts';
 
@@ -50,6 +45,11 @@ interface AgentBody {
   readonly tags?: readonly string[];
 }
 
+interface AgentChange extends Partial<AgentBody> {
+  readonly rate_per_minute?: number | null;
+  readonly burst?: number | null;
+}
+
 export async function agentRoutes(
   app: FastifyInstance,
   { signInDeps: deps, store }: AgentRouteOptions,
@@ -61,7 +61,7 @@ export async function agentRoutes(
     operation: {
       id: 'listAgents',
       summary: 'Agents, the latest first',
-      parameters: [...pageParameters, ...filters],
+      parameters: [...pageParameters, ...agentFilters],
       replies: { 200: pageReply('A page of agents', agentSchema, agentExample) },
     },
     handle: async (call) => {
@@ -119,25 +119,33 @@ export async function agentRoutes(
     handle: async (call) => shownAgent(await agentOf(store, call)),
   });
 
-  manage<Partial<AgentBody>>(app, deps, {
+  manage<AgentChange>(app, deps, {
     ...{ method: 'PATCH', url: '/v1/agents/:id', access: 'agents.change' },
     operation: {
       id: 'changeAgent',
-      summary: 'Changes name, risk tier, control owner or tags',
+      summary: 'Changes name, risk tier, control owner, tags or rate; in force with the next request',
       parameters: [id],
       body: {
-        description: 'What is not there stays as it is.',
-        schema: objectSchema({}, { name, risk_tier: tier, control_owner: owner, tags: textList }),
-        examples: { tier: { risk_tier: 'high' } },
+        description:
+          'What is not there stays as it is. A `rate_per_minute` or `burst` of null is that of the service.',
+        schema: objectSchema(
+          {},
+          {
+            ...{ name, risk_tier: tier, control_owner: owner, tags: textList },
+            ...{ rate_per_minute: rateSchema, burst: rateSchema },
+          },
+        ),
+        examples: { tier: { risk_tier: 'high' }, rate: { rate_per_minute: 600, burst: 100 } },
       },
       replies: { 200: agentReply('The agent') },
       problems: ['not_found', 'conflict'],
     },
     handle: async (call) => {
       const { name, risk_tier: riskTier, control_owner: asked, tags } = call.body;
+      const { rate_per_minute: ratePerMinute, burst } = call.body;
       const agentId = (await agentOf(store, call)).id;
       const controlOwner = asked === undefined ? undefined : await ownerNamed(deps.directory, asked);
-      const change = given({ name, riskTier, controlOwner, tags });
+      const change = given({ name, riskTier, controlOwner, tags, ratePerMinute, burst });
       const result = await describeAgent(store, { agentId, nowMs: nowMs(), ...by(call), ...change });
       switch (result.kind) {
         case 'described':
@@ -304,40 +312,6 @@ const statusChanges = [
   readonly summary: string;
 }[];
 
-const filters: readonly Parameter[] = [
-  filter('status', 'How it stands.', { type: 'string', enum: agentStatuses }, 'active'),
-  filter('tier', 'Its risk tier.', tier, 'high'),
-  filter('owner', 'Its control owner.', text(400), 'ann@example.com'),
-  filter('text', 'Words in its name, id, control owner or tags, in whatever case.', text(200), 'buyer'),
-];
-
-function filter(name: string, description: string, schema: JsonSchema, example: string): Parameter {
-  return { name, in: 'query', isRequired: false, description, schema, example };
-}
-
-function isAskedFor(query: Call<unknown>['query'], agent: AgentRow): boolean {
-  const { status = agent.status, tier = agent.riskTier, owner = agent.controlOwner, text = '' } = query;
-  const words = [agent.name, agent.id, agent.controlOwner, ...agent.tags];
-  return (
-    agent.status === status &&
-    agent.riskTier === tier &&
-    agent.controlOwner.toLowerCase() === owner.toLowerCase() &&
-    words.some((word) => word.toLowerCase().includes(text.toLowerCase()))
-  );
-}
-
-/** What the table grants as `own` is an agent in the caller's charge. */
-function isFor({ grant, actor }: Call<unknown>, { controlOwner }: AgentRow): boolean {
-  return grant === 'yes' || (actor !== null && isControlOwner(actor.person, controlOwner));
-}
-
-async function agentOf(store: Store, call: Call<unknown>): Promise<AgentRow> {
-  const { id = '' } = call.params;
-  const found = await store.agents.find(id);
-  if (found === null || found.id !== id || !isFor(call, found)) throw notFound('agent');
-  return found;
-}
-
 /** The address of the person who is named by address or id. */
 async function ownerNamed({ people }: Directory, text: string): Promise<string> {
   const found = (await people.findByName(text)) ?? (await people.find(text));
@@ -364,6 +338,8 @@ const fieldNames = {
   riskTier: 'risk_tier',
   controlOwner: 'control_owner',
   tags: 'tags',
+  ratePerMinute: 'rate_per_minute',
+  burst: 'burst',
 } as const;
 
 function invalidDraft(problems: readonly { readonly field: keyof AgentDraft; readonly message: string }[]) {

@@ -5,11 +5,11 @@ import { grantOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Changed, Decisions, WordDraft } from '../../requests/decisions.ts';
 import { requestSummary } from '../../requests/reply.ts';
-import { standingOf } from '../../requests/standing.ts';
+import { type Standing, standingOf } from '../../requests/standing.ts';
 import type { Store } from '../../store/store.ts';
 import { approverOf, detailOf, groupsOf, requestNotFound } from '../decided-view.ts';
 import { actorOf, type Call, manage } from '../manage.ts';
-import { cursorOf, pageParameters, pageReply, readPage } from '../page.ts';
+import { collect, cursorOf, type Place, pageParameters, pageReply, readPage } from '../page.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../request-view.ts';
 import { objectSchema, text } from '../schemas.ts';
 import { isFor, isOwnersCall, requestId } from './requests.ts';
@@ -25,6 +25,11 @@ interface WordBody {
   readonly group?: string;
 }
 
+/** The queue goes by deadlines. */
+function placeOf({ expiresAtMs, record }: Standing): Place {
+  return { createdAtMs: expiresAtMs, id: record.id };
+}
+
 const commentLengthMax = 2_000;
 
 export async function approvalRoutes(app: FastifyInstance, options: ApprovalRouteOptions): Promise<void> {
@@ -36,24 +41,32 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
     operation: {
       id: 'listApprovals',
       summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
-      description: 'Those that the caller has approved are left out.',
+      description:
+        'Those that the caller has approved are left out, but for those where the policies have changed since, so that the approval does not count.',
       parameters: pageParameters,
       replies: { 200: pageReply('A page of requests', summarySchema, summaryExample) },
     },
     handle: async (call) => {
       const { countMax, after } = readPage(call.query);
       const actor = actorOf(call);
-      const found = await store.requests.waiting({
-        ...{ groups: groupsOf(actor), personId: actor.person.id, nowMs: Math.trunc(clock()) },
-        after: after === null ? null : { expiresAtMs: after.createdAtMs, id: after.id },
-        countMax: countMax + 1,
-      });
-      const shown = found.slice(0, countMax).map(standingOf);
+      const asked = { groups: groupsOf(actor), nowMs: Math.trunc(clock()) };
+      const found = await collect(
+        { countMax: countMax + 1, after },
+        {
+          next: async (place, count) => {
+            const from = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
+            const waiting = await store.requests.waiting({ ...asked, after: from, countMax: count });
+            return waiting.map(standingOf);
+          },
+          placeOf,
+          matches: (standing) => !decisions.hasApproved(standing, actor.person.id),
+        },
+      );
+      const shown = found.slice(0, countMax);
       const last = found.length > countMax ? shown.at(-1) : undefined;
       return {
         items: shown.map((standing) => requestSummary(standing, clock())),
-        next_cursor:
-          last === undefined ? null : cursorOf({ createdAtMs: last.expiresAtMs, id: last.record.id }),
+        next_cursor: last === undefined ? null : cursorOf(placeOf(last)),
       };
     },
   });

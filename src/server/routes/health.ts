@@ -31,16 +31,43 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
 
 /** Stale policies do not make the service unready: the last good set decides. */
 export function policyReport(state: PolicyState) {
-  const { status, digest, commit, loadedAt, actions, rules, failure } = state;
+  const { status, directory, digest, commit, loadedAt, actions, rules, failure } = state;
   return {
     ...{ status, digest, commit, loaded_at: loadedAt, actions, rules },
-    failure: failure === null ? null : failureReport(failure),
+    failure: failure === null ? null : failureReport(failure, directory),
   };
 }
 
-function failureReport({ at, cause, summary, diagnostics }: NonNullable<PolicyState['failure']>) {
-  return { at, cause, message: summary, diagnostics };
+function failureReport(
+  { at, cause, summary, diagnostics }: NonNullable<PolicyState['failure']>,
+  directory: string,
+) {
+  // What concerns the whole directory names it, for people at a terminal.
+  const shown = diagnostics.map((one) => ({ ...one, message: one.message.replaceAll(directory, '.') }));
+  return { at, cause, message: summary, diagnostics: shown };
 }
+
+const positionSchema = {
+  type: ['object', 'null'],
+  description: 'From 1, the column in code points; null where the file has no text.',
+  required: ['line', 'column'],
+  properties: { line: { type: 'integer' }, column: { type: 'integer' } },
+} as const;
+
+const diagnosticSchema = {
+  type: 'object',
+  additionalProperties: true,
+  required: ['code', 'severity', 'message', 'file', 'start', 'end', 'help'],
+  properties: {
+    code: { type: 'string' },
+    severity: { type: 'string', enum: ['error', 'warning'] },
+    message: { type: 'string' },
+    file: { type: 'string', description: 'Relative to the policy directory; empty for all of it.' },
+    start: positionSchema,
+    end: { ...positionSchema, description: 'One past the last character.' },
+    help: { type: ['string', 'null'] },
+  },
+} as const;
 
 const healthOperation: Operation = {
   id: 'getHealth',
@@ -84,7 +111,7 @@ export const policyReportSchema = {
             'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started.',
         },
         message: { type: 'string' },
-        diagnostics: { type: 'array', description: 'The first hundred.' },
+        diagnostics: { type: 'array', description: 'The first hundred.', items: diagnosticSchema },
       },
     },
   },

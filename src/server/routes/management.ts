@@ -2,11 +2,18 @@
 
 import type { FastifyInstance } from 'fastify';
 import { type AccessRouteOptions, accessRoutes } from './access.ts';
+import { type AgentActivityOptions, agentActivityRoutes } from './agent-activity.ts';
 import { type AgentRouteOptions, agentRoutes } from './agents.ts';
 import { type ApprovalRouteOptions, approvalRoutes } from './approvals.ts';
 import { type AuditRouteOptions, auditRoutes } from './audit.ts';
+import { explainRoutes } from './explain.ts';
+import { type NewsRouteOptions, newsRoutes } from './news.ts';
+import { type OverviewRouteOptions, overviewRoutes } from './overview.ts';
 import { peopleRoutes } from './people.ts';
+import { type PlaygroundRouteOptions, playgroundRoutes } from './playground.ts';
 import { type PolicyRouteOptions, policyRoutes } from './policies.ts';
+import { type PolicyHitRouteOptions, policyHitRoutes } from './policy-hits.ts';
+import { type RequestExportOptions, requestExportRoutes } from './request-export.ts';
 import { type SessionRouteOptions, sessionRoutes } from './session.ts';
 import { type StepUpRouteOptions, stepUpRoutes } from './step-up.ts';
 import { type SwitchRouteOptions, switchRoutes } from './switches.ts';
@@ -15,11 +22,17 @@ import { type WebhookRouteOptions, webhookRoutes } from './webhooks.ts';
 export type ManagementDeps = AccessRouteOptions &
   SessionRouteOptions &
   AgentRouteOptions &
+  AgentActivityOptions &
   PolicyRouteOptions &
+  PlaygroundRouteOptions &
+  PolicyHitRouteOptions &
+  OverviewRouteOptions &
+  NewsRouteOptions &
   AuditRouteOptions &
   WebhookRouteOptions &
   SwitchRouteOptions &
   ApprovalRouteOptions &
+  RequestExportOptions &
   StepUpRouteOptions;
 
 export async function managementRoutes(app: FastifyInstance, deps: ManagementDeps): Promise<void> {
@@ -27,10 +40,17 @@ export async function managementRoutes(app: FastifyInstance, deps: ManagementDep
   await accessRoutes(app, deps);
   await peopleRoutes(app, deps);
   await agentRoutes(app, deps);
+  await agentActivityRoutes(app, deps);
   await policyRoutes(app, deps);
+  await playgroundRoutes(app, deps);
+  await explainRoutes(app, deps);
+  await policyHitRoutes(app, deps);
+  await overviewRoutes(app, deps);
+  await newsRoutes(app, deps);
   await auditRoutes(app, deps);
   await webhookRoutes(app, deps);
   await switchRoutes(app, deps);
   await approvalRoutes(app, deps);
+  await requestExportRoutes(app, deps);
   await stepUpRoutes(app, deps);
 }

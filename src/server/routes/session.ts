@@ -1,6 +1,7 @@
 // /v1/session: signing in and out, and what a person sets up for themselves: password, one-time codes, passkeys, tokens.
 
 import type { FastifyInstance } from 'fastify';
+import { grantsOf } from '../../people/operations.ts';
 import type { PasskeyDeps } from '../../people/passkeys.ts';
 import type { Actor, Session } from '../../people/person.ts';
 import {
@@ -45,6 +46,7 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
     return {
       person: shownPersonReply(actor.person),
       roles: [...actor.roles],
+      may: grantsOf(actor.roles),
       csrf_token: session === null ? null : csrfToken(deps, session),
       ends_at: session === null ? null : timeText(session.endsAtMs),
     };

@@ -1,6 +1,7 @@
 // A recorded request into what it can be decided again by: the facts of its record, and a policy set that takes the
 // digests of secrets for what they stand for.
 
+import type { Decision } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import { withoutSecretTypes as openSecrets } from '../model/open-secrets.ts';
 import type { PolicySet } from '../model/policy.ts';
@@ -8,7 +9,6 @@ import type { Facts } from '../model/request.ts';
 import type { RequestRecord } from '../requests/record.ts';
 import { authorize } from '../spec/authorize.ts';
 import { parseDecimal, zero } from '../value/decimal.ts';
-import type { Decider } from './explain.ts';
 
 /** What of a record a decision was made on. */
 export type RecordedRequest = Pick<
@@ -40,7 +40,10 @@ export function recordedFacts(record: RecordedRequest): Facts {
 }
 
 /** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */
-export function withoutSecretTypes(set: PolicySet, action: string): Decider {
+export function withoutSecretTypes(
+  set: PolicySet,
+  action: string,
+): { readonly set: PolicySet; readonly decide: (facts: Facts) => Decision } {
   const actions = new Map(set.actions);
   const declared = actions.get(action);
   if (declared !== undefined) actions.set(action, { ...declared, shape: openSecrets(declared.shape) });

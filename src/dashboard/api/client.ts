@@ -1,0 +1,111 @@
+// Calls of the management API, typed by what its OpenAPI document says. A session that has ended in the middle is asked
+// for again and the call goes on; a look that does not reach the service is tried again, a change never is by itself.
+// INVARIANT: a change carries the CSRF token of the session that is in force when it is sent.
+
+import { tellReachable } from './connection.ts';
+import { ApiProblem, isCutOff, problemOf, unreachable } from './problem.ts';
+import { type OperationId, type Operations, operations } from './types.ts';
+
+export type Reply<Id extends OperationId> = Operations[Id]['reply'];
+
+export type CallOptions<Id extends OperationId> = Given<'params', Operations[Id]['params']> &
+  Given<'query', Operations[Id]['query']> &
+  Given<'body', Operations[Id]['body']> & { readonly signal?: AbortSignal; readonly isQuiet?: boolean };
+
+type Given<Name extends string, Value> = [Value] extends [undefined]
+  ? { readonly [name in Name]?: undefined }
+  : undefined extends Value
+    ? { readonly [name in Name]?: Value }
+    : { readonly [name in Name]: Value };
+
+interface Hooks {
+  /** Resolves once somebody has signed in again, with whether to go on. */
+  readonly signInAgain: () => Promise<boolean>;
+  /** Looks whose session it is now: another window may have signed in anew. Resolves with whether to go on. */
+  readonly lookAgain: () => Promise<boolean>;
+}
+
+let csrfToken: string | null = null;
+let hooks: Hooks = { signInAgain: async () => false, lookAgain: async () => false };
+
+export function setCsrfToken(token: string | null): void {
+  csrfToken = token;
+}
+
+export function setHooks(given: Hooks): void {
+  hooks = given;
+}
+
+const lookTriesMax = 4;
+const firstPauseMs = 400;
+
+/** Throws an ApiProblem. `isQuiet` leaves a session that has ended to the caller. */
+export async function call<Id extends OperationId>(
+  id: Id,
+  ...[options]: Record<string, never> extends CallOptions<Id> ? [CallOptions<Id>?] : [CallOptions<Id>]
+): Promise<Reply<Id>> {
+  const [method] = operations[id];
+  const given = (options ?? {}) as Loose;
+  const address = addressOf(id, given);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const reply = await send(method, address, given);
+      return (reply.status === 204 ? undefined : await bodyOf(reply, given.signal)) as Reply<Id>;
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      if (error.code === 'not_signed_in' && given.isQuiet !== true && (await hooks.signInAgain())) continue;
+      if (error.code === 'cross_site_request' && tries === 1 && (await hooks.lookAgain())) continue;
+      const isWorthAnother = isCutOff(error) && method === 'GET' && tries < lookTriesMax;
+      if (!isWorthAnother || given.signal?.aborted === true) throw error;
+      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** tries));
+    }
+  }
+}
+
+interface Loose {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly isQuiet?: boolean;
+}
+
+/** The address of an operation, for a link to what it answers. */
+export function addressOf(id: OperationId, { params = {}, query = {} }: Loose): string {
+  const path = operations[id][1].replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const text = new URLSearchParams(given).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+async function send(method: string, address: string, { body, signal }: Loose): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (method !== 'GET' && csrfToken !== null) headers['x-csrf-token'] = csrfToken;
+  const reply = await fetch(address, {
+    ...{ method, headers, credentials: 'same-origin', cache: 'no-store' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error;
+    tellReachable('no');
+    throw unreachable();
+  });
+  if (reply.ok) {
+    tellReachable('yes');
+    return reply;
+  }
+  const problem = await problemOf(reply);
+  tellReachable(isCutOff(problem) ? 'no' : 'yes');
+  throw problem;
+}
+
+/** A reply may be cut off as well as stay away. */
+async function bodyOf(reply: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  return await reply.json().catch((error: unknown) => {
+    if (signal?.aborted === true) throw error;
+    throw unreachable();
+  });
+}

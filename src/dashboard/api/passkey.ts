@@ -1,0 +1,27 @@
+// The browser's side of passkeys: the service's question in, the authenticator's answer out. Loaded when it is needed.
+
+import { ApiProblem } from './problem.ts';
+
+type Open = Readonly<Record<string, unknown>>;
+
+/** Throws an ApiProblem where the person, the browser or the authenticator gives no answer. */
+export async function answerPasskey(options: Open): Promise<Open> {
+  const { startAuthentication } = await import('@simplewebauthn/browser');
+  const optionsJSON = options as unknown as Parameters<typeof startAuthentication>[0]['optionsJSON'];
+  return (await startAuthentication({ optionsJSON }).catch(noAnswer)) as unknown as Open;
+}
+
+/** The same for a new passkey. */
+export async function makePasskey(options: Open): Promise<Open> {
+  const { startRegistration } = await import('@simplewebauthn/browser');
+  const optionsJSON = options as unknown as Parameters<typeof startRegistration>[0]['optionsJSON'];
+  return (await startRegistration({ optionsJSON }).catch(noAnswer)) as unknown as Open;
+}
+
+function noAnswer(error: unknown): never {
+  const detail = error instanceof Error ? error.message.split('\n')[0] : undefined;
+  throw new ApiProblem({
+    ...{ code: 'no_passkey', status: 0, title: 'The passkey gave no answer' },
+    detail: `try again, or use your password${detail === undefined ? '' : ` (${detail})`}`,
+  });
+}

@@ -1,0 +1,71 @@
+// What went wrong with a call, in the service's own words where it had any.
+
+export interface ProblemPlace {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** A class because it is thrown. */
+export class ApiProblem extends Error {
+  /** As in the table of errors; `unreachable` where no reply came. */
+  readonly code: string;
+  /** HTTP status; 0 where no reply came. */
+  readonly status: number;
+  readonly title: string;
+  readonly places: readonly ProblemPlace[];
+  readonly requestId: string | null;
+
+  constructor(facts: {
+    readonly code: string;
+    readonly status: number;
+    readonly title: string;
+    readonly detail: string;
+    readonly places?: readonly ProblemPlace[];
+    readonly requestId?: string | null;
+  }) {
+    super(facts.detail);
+    this.code = facts.code;
+    this.status = facts.status;
+    this.title = facts.title;
+    this.places = facts.places ?? [];
+    this.requestId = facts.requestId ?? null;
+  }
+}
+
+export function unreachable(): ApiProblem {
+  return new ApiProblem({
+    ...{ code: 'unreachable', status: 0, title: 'Writ cannot be reached' },
+    detail: 'nothing was changed; look at your connection and try again',
+  });
+}
+
+/** No answer, or one that a proxy gives for a service that does not answer: the service's own have a code. */
+export function isCutOff({ code }: ApiProblem): boolean {
+  return code === 'unreachable' || /^http_50[234]$/.test(code);
+}
+
+/** The problem that a reply tells, whatever its body is. */
+export async function problemOf(reply: Response): Promise<ApiProblem> {
+  const body = (await reply.json().catch(() => null)) as Record<string, unknown> | null;
+  const text = (value: unknown, other: string) => (typeof value === 'string' ? value : other);
+  const places = Array.isArray(body?.errors) ? (body.errors as ProblemPlace[]) : [];
+  const retryAfter = reply.headers.get('retry-after');
+  const detail = text(body?.detail, 'the service gave no reason');
+  return new ApiProblem({
+    code: text(body?.type, '').replace('urn:writ:error:', '') || `http_${reply.status}`,
+    status: reply.status,
+    title: text(body?.title, `The service answered ${reply.status}`),
+    detail: retryAfter === null ? detail : `${detail} (try again in ${retryAfter} s)`,
+    places,
+    requestId: typeof body?.instance === 'string' ? body.instance : null,
+  });
+}
+
+/** The detail for a field of a form, by its name in the body; null where there is none. */
+export function detailFor(problem: unknown, field: string): string | null {
+  if (!(problem instanceof ApiProblem)) return null;
+  return (
+    problem.places.find(({ pointer }) => pointer === `/${field}` || pointer.startsWith(`/${field}/`))
+      ?.detail ?? null
+  );
+}

@@ -1,0 +1,97 @@
+// What a component shows of the service: one look, again whenever its address or the news say so. What was seen stays
+// on the screen until the new comes, also when one comes back to it, so that nothing jumps.
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { addressOf, type CallOptions, call, type Reply } from './client.ts';
+import { onReachable } from './connection.ts';
+import { type NewsKind, useNews } from './news.ts';
+import { type ApiProblem, isCutOff } from './problem.ts';
+import type { OperationId } from './types.ts';
+
+export interface Resource<Data> {
+  /** Null until the first look is there. */
+  readonly data: Data | null;
+  readonly problem: ApiProblem | null;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+}
+
+const seen = new Map<string, unknown>();
+const seenMax = 50;
+
+/** With null as options it looks at nothing. */
+export function useResource<Id extends OperationId>(
+  id: Id,
+  options: CallOptions<Id> | null,
+  news: readonly NewsKind[] = [],
+): Resource<Reply<Id>> {
+  const address = options === null ? null : addressOf(id, options as Parameters<typeof addressOf>[1]);
+  const [state, setState] = useState<{
+    address: string | null;
+    data: Reply<Id> | null;
+    problem: ApiProblem | null;
+  }>(() => ({ address, data: remembered(address), problem: null }));
+  const [isLoading, setLoading] = useState(address !== null);
+  const controller = useRef<AbortController | null>(null);
+
+  const load = useCallback(() => {
+    controller.current?.abort();
+    if (options === null || address === null) return setLoading(false);
+    const own = new AbortController();
+    controller.current = own;
+    setLoading(true);
+    const given = { ...options, signal: own.signal } as CallOptions<Id>;
+    (call as (id: Id, options: CallOptions<Id>) => Promise<Reply<Id>>)(id, given).then(
+      (data) => {
+        if (own.signal.aborted) return;
+        remember(address, data);
+        setState({ address, data, problem: null });
+        setLoading(false);
+      },
+      (problem: ApiProblem) => {
+        if (own.signal.aborted) return;
+        setState((before) => ({ address, data: before.address === address ? before.data : null, problem }));
+        setLoading(false);
+      },
+    );
+    // The address says all that the options hold.
+  }, [id, address]);
+
+  useEffect(() => {
+    load();
+    return () => controller.current?.abort();
+  }, [load]);
+  useNews(news, load);
+  // What could not be reached is looked at again as soon as anything can.
+  const isWaiting = state.problem !== null && isCutOff(state.problem);
+  useEffect(() => {
+    if (!isWaiting) return;
+    return onReachable((reachable) => {
+      if (reachable === 'yes') load();
+    });
+  }, [isWaiting, load]);
+
+  const isOfNow = state.address === address;
+  return {
+    data: isOfNow ? state.data : remembered(address),
+    problem: isOfNow ? state.problem : null,
+    isLoading: isLoading || !isOfNow,
+    reload: load,
+  };
+}
+
+/** Nothing of one session is shown in another. */
+export function forgetResources(): void {
+  seen.clear();
+}
+
+function remembered<Data>(address: string | null): Data | null {
+  return address === null ? null : ((seen.get(address) as Data | undefined) ?? null);
+}
+
+function remember(address: string, data: unknown): void {
+  seen.delete(address);
+  seen.set(address, data);
+  const [oldest] = seen.keys();
+  if (seen.size > seenMax && oldest !== undefined) seen.delete(oldest);
+}

@@ -1,0 +1,182 @@
+// What stands at the present address: a page for everybody, the sign-in, or a page in the house. INVARIANT: a page is
+// shown only to whoever the table of roles grants it; the service refuses the rest by itself.
+
+import type { ComponentType } from 'preact';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { SessionProvider, useSession } from './api/session.tsx';
+import { matchPath, usePlace } from './navigation.ts';
+import { type Page, type PageProps, pages } from './pages.ts';
+import { Button } from './parts/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from './parts/note.tsx';
+import { PageFrame } from './parts/page.tsx';
+import { Layout } from './shell/layout.tsx';
+import { SignInForm } from './shell/sign-in.tsx';
+import { Toasts } from './shell/toast.tsx';
+
+export function App() {
+  return (
+    <>
+      <SessionProvider
+        whileLooking={<Loading label="Writ is loading" />}
+        failed={(problem, retry) => <NotReached problem={problem} onRetry={retry} />}
+      >
+        <Here />
+      </SessionProvider>
+      <Toasts />
+    </>
+  );
+}
+
+function Here() {
+  const { session } = useSession();
+  const { path } = usePlace();
+  const found = findPage(path);
+  if (found?.page.access === 'public') {
+    return (
+      <main class="alone">
+        <LoadedPage key={found.page.pattern} {...found} />
+      </main>
+    );
+  }
+  if (session === null) return <SignIn />;
+  return (
+    <Layout>
+      {found === null ? (
+        <NotThere />
+      ) : mayView(found.page, session.may) ? (
+        <LoadedPage key={found.page.pattern} {...found} />
+      ) : (
+        <NotAllowed />
+      )}
+    </Layout>
+  );
+}
+
+function NotReached({ problem, onRetry }: { readonly problem: unknown; readonly onRetry: () => void }) {
+  return (
+    <main class="alone">
+      <div class="alone-card">
+        <PageFrame title="Writ does not answer">
+          <ProblemNote problem={problem} onRetry={onRetry} />
+        </PageFrame>
+      </div>
+    </main>
+  );
+}
+
+interface Found {
+  readonly page: Page;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+function findPage(path: string): Found | null {
+  for (const page of pages) {
+    const params = matchPath(page.pattern, path);
+    if (params !== null) return { page, params };
+  }
+  return null;
+}
+
+function mayView({ access }: Page, may: Readonly<Record<string, unknown>>): boolean {
+  return access === 'signed-in' || access in may;
+}
+
+const loaded = new Map<Page, ComponentType<PageProps>>();
+
+/** A fault of a page takes that page away and nothing else. */
+function LoadedPage(found: Found) {
+  const [fault] = useErrorBoundary((error) => console.error(error));
+  if (fault !== undefined) return <PageFailed />;
+  return <WantedPage {...found} />;
+}
+
+function PageFailed() {
+  return (
+    <PageFrame title="Something went wrong in this page">
+      <Note tone="deny" icon="warning">
+        <p>Nothing was changed by that. Load the page again; the rest of the dashboard is in the menu.</p>
+      </Note>
+      <div>
+        <Button icon="refresh" onClick={() => window.location.reload()}>
+          Load anew
+        </Button>
+      </div>
+    </PageFrame>
+  );
+}
+
+function WantedPage({ page, params }: Found) {
+  const [state, setState] = useState<{ readonly page: Page; readonly problem: unknown } | null>(null);
+  const [tries, setTries] = useState(0);
+  const Component = loaded.get(page);
+  useEffect(() => {
+    if (loaded.has(page)) return;
+    let isWanted = true;
+    const tell = (problem: unknown): void => {
+      if (isWanted) setState({ page, problem });
+    };
+    page.load().then((module) => {
+      loaded.set(page, module.default);
+      tell(null);
+    }, tell);
+    return () => {
+      isWanted = false;
+    };
+  }, [page, tries]);
+  // Another request or agent is another page: nothing of the one before may stay on it.
+  if (Component !== undefined)
+    return <Component key={`${page.pattern} ${Object.values(params).join(' ')}`} params={params} />;
+  const hasFailed = state?.page === page && state.problem !== null;
+  return hasFailed ? <LoadFailed onRetry={() => setTries(tries + 1)} /> : <Loading />;
+}
+
+function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
+  return (
+    <PageFrame title="This page could not be loaded">
+      <ProblemNote problem={new Error('not loaded')} onRetry={onRetry} />
+      <p>The service may have been updated since you opened it.</p>
+      <div>
+        <Button icon="refresh" onClick={() => window.location.reload()}>
+          Load anew
+        </Button>
+      </div>
+    </PageFrame>
+  );
+}
+
+function SignIn() {
+  return (
+    <main class="alone">
+      <div class="alone-card">
+        <PageFrame title="Sign in">
+          <SignInForm />
+          <p>
+            No account? <a href="/apply">Apply for access</a>.
+          </p>
+        </PageFrame>
+      </div>
+    </main>
+  );
+}
+
+function NotThere() {
+  return (
+    <PageFrame title="Nothing here">
+      <Empty icon="search" title="There is no such page">
+        <p>
+          The address may be mistyped. <a href="/">Go to the start</a>.
+        </p>
+      </Empty>
+    </PageFrame>
+  );
+}
+
+function NotAllowed() {
+  return (
+    <PageFrame title="Not for your roles">
+      <Empty icon="key" title="Your roles do not show you this page">
+        An admin can change what you may see.
+      </Empty>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,54 @@
+// `node src/dashboard/build.ts [--if-needed]`: makes dist/ from the sources of the dashboard. With `--if-needed` it does
+// so only where a source, the lock file or this build is another than the last time, which is told by their digest.
+// INVARIANT: dist/ is whole: it is made elsewhere and put in place at once, so a service that starts meanwhile reads one build.
+
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+
+const root = import.meta.dirname;
+const place = join(root, 'dist');
+const markFile = join(place, '.built');
+
+const digest = sourcesDigest();
+if (!process.argv.includes('--if-needed') || !isBuilt(digest)) {
+  const making = join(root, `.dist-${process.pid}`);
+  try {
+    await make(making);
+    putInPlace(making);
+  } finally {
+    for (const left of [making, `${making}-old`]) rmSync(left, { recursive: true, force: true });
+  }
+}
+
+async function make(folder: string): Promise<void> {
+  const { build } = await import('vite');
+  await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: folder } });
+  for (const path of filesOf(folder)) writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path)));
+  writeFileSync(join(folder, '.built'), digest);
+}
+
+function putInPlace(folder: string): void {
+  if (existsSync(place)) renameSync(place, `${folder}-old`);
+  renameSync(folder, place);
+}
+
+function isBuilt(expected: string): boolean {
+  return existsSync(markFile) && readFileSync(markFile, 'utf8') === expected;
+}
+
+function sourcesDigest(): string {
+  const hash = createHash('sha256');
+  const sources = filesOf(root).filter((path) => !path.startsWith(place));
+  for (const path of [...sources, join(root, '../../package-lock.json')].sort()) {
+    hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function filesOf(folder: string): readonly string[] {
+  return globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}

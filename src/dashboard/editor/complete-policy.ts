@@ -1,0 +1,154 @@
+// What may stand at a place of a policy file: fields of the actions that the policy is on, attributes, names, words.
+
+import type { Completed, Offer } from './completed.ts';
+import { type PolicyPlace, placeAt } from './policy-place.ts';
+import { type ActionWords, isPatternOf, type Vocabulary, withDeclared } from './vocabulary.ts';
+
+/** The unfinished word at the end, with what it is a part of: `payload.vendor.na`. */
+const pathPattern = /(?<!\w|(?<!\.)\.)(?:[A-Za-z_]\w*(?:\.(?:"[^"]*"|\w+))*(?:\."[^"]*|\.)?|\*)$/;
+
+/** Null where nothing can be offered. Without being asked it offers only after a first letter or a dot. */
+export function completePolicy(
+  vocabulary: Vocabulary,
+  text: string,
+  { at, isAsked }: { readonly at: number; readonly isAsked: boolean },
+): Completed | null {
+  const place = placeAt(text, at);
+  if (place.isProse) return null;
+  const [path = ''] = pathPattern.exec(place.before) ?? [];
+  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in)\s$/.test(place.before)) return null;
+  const all = withDeclared(vocabulary, text);
+  const head = place.before.slice(0, place.before.length - path.length);
+  const dot = path.lastIndexOf('.');
+  const root = path.split('.')[0] ?? '';
+  if (isPatternList(place, head)) return { from: at - path.length, options: patternOffers(all) };
+  const from = at - (path.length - dot - 1);
+  if (dot === -1) return { from, options: wordOffers(all, place, head) };
+  const base = path.slice(0, dot);
+  const list = place.variables.get(root);
+  const options =
+    root === 'payload'
+      ? fieldOffers(actionsAt(all, place), base)
+      : list !== undefined
+        ? fieldOffers(actionsAt(all, place), `${list}[]${base.slice(root.length)}`)
+        : attributeOffers(all, base);
+  return options.length === 0 ? null : { from, options };
+}
+
+/** `on a.b, ` and `of a.b, `: keys and groups of actions. */
+function isPatternList({ declaration, depth }: PolicyPlace, head: string): boolean {
+  if (depth > 0 || declaration === null) return false;
+  if (declaration === 'meter') return /\bof\s+(?:[\w.*]+,\s*)*$/.test(head);
+  return /\b(?:on|except)\s+(?:[\w.*]+,\s*)*$/.test(head);
+}
+
+function patternOffers({ actions, names }: Vocabulary): readonly Offer[] {
+  const areas = new Set(actions.map(({ key }) => `${key.slice(0, key.lastIndexOf('.'))}.*`));
+  return [
+    ...names.groups.map((name) => ({ label: name, detail: 'group', boost: 1 })),
+    ...actions.map(({ key }) => ({ label: key, detail: 'action' })),
+    ...[...areas].map((label) => ({ label, detail: 'all of the area' })),
+    { label: '*', detail: 'every action' },
+  ];
+}
+
+function actionsAt({ actions }: Vocabulary, { patterns }: PolicyPlace): readonly ActionWords[] {
+  if (patterns === null) return actions;
+  const meant = actions.filter((action) => patterns.some((pattern) => isPatternOf(pattern, action)));
+  // Nothing is known of a pattern that is still being written.
+  return meant.length === 0 ? actions : meant;
+}
+
+/** The fields right below a path; one that only some of the actions have says so. */
+function fieldOffers(actions: readonly ActionWords[], base: string): readonly Offer[] {
+  const found = new Map<string, { readonly type: string; count: number }>();
+  for (const { fields } of actions) {
+    for (const { path, type } of fields) {
+      const name = path.startsWith(`${base}.`) ? path.slice(base.length + 1) : '';
+      if (!/^(?:\w+|"(?:[^"\\]|\\.)*")$/.test(name)) continue;
+      const known = found.get(name);
+      if (known === undefined) found.set(name, { type, count: 1 });
+      else known.count += 1;
+    }
+  }
+  return [...found].map(([label, { type, count }]) => ({
+    ...{ label, detail: type, boost: 2 },
+    ...(count === actions.length ? {} : { info: `in ${count} of ${actions.length} actions` }),
+  }));
+}
+
+function attributeOffers({ attributes }: Vocabulary, base: string): readonly Offer[] {
+  return attributes
+    .filter(({ path }) => path.startsWith(`${base}.`))
+    .map(({ path, type, doc }) => ({ label: path.slice(base.length + 1), detail: type, info: doc }));
+}
+
+const declarationWords = [
+  ...[
+    'action',
+    'approvers',
+    'group',
+    'guarantee',
+    'hours',
+    'let',
+    'list',
+    'meter',
+    'policy',
+    'shadow',
+    'type',
+  ],
+];
+const policyWords = [
+  ...['allow', 'deny', 'escalate', 'reauth', 'risk', 'shadow', 'owner', 'tags', 'link'],
+  ...['when', 'unless', 'because'],
+];
+const typeWords = [
+  ...['boolean', 'string', 'number', 'integer', 'date', 'timestamp', 'datetime', 'email', 'url'],
+  ...['web_address', 'ip', 'path', 'money', 'secret', 'signed', 'any'],
+];
+
+function wordOffers(vocabulary: Vocabulary, place: PolicyPlace, head: string): readonly Offer[] {
+  const { declaration, depth } = place;
+  const { names } = vocabulary;
+  const isFirst = head.trim() === '';
+  if (isFirst && depth === 0) return words(declarationWords);
+  if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
+  if (/\b(?:to|approval\s+by)\s+$/.test(head)) return named(names.approvers, 'approvers');
+  if (declaration === 'action' || declaration === 'type')
+    return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
+      ? [...words(typeWords), ...named(names.types, 'type')]
+      : [];
+  if (isFirst && declaration === 'policy') return [...words(policyWords, 2), ...expressionOffers(vocabulary)];
+  if (isFirst && declaration === 'guarantee') return words(['never', 'always', 'when']);
+  if (declaration === 'guarantee' && /\b(?:never|always)\s+$/.test(head))
+    return words(['allow', 'deny', 'escalate', 'reauth']);
+  const isOfList = /\b(?:in|any\s+of)\s+$/.test(head);
+  const lists = isOfList ? [...named(names.lists, 'list', 3), ...named(names.hours, 'hours', 2)] : [];
+  const variables = named([...place.variables.keys()], 'variable', 1);
+  return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
+}
+
+function expressionOffers({ functions, attributes, names }: Vocabulary): readonly Offer[] {
+  const roots = new Set(attributes.map(({ path }) => path.split('.')[0] ?? ''));
+  const docs = new Map(attributes.map(({ path, doc }) => [path, doc]));
+  return [
+    { label: 'payload', detail: 'what the agent claims', boost: 2 },
+    ...[...roots].map((label) => {
+      const info = docs.get(label);
+      return { label, boost: 1, ...(info === undefined ? {} : { info }) };
+    }),
+    ...named(names.lets, 'let', 1),
+    ...named(names.meters, 'meter', 1),
+    ...named(names.lists, 'list'),
+    ...named(names.hours, 'hours'),
+    ...functions.map(({ name, signature, doc }) => ({ label: name, detail: signature, info: doc })),
+  ];
+}
+
+function words(list: readonly string[], boost = 0): readonly Offer[] {
+  return list.map((label) => ({ label, boost }));
+}
+
+function named(list: readonly string[], detail: string, boost = 0): readonly Offer[] {
+  return list.map((label) => ({ label, detail, boost }));
+}

@@ -1,0 +1,147 @@
+// What may stand at a place of a request that is tried, which is written as JSON: names of its parts, fields of its
+// action, values of a kind that has only few.
+
+import type { Completed, Offer } from './completed.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+const parts: readonly Offer[] = [
+  { label: 'action_key', info: 'what is asked for' },
+  { label: 'payload', info: 'what the agent claims', apply: '"payload": {' },
+  { label: 'agent', info: 'what the registry knows of the agent', apply: '"agent": {' },
+  { label: 'at', info: 'the time of the request, with its offset; now unless said otherwise' },
+  { label: 'session', info: 'what the agent names in X-Agent-Session' },
+  { label: 'address', info: 'the IP address that it comes from' },
+  { label: 'signed', info: 'whether it carries a valid signature' },
+  { label: 'meters', info: 'what each meter reads with this request', apply: '"meters": {' },
+];
+const tiers = ['low', 'medium', 'high', 'critical'];
+const agentParts: readonly Offer[] = [
+  { label: 'risk_tier', detail: tiers.join(' | ') },
+  { label: 'tags', detail: 'list of texts' },
+  { label: 'name', detail: 'text' },
+  { label: 'id', detail: 'text' },
+  { label: 'control_owner', detail: 'text' },
+];
+
+export function completeRequest(
+  vocabulary: Vocabulary,
+  text: string,
+  { at, isAsked }: { readonly at: number; readonly isAsked: boolean },
+): Completed | null {
+  const place = jsonPlaceAt(text.slice(0, at));
+  if (place === null || (!isAsked && !place.hasBegun)) return null;
+  const action = /"action_key"\s*:\s*"([^"\\]*)"/.exec(text)?.[1];
+  const options = place.isName
+    ? names(vocabulary, place.path, action).map((offer) => ({ apply: `"${offer.label}": `, ...offer }))
+    : values(vocabulary, place.path, action);
+  const free = options.filter(({ label }) => !place.isName || !place.namesBefore.has(label));
+  return free.length === 0 ? null : { from: place.from, options: free.map((one) => closed(one, text, at)) };
+}
+
+/** An editor closes quotes by itself: what is put in goes over such a quote. */
+function closed(offer: Offer, text: string, at: number): Offer {
+  const { apply } = offer;
+  if (apply === undefined || text.charAt(at) !== '"') return offer;
+  return { ...offer, apply: apply.replace(/^("(?:[^"\\]|\\.)*)".*$/, '$1') };
+}
+
+function names(
+  { actions, names: { meters } }: Vocabulary,
+  path: string,
+  action: string | undefined,
+): readonly Offer[] {
+  if (path === '') return parts;
+  if (path === '/agent') return agentParts;
+  if (path === '/meters') return meters.map((label) => ({ label, detail: 'meter' }));
+  const base = path.slice(1).replaceAll(/\/\d+/g, '[]').replaceAll('/', '.');
+  const fields = actions.find(({ key }) => key === action)?.fields ?? [];
+  return fields.flatMap(({ path: field, type }) => {
+    const name = field.startsWith(`${base}.`) ? field.slice(base.length + 1) : '';
+    const isOwn = /^(?:\w+|"(?:[^"\\]|\\.)*")$/.test(name);
+    return isOwn ? [{ label: name.replace(/^"(.*)"$/, '$1'), detail: type }] : [];
+  });
+}
+
+function values({ actions }: Vocabulary, path: string, action: string | undefined): readonly Offer[] {
+  if (path === '/action_key') return actions.map(({ key }) => ({ label: key, apply: JSON.stringify(key) }));
+  if (path === '/agent/risk_tier') return tiers.map((tier) => ({ label: tier, apply: JSON.stringify(tier) }));
+  if (path === '/signed') return [{ label: 'true' }, { label: 'false' }];
+  const field = path.slice(1).replaceAll(/\/\d+/g, '[]').replaceAll('/', '.');
+  const type =
+    actions.find(({ key }) => key === action)?.fields.find((one) => one.path === field)?.type ?? '';
+  if (/^boolean\b/.test(type)) return [{ label: 'true' }, { label: 'false' }];
+  const texts = /^(?:secret |signed )*("(?:[^"\\]|\\.)*"(?: \| )?)+/.exec(type)?.[0] ?? '';
+  return [...texts.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([written]) => ({
+    label: written.slice(1, -1),
+    apply: written,
+  }));
+}
+
+interface JsonPlace {
+  /** JSON pointer: of the object for a name, else of the value itself. */
+  readonly path: string;
+  readonly isName: boolean;
+  /** Where the unfinished name or value begins, its quote included. */
+  readonly from: number;
+  readonly hasBegun: boolean;
+  readonly namesBefore: ReadonlySet<string>;
+}
+
+interface OpenPart {
+  readonly kind: 'object' | 'list';
+  /** The member or element that is being written. */
+  step: string;
+  /** Whether a name comes next, in an object. */
+  awaitsName: boolean;
+  readonly names: Set<string>;
+}
+
+/** Null after what is complete, where neither a name nor a value may begin. */
+function jsonPlaceAt(before: string): JsonPlace | null {
+  const open: OpenPart[] = [];
+  let isComplete = false;
+  const tokens = [...before.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/g)];
+  const last = tokens.at(-1);
+  const endsInToken = last !== undefined && (last.index ?? 0) + last[0].length === before.length;
+  const unfinished = endsInToken && isUnfinished(last[0]) ? last : null;
+  for (const token of unfinished === null ? tokens : tokens.slice(0, -1)) {
+    const [text] = token;
+    const part = open.at(-1);
+    if (text === '{' || text === '[') {
+      const kind = text === '{' ? 'object' : 'list';
+      open.push({ kind, step: kind === 'list' ? '0' : '', awaitsName: kind === 'object', names: new Set() });
+      isComplete = false;
+    } else if (text === '}' || text === ']') {
+      open.pop();
+      isComplete = true;
+    } else if (text === ',') {
+      if (part?.kind === 'list') part.step = String(Number(part.step) + 1);
+      else if (part !== undefined) part.awaitsName = true;
+      isComplete = false;
+    } else if (text === ':') isComplete = false;
+    else if (part?.awaitsName === true) {
+      part.step = text.replace(/^"|"$/g, '');
+      part.names.add(part.step);
+      part.awaitsName = false;
+      isComplete = true;
+    } else isComplete = true;
+  }
+  const part = open.at(-1);
+  if (part === undefined || isComplete) return null;
+  const around = open
+    .slice(0, -1)
+    .map(({ step }) => `/${step}`)
+    .join('');
+  return {
+    path: part.awaitsName ? around : `${around}/${part.step}`,
+    isName: part.awaitsName,
+    from: unfinished?.index ?? before.length,
+    hasBegun: unfinished !== null,
+    namesBefore: part.names,
+  };
+}
+
+/** An open text or a word; a number is nobody's to complete. */
+function isUnfinished(token: string): boolean {
+  return /^"(?:[^"\\]|\\.)*$/.test(token) || /^[A-Za-z]/.test(token);
+}

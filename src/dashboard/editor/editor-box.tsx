@@ -1,0 +1,101 @@
+// An editor on the page: it loads when it is first shown; until then the text stands there to be read, and where it
+// cannot be loaded the text can be changed without it.
+
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Note } from '../parts/note.tsx';
+import type { Editor, EditorMark, EditorOptions } from './editor.ts';
+import './editor-box.css';
+
+export interface MarkedText {
+  /** The text that the marks speak of: they are set on no other. */
+  readonly text: string;
+  readonly items: readonly EditorMark[];
+}
+
+interface EditorBoxProps
+  extends Pick<EditorOptions, 'text' | 'label' | 'language' | 'onChange' | 'complete'> {
+  readonly marks: MarkedText;
+  /** Where to go; another object goes there again. */
+  readonly target: { readonly at: number } | null;
+}
+
+/** Another `label` or `language` is another editor: give it another key. */
+export function EditorBox(props: EditorBoxProps) {
+  const { text, label, marks, target, onChange } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const [state, setState] = useState<'loading' | 'open' | 'failed'>('loading');
+
+  useEffect(() => {
+    let isWanted = true;
+    import('./editor.ts').then(
+      ({ openEditor }) => {
+        if (!isWanted || host.current === null) return;
+        editor.current = openEditor({
+          ...latest.current,
+          host: host.current,
+          onChange: (next) => latest.current.onChange(next),
+          complete: (whole, at, isAsked) => latest.current.complete(whole, at, isAsked),
+        });
+        setState('open');
+      },
+      () => {
+        if (isWanted) setState('failed');
+      },
+    );
+    return () => {
+      isWanted = false;
+      editor.current?.close();
+      editor.current = null;
+    };
+  }, []);
+  // Before anything else is typed: a text that comes late would take it back. `state`: what came while it was loading.
+  useLayoutEffect(() => editor.current?.setText(text), [text, state]);
+  useLayoutEffect(() => {
+    if (marks.text === latest.current.text) editor.current?.setMarks(marks.items);
+  }, [marks, state]);
+  useEffect(() => {
+    if (target !== null) editor.current?.goTo(target.at);
+  }, [target, state]);
+
+  return (
+    <div class="editor-box">
+      <div ref={host} class={state === 'open' ? 'editor-open' : ''} />
+      {state === 'loading' && (
+        <>
+          <p role="status" class="visually-hidden">
+            The editor is loading
+          </p>
+          <pre class="editor-waiting">{text}</pre>
+        </>
+      )}
+      {state === 'failed' && (
+        <>
+          <Note icon="warning">
+            The editor could not be loaded; the text can be changed without it. Loading the page again may
+            help.
+          </Note>
+          <textarea
+            class="editor-plain"
+            aria-label={label}
+            value={text}
+            spellcheck={false}
+            onInput={({ currentTarget }) => onChange(currentTarget.value)}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** How one gets out of it without a mouse. */
+export function EditorHint() {
+  return (
+    <p class="editor-hint">
+      <kbd>Tab</kbd> indents; <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves. <kbd>Ctrl</kbd>+<kbd>Space</kbd>{' '}
+      completes, <kbd>F8</kbd> goes to the next mistake.
+    </p>
+  );
+}

@@ -1,0 +1,103 @@
+// Where in a policy file a place is: within what declaration, on which actions, in a text or a comment. It reads the text
+// before the place alone, however unfinished it is.
+
+import { piecesOf } from '../parts/policy-words.ts';
+
+export interface PolicyPlace {
+  /** The word that the declaration begins with; null between declarations. */
+  readonly declaration: string | null;
+  /** How many braces of it are open. */
+  readonly depth: number;
+  /** What it is on: patterns of actions; null where it is on none, so that every action may be meant. */
+  readonly patterns: readonly string[] | null;
+  /** The line up to the place, without what is within texts. */
+  readonly before: string;
+  /** Whether the place is within a comment or a text, and not in a `{value}` of one. */
+  readonly isProse: boolean;
+  /** Variables of `some x in payload.list` and the like, with the list that each goes through. */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+/** More than any declaration that people write. */
+const lookedAtMax = 65_536;
+const declarations = /^(?:shadow\s+)?(action|list|hours|let|meter|policy|guarantee|group|type|approvers)\b/;
+
+export function placeAt(text: string, at: number): PolicyPlace {
+  const start = at <= lookedAtMax ? 0 : text.indexOf('\n', at - lookedAtMax) + 1;
+  const lines = text.slice(start, at).split('\n');
+  const current = lines.at(-1) ?? '';
+  let declaration: string | null = null;
+  let first = 0;
+  let depth = 0;
+  for (const [index, line] of lines.entries()) {
+    if (depth === 0) {
+      const [, word] = declarations.exec(line) ?? [];
+      if (word !== undefined) {
+        declaration = word;
+        first = index;
+      }
+    }
+    for (const { kind, text: sign } of piecesOf(line))
+      if (kind === 'sign' && sign === '{') depth += 1;
+      else if (kind === 'sign' && sign === '}') {
+        depth = Math.max(0, depth - 1);
+        if (depth === 0) declaration = null;
+      }
+  }
+  const own = lines.slice(first).join('\n');
+  const rest = text.slice(at, at + 400);
+  return {
+    ...{ declaration, depth, before: withoutTexts(current), isProse: isProse(current) },
+    patterns: declaration === null ? null : patternsOf(declaration, own, rest),
+    variables: variablesOf(own),
+  };
+}
+
+/** Within a text, only what stands in an open `{` of it is read by the language. */
+function isProse(line: string): boolean {
+  const last = openPiece(line);
+  return last !== null && !(last.startsWith('"') && /\{[^{}]*$/.test(last));
+}
+
+/** The comment or unfinished text in which a line ends; null where it ends in neither. */
+function openPiece(line: string): string | null {
+  // What is not a token goes on in the last piece: a text that is not closed runs to the end.
+  let open: string | null = null;
+  for (let index = 0; index < line.length; index += 1) {
+    const character = line.charAt(index);
+    if (open !== null) {
+      open += character;
+      if (open.startsWith('#')) continue;
+      if (character === '\\' && open.startsWith('"')) {
+        index += 1;
+        open += line.charAt(index);
+      } else if (character === open.charAt(0)) open = null;
+    } else if (character === '"' || character === "'" || character === '#') open = character;
+  }
+  return open;
+}
+
+function withoutTexts(line: string): string {
+  const open = openPiece(line);
+  if (open?.startsWith('"') === true && !isProse(line)) return open.slice(open.lastIndexOf('{') + 1);
+  return line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '""');
+}
+
+function patternsOf(declaration: string, own: string, rest: string): readonly string[] | null {
+  const head =
+    declaration === 'policy' || declaration === 'guarantee'
+      ? /\bon\s+([^{]*?)(?:\bexcept\b|\bwhen\b|\{|$)/.exec(own)?.[1]
+      : declaration === 'meter'
+        ? /\bof\s+([^{]*?)(?:\bwhen\b|\bper\b|\bover\b|$)/.exec(`${own}${rest.split(/\n\s*\n/)[0]}`)?.[1]
+        : undefined;
+  const patterns = head
+    ?.split(',')
+    .map((pattern) => pattern.trim())
+    .filter((pattern) => pattern !== '');
+  return patterns === undefined || patterns.length === 0 ? null : patterns;
+}
+
+function variablesOf(own: string): ReadonlyMap<string, string> {
+  const found = own.matchAll(/\b(?:some|every|no|count|sum)\s+([a-z]\w*)\s+in\s+([\w.]+)/g);
+  return new Map([...found].map(([, name = '', list = '']) => [name, list]));
+}

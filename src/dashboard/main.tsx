@@ -1,0 +1,12 @@
+// The dashboard's start: styles in their order, links, the app.
+
+import { render } from 'preact';
+import './styles/tokens.css';
+import './styles/base.css';
+import { App } from './app.tsx';
+import { followLinks } from './navigation.ts';
+
+followLinks();
+const root = document.getElementById('app');
+if (root === null) throw new Error('the page has a place for the app');
+render(<App />, root);

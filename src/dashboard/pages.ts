@@ -1,0 +1,108 @@
+// THE PAGES: where each is, what it is called, who finds it in the menu, and what loads it. The first that matches is
+// shown. A page loads when it is asked for; the default export of its file is the component.
+
+import type { ComponentType } from 'preact';
+import type { IconName } from './parts/icon.tsx';
+
+export interface PageProps {
+  /** Of the pattern, `id` for instance. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface Page {
+  /** `:name` takes one part of the address. */
+  readonly pattern: string;
+  readonly title: string;
+  /** The operation of the table of roles that whoever sees it must be granted; `public` needs no session. */
+  readonly access: string | 'signed-in' | 'public';
+  /** Present for what stands in the menu. */
+  readonly menu?: { readonly icon: IconName; readonly group: 'work' | 'set-up' };
+  readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
+}
+
+export const pages: readonly Page[] = [
+  {
+    ...{ pattern: '/', title: 'Start', access: 'signed-in' },
+    load: () => import('./pages/home.tsx'),
+  },
+  {
+    ...{ pattern: '/overview', title: 'Overview', access: 'overview.view' },
+    menu: { icon: 'chart', group: 'work' },
+    load: () => import('./pages/overview/overview.tsx'),
+  },
+  {
+    ...{ pattern: '/requests', title: 'Requests', access: 'requests.view' },
+    menu: { icon: 'list', group: 'work' },
+    load: () => import('./pages/requests/requests.tsx'),
+  },
+  {
+    ...{ pattern: '/requests/:id', title: 'Request', access: 'requests.view' },
+    load: () => import('./pages/requests/request.tsx'),
+  },
+  {
+    ...{ pattern: '/approvals', title: 'Approvals', access: 'requests.approve' },
+    menu: { icon: 'inbox', group: 'work' },
+    load: () => import('./pages/approvals/approvals.tsx'),
+  },
+  {
+    ...{ pattern: '/approvals/:id', title: 'Approval', access: 'requests.view' },
+    load: () => import('./pages/approvals/approval.tsx'),
+  },
+  {
+    ...{ pattern: '/agents', title: 'Agents', access: 'agents.view' },
+    menu: { icon: 'agent', group: 'work' },
+    load: () => import('./pages/agents/agents.tsx'),
+  },
+  {
+    ...{ pattern: '/agents/new', title: 'Register Agent', access: 'agents.register' },
+    load: () => import('./pages/agents/register.tsx'),
+  },
+  {
+    ...{ pattern: '/agents/:id', title: 'Agent', access: 'agents.view' },
+    load: () => import('./pages/agents/agent.tsx'),
+  },
+  {
+    ...{ pattern: '/policies', title: 'Policies', access: 'policies.view' },
+    menu: { icon: 'policy', group: 'work' },
+    load: () => import('./pages/policies/policies.tsx'),
+  },
+  {
+    ...{ pattern: '/policies/file', title: 'Policy file', access: 'policies.view' },
+    load: () => import('./pages/policies/file.tsx'),
+  },
+  {
+    ...{ pattern: '/playground', title: 'Playground', access: 'policies.try' },
+    menu: { icon: 'try', group: 'work' },
+    load: () => import('./pages/playground/playground.tsx'),
+  },
+  {
+    ...{ pattern: '/access', title: 'Access', access: 'people.view' },
+    menu: { icon: 'people', group: 'set-up' },
+    load: () => import('./pages/access/access.tsx'),
+  },
+  {
+    ...{ pattern: '/audit', title: 'Audit', access: 'audit.view' },
+    menu: { icon: 'audit', group: 'set-up' },
+    load: () => import('./pages/audit/audit.tsx'),
+  },
+  {
+    ...{ pattern: '/account', title: 'Your account', access: 'signed-in' },
+    load: () => import('./pages/account/account.tsx'),
+  },
+  {
+    ...{ pattern: '/welcome', title: 'Welcome', access: 'signed-in' },
+    load: () => import('./pages/welcome/welcome.tsx'),
+  },
+  {
+    ...{ pattern: '/setup', title: 'Set up Writ', access: 'public' },
+    load: () => import('./pages/welcome/setup.tsx'),
+  },
+  {
+    ...{ pattern: '/invitation', title: 'Your invitation', access: 'public' },
+    load: () => import('./pages/access/invitation.tsx'),
+  },
+  {
+    ...{ pattern: '/apply', title: 'Apply for access', access: 'public' },
+    load: () => import('./pages/access/apply.tsx'),
+  },
+];

@@ -1,0 +1,76 @@
+// Who has access: people and what each may do, applications that wait for an answer, invitations, and the webhooks of
+// other services. Which of them is shown stands in the address.
+
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { usePlace } from '../../navigation.ts';
+import { ButtonLink } from '../../parts/button.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import './access.css';
+import { Applications } from './applications.tsx';
+import { Invitations } from './invitations.tsx';
+import { People } from './people.tsx';
+import { Webhooks } from './webhooks.tsx';
+
+const tabs = {
+  people: { title: 'People', access: 'people.view', Content: People },
+  applications: { title: 'Applications', access: 'applications.view', Content: Applications },
+  invitations: { title: 'Invitations', access: 'people.invite', Content: Invitations },
+  webhooks: { title: 'Webhooks', access: 'webhooks.view', Content: Webhooks },
+} as const;
+
+type TabName = keyof typeof tabs;
+const names = Object.keys(tabs) as TabName[];
+
+export default function Access() {
+  const { query } = usePlace();
+  const mayInvite = useGrant('people.invite') === 'yes';
+  const shown = names.find((name) => name === query.get('tab')) ?? 'people';
+  const { Content, access } = tabs[shown];
+  const maySee = useGrant(access) !== 'no';
+  return (
+    <PageFrame
+      title="Access"
+      lead="Who may come in, and what each may do."
+      actions={
+        mayInvite && (
+          <ButtonLink look="primary" icon="plus" href="/access?tab=invitations">
+            Invite
+          </ButtonLink>
+        )
+      }
+    >
+      <nav class="access-tabs" aria-label="Parts of access">
+        {names.map((name) => (
+          <Tab key={name} name={name} isHere={name === shown} />
+        ))}
+      </nav>
+      {maySee ? <Content /> : <p>This is for other roles.</p>}
+    </PageFrame>
+  );
+}
+
+function Tab({ name, isHere }: { readonly name: TabName; readonly isHere: boolean }) {
+  const { title, access } = tabs[name];
+  if (useGrant(access) === 'no') return null;
+  return (
+    <a href={`/access?tab=${name}`} aria-current={isHere ? 'page' : undefined}>
+      {title}
+      {name === 'applications' && <OpenCount />}
+    </a>
+  );
+}
+
+/** Applications without an answer yet; overdue ones are told with it. */
+function OpenCount() {
+  const { data } = useResource('listApplications', { query: { limit: '200' } }, ['people']);
+  const open = (data?.items ?? []).filter(({ status }) => status === 'open');
+  const overdue = open.filter(({ is_overdue: isOverdue }) => isOverdue).length;
+  if (open.length === 0) return null;
+  return (
+    <span class={overdue > 0 ? 'access-count access-count-overdue' : 'access-count'}>
+      {open.length}
+      <span class="visually-hidden"> waiting{overdue > 0 && `, ${overdue} overdue`}</span>
+    </span>
+  );
+}

@@ -1,0 +1,157 @@
+// Applications for access: those that wait, the most urgent first, each with the time that is left of its 24 hours; and
+// those that have their answer.
+
+import { useState } from 'preact/hooks';
+import type { Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { usePlace } from '../../navigation.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { FewLines } from '../../parts/few-lines.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Ago, spanText, useNow } from '../../parts/time.tsx';
+import { DeclineDialog, GrantDialog } from './application-dialogs.tsx';
+
+export type Application = Reply<'listApplications'>['items'][number];
+
+interface Open {
+  readonly kind: 'grant' | 'decline';
+  readonly application: Application;
+}
+
+export function Applications() {
+  const { query } = usePlace();
+  const asked = { limit: '200', cursor: query.get('cursor') ?? undefined };
+  const { data, problem, reload } = useResource('listApplications', { query: asked }, ['people']);
+  const [open, setOpen] = useState<Open | null>(null);
+  const items = data?.items ?? [];
+  const waiting = items
+    .filter(({ status }) => status === 'open')
+    .toSorted((a, b) => a.due_at.localeCompare(b.due_at));
+  const answered = items.filter(({ status }) => status !== 'open');
+  const dialog = { onChange: reload, onClose: () => setOpen(null) };
+  return (
+    <>
+      <ProblemNote problem={problem} onRetry={reload} />
+      <Section title="Waiting for an answer" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
+        {data === null && problem === null && <Loading />}
+        {data !== null && waiting.length === 0 && (
+          <Empty icon="inbox" title="Nobody waits for an answer">
+            <p>
+              Anybody may apply at <a href="/apply">{`${window.location.host}/apply`}</a>, and is answered
+              within 24 hours.
+            </p>
+          </Empty>
+        )}
+        <ul class="access-applications">
+          {waiting.map((application) => (
+            <Waiting key={application.id} application={application} onOpen={setOpen} />
+          ))}
+        </ul>
+      </Section>
+      {answered.length > 0 && (
+        <Section title="Answered">
+          <Answered applications={answered} />
+        </Section>
+      )}
+      {open?.kind === 'grant' && <GrantDialog application={open.application} {...dialog} />}
+      {open?.kind === 'decline' && <DeclineDialog application={open.application} {...dialog} />}
+    </>
+  );
+}
+
+function Waiting({
+  application,
+  onOpen,
+}: {
+  readonly application: Application;
+  readonly onOpen: (open: Open) => void;
+}) {
+  const mayDecide = useGrant('applications.decide') === 'yes';
+  const { name, email, reason, created_at: at } = application;
+  return (
+    <li>
+      <div class="access-application">
+        <p class="access-application-head">
+          <strong>
+            <PlainText text={name} isShort />
+          </strong>
+          <PlainText text={email} isShort />
+          <Due at={application.due_at} />
+        </p>
+        <FewLines text={reason} />
+        <p class="access-soft">
+          Applied <Ago at={at} />
+        </p>
+      </div>
+      {mayDecide && (
+        <div class="form-actions">
+          <Button look="primary" onClick={() => onOpen({ kind: 'grant', application })}>
+            Grant…<span class="visually-hidden"> {email}</span>
+          </Button>
+          <Button onClick={() => onOpen({ kind: 'decline', application })}>
+            Decline…<span class="visually-hidden"> {email}</span>
+          </Button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** The clock of the 24 hours. */
+function Due({ at }: { readonly at: string }) {
+  const leftMs = Date.parse(at) - useNow();
+  if (leftMs < 0) {
+    return (
+      <Badge tone="deny" icon="warning">
+        {`Overdue for ${spanText(-leftMs)}`}
+      </Badge>
+    );
+  }
+  const isSoon = leftMs < 4 * 3_600_000;
+  return (
+    <Badge tone={isSoon ? 'escalate' : 'unknown'} icon="clock">
+      {`${spanText(leftMs)} left`}
+    </Badge>
+  );
+}
+
+function Answered({ applications }: { readonly applications: readonly Application[] }) {
+  return (
+    <TableScroll label="Answered applications">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Who</th>
+            <th scope="col">Answer</th>
+            <th scope="col">Reason given</th>
+            <th scope="col">When</th>
+          </tr>
+        </thead>
+        <tbody>
+          {applications.map(({ id, name, email, status, answer, decided_at: at }) => (
+            <tr key={id}>
+              <td>
+                <PlainText text={name} isShort /> <span class="access-soft">{email}</span>
+              </td>
+              <td>
+                {status === 'granted' ? (
+                  <Badge tone="allow">Granted</Badge>
+                ) : (
+                  <Badge tone="deny">Declined</Badge>
+                )}
+              </td>
+              <td>{answer !== null && <FewLines text={answer} />}</td>
+              <td class="access-when">{at !== null && <Ago at={at} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}

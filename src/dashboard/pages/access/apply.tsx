@@ -1,0 +1,99 @@
+// Anybody may apply for access; who has applied learns until when they will have an answer.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Note, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { Ago, At } from '../../parts/time.tsx';
+
+const reasonLengthMax = 2_000;
+
+export default function Apply() {
+  const [answer, setAnswer] = useState<Reply<'apply'> | null>(null);
+  return (
+    <div class="alone-card">
+      <PageFrame title="Apply for access" lead="Somebody who runs this service answers within 24 hours.">
+        {answer === null ? <ApplyForm onDone={setAnswer} /> : <Applied dueAt={answer.due_at} />}
+        <p>
+          You have an account? <a href="/">Sign in</a>.
+        </p>
+      </PageFrame>
+    </div>
+  );
+}
+
+function Applied({ dueAt }: { readonly dueAt: string }) {
+  return (
+    <div role="status">
+      <Note tone="allow" icon="check">
+        <strong>Your application has arrived.</strong>
+        <p>
+          You will have an answer by <At at={dueAt} /> (<Ago at={dueAt} />
+          ): a link to come in with, or the reason why not.
+        </p>
+      </Note>
+    </div>
+  );
+}
+
+function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'apply'>) => void }) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [reason, setReason] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const send = (): Promise<void> =>
+    run(async () =>
+      onDone(await call('apply', { body: { name: name.trim(), email: email.trim(), reason } })),
+    );
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <ProblemNote problem={problem} />
+      <Field label="Your name" problem={detailFor(problem, 'name')}>
+        <input
+          autoComplete="name"
+          required
+          maxLength={100}
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </Field>
+      <Field label="E-mail address" problem={detailFor(problem, 'email')}>
+        <input
+          type="email"
+          autoComplete="email"
+          required
+          maxLength={254}
+          value={email}
+          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+      </Field>
+      <Field
+        label="What you need it for"
+        help={`${reason.length} of ${reasonLengthMax.toLocaleString()} characters`}
+        problem={detailFor(problem, 'reason')}
+      >
+        <textarea
+          required
+          maxLength={reasonLengthMax}
+          value={reason}
+          onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+      </Field>
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          Apply
+        </Button>
+      </div>
+    </form>
+  );
+}

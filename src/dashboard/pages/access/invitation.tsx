@@ -1,0 +1,74 @@
+// An invitation, by its link: a password, and in one is. The link's token leaves the address at once.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { useSending } from '../../parts/form.ts';
+import { useJoin } from '../../parts/join.ts';
+import { useLinkToken } from '../../parts/link-token.ts';
+import { NewPassword } from '../../parts/new-password.tsx';
+import { Note, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+
+export default function Invitation() {
+  const token = useLinkToken();
+  return (
+    <div class="alone-card">
+      <PageFrame title="Your invitation" lead="Choose a password, and you are in.">
+        {token === null ? <NoToken /> : <InvitationForm token={token} />}
+      </PageFrame>
+    </div>
+  );
+}
+
+function NoToken() {
+  return (
+    <Note tone="escalate" icon="warning">
+      <p>The link is not whole. Open it again as it was given to you; it is good once, for a week.</p>
+      <p>
+        If you have used it, <a href="/">sign in</a>; if it is lost, ask for another.
+      </p>
+    </Note>
+  );
+}
+
+function InvitationForm({ token }: { readonly token: string }) {
+  const [password, setPassword] = useState('');
+  const [email, setEmail] = useState<string | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const join = useJoin();
+  const send = (): Promise<void> =>
+    run(async () => {
+      const address = email ?? (await call('acceptInvitation', { body: { token, password } })).email;
+      setEmail(address);
+      await join({ email: address, password, next: '/' });
+    });
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      {email !== null && problem !== null && (
+        <Note tone="allow" icon="check">
+          Your account is made. Only signing in is left: try again.
+        </Note>
+      )}
+      <ProblemNote problem={problem} />
+      <NewPassword
+        value={password}
+        onInput={setPassword}
+        names={[]}
+        problem={detailFor(problem, 'password')}
+      />
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          {email === null ? 'Come in' : 'Sign in'}
+        </Button>
+      </div>
+    </form>
+  );
+}

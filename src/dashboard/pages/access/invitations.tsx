@@ -1,0 +1,75 @@
+// Inviting somebody: who they are and what they may do; their link is shown once.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { InvitationLink } from './invitation-link.tsx';
+import { type Standing, StandingFields } from './standing-fields.tsx';
+
+export function Invitations() {
+  const [invited, setInvited] = useState<Reply<'invite'> | null>(null);
+  if (invited === null) return <InviteForm onDone={setInvited} />;
+  return (
+    <Section title="Invited">
+      <InvitationLink invited={invited} />
+      <div class="form-actions">
+        <Button onClick={() => setInvited(null)}>Invite another</Button>
+      </div>
+    </Section>
+  );
+}
+
+function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) => void }) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [standing, setStanding] = useState<Standing>({ roles: [], groups: [] });
+  const { isBusy, problem, run } = useSending();
+  const send = (): Promise<void> =>
+    run(async () => {
+      const body = { name: name.trim(), email: email.trim(), ...standing };
+      onDone(await call('invite', { body }));
+    });
+  return (
+    <Section title="Invite somebody">
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field label="Name" problem={detailFor(problem, 'name')}>
+          <input
+            required
+            maxLength={100}
+            autoComplete="off"
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </Field>
+        <Field label="E-mail address" problem={detailFor(problem, 'email')}>
+          <input
+            type="email"
+            required
+            maxLength={254}
+            autoComplete="off"
+            value={email}
+            onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+          />
+        </Field>
+        <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Make the invitation
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}

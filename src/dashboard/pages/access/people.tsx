@@ -1,0 +1,90 @@
+// The people with what each may do; one of them, who stands in the address, opens to be changed.
+
+import type { Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { Marks } from '../../parts/roles.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { PersonDialog } from './person-dialog.tsx';
+
+export type Person = Reply<'getPerson'>;
+
+export function People() {
+  const { query } = usePlace();
+  const cursor = query.get('cursor') ?? undefined;
+  const { data, problem, isLoading, reload } = useResource('listPeople', { query: { cursor } }, ['people']);
+  const personId = query.get('person');
+  return (
+    <Section title="People" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading />}
+      {data?.items.length === 0 && <Empty icon="people" title="Nobody else on this page" />}
+      {data !== null && data.items.length > 0 && <PeopleTable people={data.items} isOld={isLoading} />}
+      {personId !== null && (
+        <PersonDialog id={personId} onChange={reload} onClose={() => setQuery({ person: null })} />
+      )}
+    </Section>
+  );
+}
+
+function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; readonly isOld: boolean }) {
+  const mayChange = useGrant('people.change') === 'yes';
+  return (
+    <TableScroll label="List of people" isOld={isOld}>
+      <table class="table table-stack">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">E-mail address</th>
+            <th scope="col">Roles</th>
+            <th scope="col">Groups</th>
+            <th scope="col">Status</th>
+            <th scope="col">Codes</th>
+            <th scope="col">Here since</th>
+            {mayChange && <td />}
+          </tr>
+        </thead>
+        <tbody>
+          {people.map((person) => (
+            <tr key={person.id}>
+              <td data-label="Name">
+                <PlainText text={person.name} isShort />
+              </td>
+              <td data-label="E-mail">
+                <PlainText text={person.email} isShort />
+              </td>
+              <td data-label="Roles">
+                <Marks words={person.roles} />
+              </td>
+              <td data-label="Groups">
+                <Marks words={person.groups} />
+              </td>
+              <td data-label="Status">
+                <StatusBadge status={person.status} />
+              </td>
+              <td data-label="Codes">{person.has_totp ? 'set up' : 'no'}</td>
+              <td data-label="Here since" class="access-when">
+                <Ago at={person.created_at} />
+              </td>
+              {mayChange && (
+                <td class="access-end">
+                  <Button onClick={() => setQuery({ person: person.id })}>
+                    Change<span class="visually-hidden"> {person.email}</span>
+                  </Button>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}

@@ -1,0 +1,160 @@
+// Changing somebody: name, roles, groups, whether they may come in, and helping out who has lost their authenticator.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { usePerson, useSession } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { isRole } from '../../parts/roles.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import type { Person } from './people.tsx';
+import { type Standing, StandingFields } from './standing-fields.tsx';
+
+interface PersonDialogProps {
+  readonly id: string;
+  readonly onChange: () => void;
+  readonly onClose: () => void;
+}
+
+export function PersonDialog({ id, onChange, onClose }: PersonDialogProps) {
+  const { data, problem, reload } = useResource('getPerson', { params: { id } });
+  const onChanged = (): void => {
+    reload();
+    onChange();
+  };
+  return (
+    <Dialog title="Change a person" onClose={onClose}>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading />}
+      {data !== null && (
+        <>
+          <p class="access-soft">
+            <bdi>{data.email}</bdi>
+          </p>
+          <PersonForm key={data.id} person={data} onChange={onChanged} onClose={onClose} />
+          <HelpAndDoor person={data} onChange={onChanged} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface PartProps {
+  readonly person: Person;
+  readonly onChange: () => void;
+}
+
+function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClose: () => void }) {
+  const [name, setName] = useState(person.name);
+  const [standing, setStanding] = useState<Standing>({
+    roles: person.roles.filter(isRole),
+    groups: person.groups,
+  });
+  const { isBusy, problem, run } = useSending();
+  const { take } = useSession();
+  const me = usePerson();
+  const save = (): Promise<void> =>
+    run(async () => {
+      const body = { name: name.trim(), ...standing };
+      await call('changePerson', { params: { id: person.id }, body });
+      // Who changes their own roles sees at once what is left to them.
+      if (person.id === me.id) take(await call('getSession'));
+      tellDone('Changed');
+      onChange();
+      onClose();
+    });
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <ProblemNote problem={problem} />
+      <Field label="Name" problem={detailFor(problem, 'name')}>
+        <input
+          required
+          maxLength={100}
+          autoComplete="off"
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </Field>
+      <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          Save
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </form>
+  );
+}
+
+type Question = 'codes' | 'door' | null;
+
+/** What is asked twice: it takes something away from somebody. */
+function HelpAndDoor({ person, onChange }: PartProps) {
+  const [question, setQuestion] = useState<Question>(null);
+  const { isBusy, problem, run } = useSending();
+  const isIn = person.status === 'active';
+  const params = { id: person.id };
+  const setStatus = (status: Person['status']): Promise<void> =>
+    run(async () => {
+      await call('changePerson', { params, body: { status } });
+      tellDone(
+        status === 'active' ? 'They may come in again' : 'They are out, and all their sessions with them',
+      );
+      setQuestion(null);
+      onChange();
+    });
+  const removeCodes = (): Promise<void> =>
+    run(async () => {
+      await call('removeCodesOfPerson', { params });
+      tellDone('Their one-time codes are removed');
+      setQuestion(null);
+      onChange();
+    });
+  return (
+    <section class="access-door" aria-label="Coming in">
+      <ProblemNote problem={problem} />
+      {question === null && (
+        <div class="form-actions">
+          {person.has_totp && <Button onClick={() => setQuestion('codes')}>Reset one-time codes</Button>}
+          {isIn ? (
+            <Button onClick={() => setQuestion('door')}>Disable</Button>
+          ) : (
+            <Button isBusy={isBusy} onClick={() => void setStatus('active')}>
+              Enable
+            </Button>
+          )}
+        </div>
+      )}
+      {question !== null && (
+        <Note tone="escalate" icon="warning">
+          <p>
+            {question === 'codes'
+              ? 'They come in with their password alone until they set codes up anew. Be sure that it is them who asks.'
+              : 'They are out at once: their sessions and tokens end. What they did stays in the record.'}
+          </p>
+          <div class="form-actions">
+            <Button
+              look="danger"
+              isBusy={isBusy}
+              onClick={() => void (question === 'codes' ? removeCodes() : setStatus('disabled'))}
+            >
+              {question === 'codes' ? 'Reset the codes' : 'Disable them'}
+            </Button>
+            <Button onClick={() => setQuestion(null)}>Not now</Button>
+          </div>
+        </Note>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+// Roles and groups of somebody. Groups are those that the policies ask, and what somebody holds beside them: a group that
+// nobody asks is most likely a slip of the pen.
+
+import { useRef } from 'preact/hooks';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { ProblemNote } from '../../parts/note.tsx';
+import { type Role, RoleChoice, roles } from '../../parts/roles.tsx';
+
+export interface Standing {
+  readonly roles: readonly Role[];
+  readonly groups: readonly string[];
+}
+
+interface StandingFieldsProps {
+  readonly standing: Standing;
+  readonly onChange: (standing: Standing) => void;
+  readonly problem: unknown;
+}
+
+/** Only an admin hands them out. */
+const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
+/** The control owner of an agent is always one of this group for it. */
+const implied = 'owner';
+
+export function StandingFields({ standing, onChange, problem }: StandingFieldsProps) {
+  const isAdmin = useGrant('people.change') === 'yes';
+  const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
+  const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
+  const held = useRef(standing.groups).current;
+  const others = held.filter((group) => !asked.some(({ name }) => name === group));
+  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy asks it now' }))];
+  const problemOfGroups = detailFor(problem, 'groups');
+  return (
+    <>
+      <RoleChoice
+        offered={isAdmin ? roles : roles.filter((role) => !rolesOfAdmins.includes(role))}
+        chosen={standing.roles}
+        onChoose={(chosen) => onChange({ ...standing, roles: chosen })}
+        problem={detailFor(problem, 'roles')}
+      />
+      <ProblemNote problem={policies.problem} onRetry={policies.reload} />
+      <fieldset>
+        <legend class="field-legend">Groups that they approve for</legend>
+        {groups.map(({ name, title }) => (
+          <label class="choice" key={name}>
+            <input
+              type="checkbox"
+              checked={standing.groups.includes(name)}
+              onChange={({ currentTarget: { checked } }) => {
+                const rest = standing.groups.filter((one) => one !== name);
+                onChange({ ...standing, groups: checked ? [...rest, name] : rest });
+              }}
+            />
+            <span>
+              {name} <span class="access-soft">{title}</span>
+            </span>
+          </label>
+        ))}
+        {groups.length === 0 && policies.data !== null && (
+          <p class="access-soft">The policies ask no group for approvals yet.</p>
+        )}
+        {problemOfGroups !== null && <p class="field-problem">{problemOfGroups}</p>}
+      </fieldset>
+    </>
+  );
+}

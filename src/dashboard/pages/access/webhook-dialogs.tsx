@@ -1,0 +1,157 @@
+// Adding a webhook, giving it another secret, and deleting it. A secret is shown once.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import type { Webhook } from './webhooks.tsx';
+
+type Event = Webhook['events'][number];
+
+const meanings: Readonly<Record<Event, string>> = {
+  'request.pending': 'a request waits for people',
+  'request.decided': 'it waits no more',
+  'policies.reload_failed': 'changed policies did not take over',
+  'agent.revoked': 'an agent was revoked',
+};
+const events = Object.keys(meanings) as Event[];
+
+interface MakeProps {
+  readonly onChange: () => void;
+  readonly onClose: () => void;
+}
+
+export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
+  const [url, setUrl] = useState('');
+  const [chosen, setChosen] = useState<readonly Event[]>(events);
+  const [made, setMade] = useState<Reply<'makeWebhook'> | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const make = (): Promise<void> =>
+    run(async () => {
+      setMade(await call('makeWebhook', { body: { url: url.trim(), events: chosen } }));
+      onChange();
+    });
+  if (made !== null) return <Secret secret={made.secret} url={made.webhook.url} onClose={onClose} />;
+  return (
+    <Dialog title="Add a webhook" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void make();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field
+          label="Address"
+          help="Where messages are sent to, by https: and on the public Internet."
+          problem={detailFor(problem, 'url')}
+        >
+          <input
+            type="url"
+            required
+            maxLength={2_000}
+            autoComplete="off"
+            value={url}
+            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+          />
+        </Field>
+        <fieldset>
+          <legend class="field-legend">It hears of</legend>
+          {events.map((one) => (
+            <label class="choice" key={one}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(one)}
+                onChange={({ currentTarget: { checked } }) =>
+                  setChosen(events.filter((event) => (event === one ? checked : chosen.includes(event))))
+                }
+              />
+              <span>
+                {one} <span class="access-soft">{meanings[one]}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Add the webhook
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface SecretProps {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+}
+
+export function SecretDialog({ webhook, onClose }: SecretProps) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const rotate = (): Promise<void> =>
+    run(async () => setSecret((await call('rotateWebhookSecret', { params: { id: webhook.id } })).secret));
+  if (secret !== null) return <Secret secret={secret} url={webhook.url} onClose={onClose} />;
+  return (
+    <Dialog title="A new secret" onClose={onClose}>
+      <p>For 24 hours messages are signed with both, so that the other side can change over.</p>
+      <ProblemNote problem={problem} />
+      <div class="form-actions">
+        <Button look="primary" isBusy={isBusy} onClick={() => void rotate()}>
+          Make a new secret
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Secret({ secret, url, onClose }: { secret: string; url: string; onClose: () => void }) {
+  return (
+    <Dialog title="The secret of the webhook" onClose={onClose}>
+      <ShownOnce title={url} label="secret" text={secret}>
+        <p>The receiver checks the signature of each message with it, as Standard Webhooks says.</p>
+      </ShownOnce>
+      <div class="form-actions">
+        <Button look="primary" onClick={onClose}>
+          I have stored it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+export function RemoveWebhookDialog({ webhook, onChange, onClose }: SecretProps & MakeProps) {
+  const { isBusy, problem, run } = useSending();
+  const remove = (): Promise<void> =>
+    run(async () => {
+      await call('removeWebhook', { params: { id: webhook.id } });
+      tellDone('The webhook is deleted');
+      onChange();
+      onClose();
+    });
+  return (
+    <Dialog title="Delete the webhook" onClose={onClose}>
+      <p>
+        <PlainText text={webhook.url} /> is sent nothing more, and what waits for it is dropped.
+      </p>
+      <ProblemNote problem={problem} />
+      <div class="form-actions">
+        <Button look="danger" isBusy={isBusy} onClick={() => void remove()}>
+          Delete it
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,133 @@
+// Webhooks: which services hear of what, how that goes, and what an admin does about it. Which one's deliveries are shown
+// stands in the address.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { Marks } from '../../parts/roles.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { MakeWebhookDialog, RemoveWebhookDialog, SecretDialog } from './webhook-dialogs.tsx';
+
+export type Webhook = Reply<'listWebhooks'>['items'][number];
+
+export function Webhooks() {
+  const mayChange = useGrant('webhooks.change') === 'yes';
+  const { data, problem, reload } = useResource('listWebhooks', {});
+  const [isMaking, setMaking] = useState(false);
+  return (
+    <Section
+      title="Webhooks"
+      actions={
+        mayChange && (
+          <Button icon="plus" onClick={() => setMaking(true)}>
+            Add a webhook
+          </Button>
+        )
+      }
+    >
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading />}
+      {data?.items.length === 0 && (
+        <Empty icon="open" title="No webhook yet">
+          A webhook tells another service that a request waits or was decided, that policies failed to load,
+          or that an agent was revoked.
+        </Empty>
+      )}
+      <ul class="access-webhooks">
+        {data?.items.map((webhook) => (
+          <OneWebhook key={webhook.id} webhook={webhook} mayChange={mayChange} onChange={reload} />
+        ))}
+      </ul>
+      {isMaking && <MakeWebhookDialog onChange={reload} onClose={() => setMaking(false)} />}
+    </Section>
+  );
+}
+
+interface OneWebhookProps {
+  readonly webhook: Webhook;
+  readonly mayChange: boolean;
+  readonly onChange: () => void;
+}
+
+function OneWebhook({ webhook, mayChange, onChange }: OneWebhookProps) {
+  const { query } = usePlace();
+  const { id, url, events, status, disabled_because: because, failing_since: failing } = webhook;
+  const isOpen = query.get('webhook') === id;
+  return (
+    <li>
+      <div class="access-webhook-head">
+        <code>
+          <PlainText text={url} isShort />
+        </code>
+        <StatusBadge status={status} />
+      </div>
+      <Marks words={events} />
+      {because !== null && (
+        <Note tone="deny" icon="warning">
+          Disabled: <PlainText text={because} />
+        </Note>
+      )}
+      {failing !== null && because === null && (
+        <Note tone="escalate" icon="warning">
+          Every attempt has failed since <Ago at={failing} />.
+        </Note>
+      )}
+      <div class="form-actions">
+        <Button
+          icon={isOpen ? 'down' : 'right'}
+          aria-expanded={isOpen}
+          onClick={() => setQuery({ webhook: isOpen ? null : id })}
+        >
+          Deliveries<span class="visually-hidden"> to {url}</span>
+        </Button>
+        {mayChange && <WebhookActions webhook={webhook} onChange={onChange} />}
+      </div>
+      {isOpen && <Deliveries webhookId={id} />}
+    </li>
+  );
+}
+
+function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'>) {
+  const { id, url, status } = webhook;
+  const [open, setOpen] = useState<'secret' | 'remove' | null>(null);
+  const { problem, run } = useSending();
+  const params = { id };
+  const test = (): Promise<void> =>
+    run(async () => {
+      await call('testWebhook', { params });
+      tellDone('A test message is on its way: it stands among the deliveries');
+      setQuery({ webhook: id });
+    });
+  const setStatus = (next: Webhook['status']): Promise<void> =>
+    run(async () => {
+      await call('changeWebhook', { params, body: { status: next } });
+      tellDone(next === 'active' ? 'The webhook is sent messages again' : 'The webhook is disabled');
+      onChange();
+    });
+  const close = (): void => setOpen(null);
+  const to = <span class="visually-hidden"> {url}</span>;
+  return (
+    <>
+      <Button onClick={test}>Send a test{to}</Button>
+      <Button onClick={() => setOpen('secret')}>New secret{to}</Button>
+      <Button onClick={() => setStatus(status === 'active' ? 'disabled' : 'active')}>
+        {status === 'active' ? 'Disable' : 'Enable'}
+        {to}
+      </Button>
+      <Button onClick={() => setOpen('remove')}>Delete{to}</Button>
+      <ProblemNote problem={problem} />
+      {open === 'secret' && <SecretDialog webhook={webhook} onClose={close} />}
+      {open === 'remove' && <RemoveWebhookDialog webhook={webhook} onChange={onChange} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,160 @@
+// One-time codes: set up by a secret for an authenticator app and the first code of it, given up by a last one.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { usePerson, useSession } from '../../api/session.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CopyText } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import { QrCode } from './qr-code.tsx';
+
+export function Codes() {
+  const { has_totp: isSetUp } = usePerson();
+  const [offer, setOffer] = useState<Reply<'offerCodes'> | null>(null);
+  const [isRemoving, setRemoving] = useState(false);
+  const { isBusy, problem, run } = useSending();
+  return (
+    <Section
+      title="One-time codes"
+      actions={isSetUp ? <Badge tone="allow">Set up</Badge> : <Badge tone="unknown">Not set up</Badge>}
+    >
+      <p>
+        {isSetUp
+          ? 'Signing in with your password asks for a code of your authenticator app, and so does a step-up.'
+          : 'An authenticator app on your telephone shows a code that is good for half a minute. A step-up needs one, or a passkey.'}
+      </p>
+      <ProblemNote problem={problem} />
+      {isSetUp && (
+        <div class="form-actions">
+          <Button onClick={() => setRemoving(true)}>Remove</Button>
+        </div>
+      )}
+      {!isSetUp && offer === null && (
+        <div class="form-actions">
+          <Button
+            icon="reauth"
+            isBusy={isBusy}
+            onClick={() => void run(async () => setOffer(await call('offerCodes')))}
+          >
+            Set up
+          </Button>
+        </div>
+      )}
+      {!isSetUp && offer !== null && <Confirm offer={offer} onClose={() => setOffer(null)} />}
+      {isRemoving && <RemoveDialog onClose={() => setRemoving(false)} />}
+    </Section>
+  );
+}
+
+/** The session says whether codes are set up. */
+function useSessionAnew(): () => Promise<void> {
+  const { take } = useSession();
+  return async () => take(await call('getSession'));
+}
+
+function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; readonly onClose: () => void }) {
+  const [code, setCode] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const lookAnew = useSessionAnew();
+  const confirm = (): Promise<void> =>
+    run(async () => {
+      await call('confirmCodes', { body: { secret: offer.secret, code: code.replaceAll(' ', '') } });
+      tellDone('One-time codes are set up');
+      onClose();
+      await lookAnew();
+    });
+  return (
+    <div class="account-code">
+      <QrCode
+        text={offer.uri}
+        label="QR code for an authenticator app; the secret stands beside it as text"
+      />
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void confirm();
+        }}
+      >
+        <p>Scan it with your app, or type the secret there:</p>
+        <CopyText text={offer.secret} label="secret" />
+        <ProblemNote problem={problem} />
+        <Field label="First code" help="The six digits that the app shows now.">
+          <input
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            maxLength={7}
+            value={code}
+            onInput={({ currentTarget }) => setCode(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Confirm
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </div>
+  );
+}
+
+function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const lookAnew = useSessionAnew();
+  const remove = (): Promise<void> =>
+    run(async () => {
+      await call('removeCodes', { body: { password, code: code.replaceAll(' ', '') } });
+      tellDone('One-time codes are removed');
+      onClose();
+      await lookAnew();
+    });
+  return (
+    <Dialog title="Remove one-time codes" onClose={onClose}>
+      <p>Your password alone will let you in then. Your password and a last code say that it is you.</p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void remove();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field label="Your password">
+          <input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+          />
+        </Field>
+        <Field label="One-time code">
+          <input
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            maxLength={7}
+            value={code}
+            onInput={({ currentTarget }) => setCode(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="danger" type="submit" isBusy={isBusy}>
+            Remove them
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,46 @@
+// A QR code, drawn as one path. What draws it loads when it is needed.
+
+import { useEffect, useState } from 'preact/hooks';
+
+interface Drawing {
+  readonly size: number;
+  readonly path: string;
+}
+
+/** Nothing until it is drawn; where it cannot be, what it says must stand beside it as text. */
+export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const [drawing, setDrawing] = useState<Drawing | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    drawn(text).then(
+      (result) => {
+        if (isWanted) setDrawing(result);
+      },
+      () => undefined,
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [text]);
+  if (drawing === null) return <div class="account-qr" />;
+  return (
+    <svg
+      class="account-qr"
+      viewBox={`0 0 ${drawing.size} ${drawing.size}`}
+      shape-rendering="crispEdges"
+      role="img"
+      aria-label={label}
+    >
+      <path d={drawing.path} fill="#000000" />
+    </svg>
+  );
+}
+
+async function drawn(text: string): Promise<Drawing> {
+  const { encode } = await import('uqr');
+  const { size, data } = encode(text, { ecc: 'M', border: 2 });
+  const squares = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return { size, path: squares.join('') };
+}

@@ -1,0 +1,217 @@
+// Personal tokens, for one's programs: made with some of one's roles, shown once, removed at any time.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { usePerson } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { isRole, Marks, type Role, RoleChoice } from '../../parts/roles.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+
+type Token = Reply<'listTokens'>['items'][number];
+
+export function Tokens() {
+  const { data, problem, reload } = useResource('listTokens', {});
+  const [open, setOpen] = useState<'make' | Token | null>(null);
+  return (
+    <Section
+      title="Personal tokens"
+      actions={
+        <Button icon="plus" onClick={() => setOpen('make')}>
+          Make a token
+        </Button>
+      }
+    >
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading lines={2} />}
+      {data?.items.length === 0 && (
+        <Empty icon="key" title="No token yet">
+          <p>
+            A program sends one as <code>Authorization: Bearer writp_…</code> and can do what you can, as far
+            as you allow it to.
+          </p>
+        </Empty>
+      )}
+      {data !== null && data.items.length > 0 && <TokenTable tokens={data.items} onRemove={setOpen} />}
+      {open === 'make' && <MakeDialog onChange={reload} onClose={() => setOpen(null)} />}
+      {open !== null && open !== 'make' && (
+        <RemoveDialog token={open} onChange={reload} onClose={() => setOpen(null)} />
+      )}
+    </Section>
+  );
+}
+
+interface TableProps {
+  readonly tokens: readonly Token[];
+  readonly onRemove: (token: Token) => void;
+}
+
+function TokenTable({ tokens, onRemove }: TableProps) {
+  return (
+    <TableScroll label="Tokens">
+      <table class="table table-stack">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Token</th>
+            <th scope="col">Roles</th>
+            <th scope="col">Made</th>
+            <th scope="col">Ends</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <td data-label="Name">
+                <PlainText text={token.name} isShort />
+              </td>
+              <td data-label="Token">
+                <code>writp_{token.id}…</code>
+              </td>
+              <td data-label="Roles">
+                <Marks words={token.roles} />
+              </td>
+              <td data-label="Made">
+                <Ago at={token.created_at} />
+              </td>
+              <td data-label="Ends">
+                <Ago at={token.ends_at} />
+              </td>
+              <td class="account-end">
+                <Button onClick={() => onRemove(token)}>
+                  Remove
+                  <span class="visually-hidden">
+                    {' '}
+                    <PlainText text={token.name} isShort />
+                  </span>
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+interface DialogProps {
+  readonly onChange: () => void;
+  readonly onClose: () => void;
+}
+
+const spans = [
+  ['7', 'a week'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['366', 'a year'],
+] as const;
+
+function MakeDialog({ onChange, onClose }: DialogProps) {
+  const held = usePerson().roles.filter(isRole);
+  const [name, setName] = useState('');
+  const [roles, setRoles] = useState<readonly Role[]>(held.length === 1 ? held : []);
+  const [days, setDays] = useState('90');
+  const [made, setMade] = useState<Reply<'createToken'> | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const make = (): Promise<void> =>
+    run(async () => {
+      setMade(await call('createToken', { body: { name: name.trim(), roles, days: Number(days) } }));
+      onChange();
+    });
+  if (made !== null) {
+    return (
+      <Dialog title="The new token" onClose={onClose}>
+        <ShownOnce title={made.name} label="token" text={made.token} />
+        <div class="form-actions">
+          <Button look="primary" onClick={onClose}>
+            I have stored it
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Make a token" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void make();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field label="Name" help="What will use it." problem={detailFor(problem, 'name')}>
+          <input
+            required
+            maxLength={100}
+            autoComplete="off"
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </Field>
+        <RoleChoice
+          legend="It may act as"
+          offered={held}
+          chosen={roles}
+          onChoose={setRoles}
+          problem={detailFor(problem, 'roles')}
+        />
+        <Field label="Good for" problem={detailFor(problem, 'days')}>
+          <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
+            {spans.map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Make the token
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function RemoveDialog({ token, onChange, onClose }: DialogProps & { readonly token: Token }) {
+  const { isBusy, problem, run } = useSending();
+  const remove = (): Promise<void> =>
+    run(async () => {
+      await call('removeToken', { params: { id: token.id } });
+      tellDone('The token is removed');
+      onChange();
+      onClose();
+    });
+  return (
+    <Dialog title="Remove the token" onClose={onClose}>
+      <p>
+        Whatever still sends{' '}
+        <strong>
+          <PlainText text={token.name} isShort />
+        </strong>{' '}
+        is refused from now on.
+      </p>
+      <ProblemNote problem={problem} />
+      <div class="form-actions">
+        <Button look="danger" isBusy={isBusy} onClick={() => void remove()}>
+          Remove it
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,154 @@
+// What changes how an agent stands: the kill switch, disabling and enabling, and revoking, which takes its name, since
+// nothing brings it back.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import type { AgentProps } from './agent.tsx';
+
+type Open = 'stop' | 'disable' | 'enable' | 'revoke' | null;
+
+export function AgentActions({ agent, onChange }: AgentProps) {
+  const [open, setOpen] = useState<Open>(null);
+  const mayStop = useGrant('switches.use') === 'yes';
+  const mayDisable = useGrant('agents.disable') !== 'no';
+  const mayEnable = useGrant('agents.enable') !== 'no';
+  const mayRevoke = useGrant('agents.revoke') !== 'no';
+  if (agent.status === 'revoked') return null;
+  const close = (): void => setOpen(null);
+  return (
+    <>
+      {mayEnable && agent.status === 'disabled' && (
+        <Button look="primary" onClick={() => setOpen('enable')}>
+          Enable
+        </Button>
+      )}
+      {mayDisable && agent.status === 'active' && <Button onClick={() => setOpen('disable')}>Disable</Button>}
+      {mayStop && (
+        <Button icon="stop" onClick={() => setOpen('stop')}>
+          Stop
+        </Button>
+      )}
+      {mayRevoke && (
+        <Button icon="close" onClick={() => setOpen('revoke')}>
+          Revoke
+        </Button>
+      )}
+      {open === 'stop' && <KillSwitchDialog agent={agent} onClose={close} />}
+      {(open === 'disable' || open === 'enable') && (
+        <StatusDialog agent={agent} onChange={onChange} onClose={close} kind={open} />
+      )}
+      {open === 'revoke' && <RevokeDialog agent={agent} onChange={onChange} onClose={close} />}
+    </>
+  );
+}
+
+type DialogProps = AgentProps & { readonly onClose: () => void };
+
+const statusWords = {
+  disable: {
+    ...{ title: 'Disable the agent', word: 'Disable', done: 'is disabled' },
+    text: 'All its requests are refused from now on, and none of those that wait is approved, until somebody enables it again.',
+  },
+  enable: {
+    ...{ title: 'Enable the agent', word: 'Enable', done: 'may ask again' },
+    text: 'Its requests are decided again, with the keys that it has.',
+  },
+} as const;
+
+function StatusDialog({
+  agent,
+  onChange,
+  onClose,
+  kind,
+}: DialogProps & { readonly kind: 'disable' | 'enable' }) {
+  const { isBusy, problem, run } = useSending();
+  const { title, word, done, text } = statusWords[kind];
+  const change = (): Promise<void> =>
+    run(async () => {
+      await call(`${kind}Agent`, { params: { id: agent.id } });
+      tellDone(`${agent.name} ${done}`);
+      onChange();
+      onClose();
+    });
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>
+        <strong>
+          <bdi>{agent.name}</bdi>
+        </strong>
+        : {text}
+      </p>
+      <ProblemNote problem={problem} />
+      <div class="form-actions">
+        <Button
+          look={kind === 'disable' ? 'danger' : 'primary'}
+          isBusy={isBusy}
+          onClick={() => void change()}
+        >
+          {word}
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function RevokeDialog({ agent, onChange, onClose }: DialogProps) {
+  const [name, setName] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const isMeant = name === agent.name;
+  const revoke = (): Promise<void> =>
+    run(async () => {
+      await call('revokeAgent', { params: { id: agent.id }, body: { name } });
+      tellDone(`${agent.name} is revoked`);
+      onChange();
+      onClose();
+    });
+  return (
+    <Dialog title="Revoke the agent" onClose={onClose}>
+      <p>
+        All its requests are refused for good, whatever key they carry. Nothing brings it back: to go on, you
+        would register another agent. What it has done stays in the record.
+      </p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isMeant) void revoke();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field
+          label="Name of the agent"
+          help={
+            <>
+              Type <strong>{agent.name}</strong> to say that this one is meant.
+            </>
+          }
+        >
+          <input
+            required
+            autoComplete="off"
+            spellcheck={false}
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="danger" type="submit" isBusy={isBusy} disabled={!isMeant}>
+            Revoke for good
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

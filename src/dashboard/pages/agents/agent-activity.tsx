@@ -1,0 +1,143 @@
+// What an agent asked in the last 14 days: bars for the eye, a table for everybody.
+
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Loading, ProblemNote } from '../../parts/note.tsx';
+import { Facts, Section } from '../../parts/page.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { activityBars, type Bars, type Day, type Outcome, outcomes } from './activity-bars.ts';
+import type { AgentProps } from './agent.tsx';
+
+const words: Readonly<Record<Outcome, string>> = {
+  ...{ allow: 'Allow', deny: 'Deny', escalate: 'Escalate', reauth: 'Step-up', refused: 'Refused' },
+};
+
+export function AgentActivity({ agent: { id } }: AgentProps) {
+  const mayRequests = useGrant('requests.view') !== 'no';
+  const { data, problem, reload } = useResource('getAgentActivity', { params: { id } }, [
+    'requests',
+    'agents',
+  ]);
+  if (data === null) {
+    return (
+      <Section title="Activity">
+        <ProblemNote problem={problem} onRetry={reload} />
+        {problem === null && <Loading />}
+      </Section>
+    );
+  }
+  const bars = activityBars(data.days);
+  const open = data.open_requests;
+  return (
+    <Section title="Activity">
+      <ProblemNote problem={problem} onRetry={reload} />
+      <Facts
+        items={[
+          ['Requests in 14 days', bars.total.toLocaleString()],
+          ['Last used', data.last_used_at === null ? 'never' : <Ago key="used" at={data.last_used_at} />],
+          [
+            'Waiting for people',
+            open > 0 && mayRequests ? (
+              <a key="open" href={`/requests?agent=${id}&status=pending`}>
+                {open} open
+              </a>
+            ) : (
+              String(open)
+            ),
+          ],
+        ]}
+      />
+      <Chart bars={bars} />
+      <details class="agent-days">
+        <summary>As a table</summary>
+        <DayTable days={data.days} />
+      </details>
+    </Section>
+  );
+}
+
+/** Drawn in units of its own and stretched; the table says the same. */
+function Chart({ bars: { top, bars, total } }: { readonly bars: Bars }) {
+  const width = 10;
+  const last = bars.length - 1;
+  return (
+    <figure class="agent-chart">
+      <figcaption class="visually-hidden">
+        {total} requests in {bars.length} days; the table below has each day.
+      </figcaption>
+      <div class="agent-chart-plot">
+        <span class="agent-chart-top" aria-hidden="true">
+          {top.toLocaleString()}
+        </span>
+        <svg viewBox={`0 0 ${bars.length * width} 100`} preserveAspectRatio="none" aria-hidden="true">
+          {bars.map(({ at, total: count, parts }, index) => (
+            <g key={at}>
+              <title>{`${dayName(at)}: ${count}`}</title>
+              <rect class="agent-bar-none" x={index * width + 1} y={0} width={width - 2} height={100} />
+              {parts.map(({ outcome, from, size }) => (
+                <rect
+                  key={outcome}
+                  class={`agent-bar-${outcome}`}
+                  x={index * width + 1}
+                  y={100 * (1 - from - size)}
+                  width={width - 2}
+                  height={100 * size}
+                />
+              ))}
+            </g>
+          ))}
+        </svg>
+        <div class="agent-chart-ends" aria-hidden="true">
+          <span>{dayName(bars[0]?.at)}</span>
+          <span>{dayName(bars[last]?.at)}</span>
+        </div>
+      </div>
+      <ul class="agent-legend" aria-hidden="true">
+        {outcomes.map((outcome) => (
+          <li key={outcome}>
+            <i class={`agent-bar-${outcome}`} />
+            {words[outcome]}
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
+function DayTable({ days }: { readonly days: readonly Day[] }) {
+  return (
+    <TableScroll label="Requests by day">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            {outcomes.map((outcome) => (
+              <th scope="col" class="number" key={outcome}>
+                {words[outcome]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => (
+            <tr key={day.at}>
+              <th scope="row">{dayName(day.at)}</th>
+              {outcomes.map((outcome) => (
+                <td class="number" key={outcome}>
+                  {day[outcome].toLocaleString()}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+const dayForm = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+function dayName(at: string | undefined): string {
+  return at === undefined ? '' : dayForm.format(Date.parse(at));
+}

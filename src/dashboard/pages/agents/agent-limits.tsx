@@ -1,0 +1,103 @@
+// How many requests an agent may send: the service's limits, or its own.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { Facts, Section } from '../../parts/page.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import type { AgentProps } from './agent.tsx';
+
+export function AgentLimits({ agent, onChange }: AgentProps) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useGrant('agents.change') !== 'no' && agent.status !== 'revoked';
+  const activity = useResource('getAgentActivity', { params: { id: agent.id } }, ['agents']);
+  const rate = activity.data?.rate ?? null;
+  const onSaved = (): void => {
+    activity.reload();
+    onChange();
+  };
+  return (
+    <Section title="Limits" actions={mayChange && <Button onClick={() => setOpen(true)}>Change</Button>}>
+      <ProblemNote problem={activity.problem} onRetry={activity.reload} />
+      <Facts
+        items={[
+          ['Requests a minute', shown(agent.rate_per_minute, rate?.per_minute)],
+          ['At once', shown(agent.burst, rate?.burst)],
+        ]}
+      />
+      {isOpen && <LimitsDialog agent={agent} onChange={onSaved} onClose={() => setOpen(false)} />}
+    </Section>
+  );
+}
+
+function shown(own: number | null, inForce: number | undefined): string {
+  if (own !== null) return own.toLocaleString();
+  return inForce === undefined ? '…' : `${inForce.toLocaleString()} (the service's)`;
+}
+
+function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
+  const [perMinute, setPerMinute] = useState(String(agent.rate_per_minute ?? ''));
+  const [burst, setBurst] = useState(String(agent.burst ?? ''));
+  const { isBusy, problem, run } = useSending();
+  const save = (): Promise<void> =>
+    run(async () => {
+      const body = { rate_per_minute: numberOf(perMinute), burst: numberOf(burst) };
+      await call('changeAgent', { params: { id: agent.id }, body });
+      tellDone('Limits changed; in force with the next request');
+      onChange();
+      onClose();
+    });
+  return (
+    <Dialog title="Limits of the agent" onClose={onClose}>
+      <p>
+        Requests beyond them are refused with 429. An empty field means what the service allows everybody.
+      </p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field label="Requests a minute" isOptional problem={detailFor(problem, 'rate_per_minute')}>
+          <input
+            type="number"
+            min={1}
+            max={1_000_000_000}
+            step={1}
+            value={perMinute}
+            onInput={({ currentTarget }) => setPerMinute(currentTarget.value)}
+          />
+        </Field>
+        <Field label="At once" isOptional problem={detailFor(problem, 'burst')}>
+          <input
+            type="number"
+            min={1}
+            max={1_000_000_000}
+            step={1}
+            value={burst}
+            onInput={({ currentTarget }) => setBurst(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Save
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function numberOf(text: string): number | null {
+  return text.trim() === '' ? null : Number(text);
+}

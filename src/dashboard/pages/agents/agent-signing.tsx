@@ -1,0 +1,106 @@
+// Whether an agent signs its requests, and its signing secret, shown once when it is made.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import type { Agent, AgentProps } from './agent.tsx';
+
+type Mode = Agent['signing'];
+
+const meanings: Readonly<Record<Mode, string>> = {
+  off: 'Signatures are not looked at; there is no secret.',
+  optional: 'A signature is checked where there is one, and policies read it as request.signed.',
+  required: 'A request without a good signature is refused.',
+};
+const modes = Object.keys(meanings) as Mode[];
+
+export function AgentSigning({ agent, onChange }: AgentProps) {
+  const [isOpen, setOpen] = useState(false);
+  const maySet = useGrant('agents.signing') !== 'no' && agent.status !== 'revoked';
+  return (
+    <Section title="Signatures" actions={maySet && <Button onClick={() => setOpen(true)}>Change</Button>}>
+      <p>
+        <strong class="agent-mode">{agent.signing}</strong> {meanings[agent.signing]}
+      </p>
+      {isOpen && <SigningDialog agent={agent} onChange={onChange} onClose={() => setOpen(false)} />}
+    </Section>
+  );
+}
+
+function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
+  const [mode, setMode] = useState<Mode>(agent.signing);
+  const [isSecretNew, setSecretNew] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const hasSecret = agent.signing !== 'off';
+  const save = (): Promise<void> =>
+    run(async () => {
+      const body = { mode, ...(isSecretNew && mode !== 'off' ? { new_secret: true } : {}) };
+      const { signing_secret: made } = await call('setSigning', { params: { id: agent.id }, body });
+      tellDone(`Signatures: ${mode}`);
+      onChange();
+      if (made === null) onClose();
+      else setSecret(made);
+    });
+  if (secret !== null) {
+    return (
+      <Dialog title="The signing secret" onClose={onClose}>
+        <ShownOnce title={`The signing secret of ${agent.name}`} label="signing secret" text={secret} />
+        <div class="form-actions">
+          <Button look="primary" onClick={onClose}>
+            I have stored it
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Signatures" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <fieldset>
+          <legend class="field-legend">Requests of this agent</legend>
+          {modes.map((one) => (
+            <label class="choice agent-choice" key={one}>
+              <input type="radio" name="mode" checked={mode === one} onChange={() => setMode(one)} />
+              <span>
+                {one} <span class="agent-soft">{meanings[one]}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {hasSecret && mode !== 'off' && (
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={isSecretNew}
+              onChange={({ currentTarget }) => setSecretNew(currentTarget.checked)}
+            />
+            Make a new secret; the present one is not good any more
+          </label>
+        )}
+        {!hasSecret && mode !== 'off' && <p>A secret is made, and shown once.</p>}
+        {hasSecret && mode === 'off' && <p>The secret is forgotten.</p>}
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Save
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,106 @@
+// Step-up: the control owner shows to be there, by a passkey, or by password and one-time code. Nobody else sees this.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { answerPasskey } from '../../api/passkey.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { useGrant, usePerson } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Note, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Ago } from '../../parts/time.tsx';
+import type { AgentProps } from './agent.tsx';
+
+export function AgentStepUp({ agent }: AgentProps) {
+  const { id: personId, email } = usePerson();
+  const mayStepUp = useGrant('agents.step-up') !== 'no';
+  const owner = agent.control_owner;
+  const isOwner = owner === personId || owner.toLowerCase() === email.toLowerCase();
+  if (!mayStepUp || !isOwner || agent.status !== 'active') return null;
+  return (
+    <Section title="Step up">
+      <StepUpForm agentId={agent.id} />
+    </Section>
+  );
+}
+
+function StepUpForm({ agentId }: { readonly agentId: string }) {
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [at, setAt] = useState<string | null>(null);
+  const { isBusy, problem, run } = useSending();
+  const params = { id: agentId };
+  const byPasskey = (): Promise<void> =>
+    run(async () => {
+      const passkey = await answerPasskey(await call('askPasskeyForAgent', { params }));
+      setAt((await call('stepUpForAgent', { params, body: { passkey } })).at);
+    });
+  const byCode = (): Promise<void> =>
+    run(async () => {
+      const body = { password, code: code.replaceAll(' ', '') };
+      setAt((await call('stepUpForAgent', { params, body })).at);
+      setPassword('');
+      setCode('');
+    });
+  const needsFactor = problem instanceof ApiProblem && problem.code === 'second_factor_missing';
+  return (
+    <>
+      <p>
+        You are its control owner. Stepping up meets rules that ask for one within some time, for that time,
+        and decides again what waits for it.
+      </p>
+      <div role="status">
+        {at !== null && (
+          <Note tone="allow" icon="check">
+            You stepped up <Ago at={at} />.
+          </Note>
+        )}
+      </div>
+      <ProblemNote problem={problem} />
+      {needsFactor && (
+        <p>
+          <a href="/account">Set one up in your account</a>, then come back.
+        </p>
+      )}
+      <div class="form-actions">
+        <Button icon="passkey" isBusy={isBusy} onClick={() => void byPasskey()}>
+          Step up with a passkey
+        </Button>
+      </div>
+      <form
+        class="form agent-step-up"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void byCode();
+        }}
+      >
+        <Field label="Your password">
+          <input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+          />
+        </Field>
+        <Field label="One-time code">
+          <input
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            maxLength={7}
+            value={code}
+            onInput={({ currentTarget }) => setCode(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button type="submit" isBusy={isBusy}>
+            Step up with a code
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+// The agents, by filters that stand in the address.
+
+import type { Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant, usePerson } from '../../api/session.tsx';
+import { usePlace } from '../../navigation.ts';
+import { riskTiers } from '../../parts/agent-fields.tsx';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
+import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame, Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Marks } from '../../parts/roles.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Ago } from '../../parts/time.tsx';
+import './agents.css';
+
+type Agent = Reply<'listAgents'>['items'][number];
+
+const statuses = ['active', 'disabled', 'revoked'] as const;
+const filterNames = ['text', 'status', 'tier', 'owner'] as const;
+
+export default function Agents() {
+  const { query } = usePlace();
+  const mayRegister = useGrant('agents.register') === 'yes';
+  const given = (name: string): string | undefined => query.get(name) ?? undefined;
+  const asked = {
+    ...{ text: given('text'), owner: given('owner'), cursor: given('cursor') },
+    status: statuses.find((one) => one === query.get('status')),
+    tier: riskTiers.find((one) => one === query.get('tier')),
+  };
+  const { data, problem, isLoading, reload } = useResource('listAgents', { query: asked }, ['agents']);
+  const isFiltered = filterNames.some((name) => query.has(name));
+  return (
+    <PageFrame
+      title="Agents"
+      lead="Who may ask for decisions, in whose charge, and how they stand."
+      actions={
+        mayRegister && (
+          <ButtonLink look="primary" icon="plus" href="/agents/new">
+            Register Agent
+          </ButtonLink>
+        )
+      }
+    >
+      <AgentFilters />
+      <ProblemNote problem={problem} onRetry={reload} />
+      <Section title="All agents" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
+        {data === null ? (
+          problem === null && <Loading />
+        ) : data.items.length === 0 ? (
+          <NoAgents isFiltered={isFiltered} />
+        ) : (
+          <AgentTable agents={data.items} isOld={isLoading} />
+        )}
+      </Section>
+    </PageFrame>
+  );
+}
+
+function AgentFilters() {
+  const { email } = usePerson();
+  const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  return (
+    <Filters>
+      <TextFilter name="text" label="Name, owner, tag or id" />
+      <ChoiceFilter name="status" label="Status" any="any" choices={same(statuses)} />
+      <ChoiceFilter name="tier" label="Risk tier" any="any" choices={same(riskTiers)} />
+      <ChoiceFilter name="owner" label="Control owner" any="anybody" choices={[[email, 'me']]} />
+    </Filters>
+  );
+}
+
+function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { path } = usePlace();
+  const mayRegister = useGrant('agents.register') === 'yes';
+  if (isFiltered) {
+    return (
+      <Empty icon="search" title="No agent fits these filters">
+        <ButtonLink href={path}>Take the filters away</ButtonLink>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="agent" title="No agent yet">
+      {mayRegister
+        ? 'Register one: it gets a key of its own, and asks for a decision before it acts.'
+        : 'Agents that you are the control owner of stand here.'}
+    </Empty>
+  );
+}
+
+function AgentTable({ agents, isOld }: { readonly agents: readonly Agent[]; readonly isOld: boolean }) {
+  return (
+    <TableScroll label="Agents" isOld={isOld}>
+      <table class="table table-stack agents-table">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Status</th>
+            <th scope="col">Risk tier</th>
+            <th scope="col">Control owner</th>
+            <th scope="col">Tags</th>
+            <th scope="col">Signs</th>
+            <th scope="col">Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map((agent) => (
+            <AgentRow key={agent.id} agent={agent} />
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+function AgentRow({ agent }: { readonly agent: Agent }) {
+  const { id, name, status, risk_tier: tier, control_owner: owner, tags, signing, changed_at: at } = agent;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`/agents/${id}`}>
+          <bdi>{name}</bdi>
+        </a>
+      </th>
+      <td data-label="Status">
+        <StatusBadge status={status} />
+      </td>
+      <td data-label="Risk tier">{tier}</td>
+      <td data-label="Control owner">
+        <bdi>{owner}</bdi>
+      </td>
+      <td data-label="Tags">
+        <Marks words={tags} />
+      </td>
+      <td data-label="Signs">{signing}</td>
+      <td data-label="Changed" class="agents-when">
+        <Ago at={at} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,74 @@
+// A new agent: what is known of it, and then its key, shown once, with a line that uses it.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { usePerson } from '../../api/session.tsx';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/agent-fields.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { useSending } from '../../parts/form.ts';
+import { NewKey } from '../../parts/new-key.tsx';
+import { ProblemNote } from '../../parts/note.tsx';
+import { PageFrame, Section } from '../../parts/page.tsx';
+
+export default function Register() {
+  const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
+  return (
+    <PageFrame
+      title="Register Agent"
+      lead="An agent asks with a key of its own, and a person answers for it."
+      actions={<ButtonLink href="/agents">All agents</ButtonLink>}
+    >
+      {made === null ? (
+        <RegisterForm onDone={setMade} />
+      ) : (
+        <Made made={made} onAnother={() => setMade(null)} />
+      )}
+    </PageFrame>
+  );
+}
+
+function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent'>) => void }) {
+  const { email } = usePerson();
+  const [draft, setDraft] = useState<AgentDraft>({ name: '', tier: 'low', owner: email, tags: '' });
+  const { isBusy, problem, run } = useSending();
+  return (
+    <Section title="What it is">
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })));
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <AgentFields draft={draft} onChange={setDraft} problem={problem} />
+        <div class="form-actions">
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            Register Agent
+          </Button>
+          <ButtonLink href="/agents">Cancel</ButtonLink>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function Made({
+  made,
+  onAnother,
+}: {
+  readonly made: Reply<'registerAgent'>;
+  readonly onAnother: () => void;
+}) {
+  return (
+    <Section title="Registered">
+      <NewKey apiKey={made.api_key} name={made.agent.name} />
+      <div class="form-actions">
+        <ButtonLink look="primary" href={`/agents/${made.agent.id}`}>
+          To the agent
+        </ButtonLink>
+        <Button onClick={onAnother}>Register another</Button>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,218 @@
+// One request before whoever decides it: exactly what will be done, what is usual, how long there is, and their word.
+// INVARIANT: nothing of the payload is hidden without a mark, and a request that waits no more cannot be decided.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.ts';
+import { usePerson } from '../../api/session.tsx';
+import { go, usePlace } from '../../navigation.ts';
+import type { PageProps } from '../../pages.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
+import { CopyText } from '../../parts/copy.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Loading, ProblemNote } from '../../parts/note.tsx';
+import { Facts, PageFrame, Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { agentName } from '../requests/request-table.tsx';
+import { isStepUpOf, type RequestDetail } from '../requests/story.ts';
+import { RequestTimeline } from '../requests/story.tsx';
+import './approval.css';
+import { Deadline } from './deadline.tsx';
+import type { WordKind } from './draft.ts';
+import { Meanwhile, useNext } from './meanwhile.tsx';
+import { compareUsual } from './usual.ts';
+import { HiddenThings } from './warnings.tsx';
+import { WordPanel } from './word-panel.tsx';
+
+export default function ApprovalPage({ params: { id = '' } }: PageProps) {
+  const { data, problem, reload } = useResource('getRequest', { params: { id } }, ['approvals', 'requests']);
+  if (data === null) {
+    return (
+      <PageFrame title="Approval">
+        {problem === null ? <Loading /> : <ProblemNote problem={problem} onRetry={reload} />}
+        <div>
+          <ButtonLink href="/approvals" icon="back">
+            The queue
+          </ButtonLink>
+        </div>
+      </PageFrame>
+    );
+  }
+  return <Whole request={data} problem={problem} reload={reload} />;
+}
+
+interface WholeProps {
+  readonly request: RequestDetail;
+  readonly problem: unknown;
+  readonly reload: () => void;
+}
+
+function Whole({ request, problem, reload }: WholeProps) {
+  const { request_id: id, action_key, status, expires_at, reason } = request;
+  const isPending = status === 'pending';
+  const [asked, setAsked] = useState<{ readonly word: WordKind } | null>(useWordOfAddress());
+  const [isOwnDoing, setOwnDoing] = useState(false);
+  const [isSteppingUp, setSteppingUp] = useState(false);
+  const mayStepUp = isStepUpOf(request, usePerson());
+  const next = useNext(id);
+  const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
+  useDeadline(isPending ? expires_at : null, reload);
+  const keys = useShortcuts([
+    { keys: ['a'], label: 'Approve, with a comment', run: () => setAsked({ word: 'approve' }) },
+    { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ word: 'reject' }) },
+    ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
+    { keys: ['Ctrl + Enter'], label: 'Send what is written' },
+    { keys: ['n'], label: 'Next in the queue', run: goNext },
+    { keys: ['u'], label: 'Back to the queue', run: () => go('/approvals') },
+  ]);
+  return (
+    <PageFrame
+      title="Approval"
+      beside={
+        <>
+          <span class="approval-action">
+            <PlainText text={action_key} isShort />
+          </span>
+          {isPending ? <Deadline at={expires_at} isLarge /> : <StatusBadge status={status} />}
+        </>
+      }
+      lead={<PlainText text={reason} />}
+      actions={
+        <>
+          <ButtonLink href="/approvals" icon="back" look="quiet">
+            The queue
+          </ButtonLink>
+          <ButtonLink href={`/requests/${id}`} icon="list">
+            All about it
+          </ButtonLink>
+        </>
+      }
+    >
+      <ProblemNote problem={problem} />
+      <Meanwhile request={request} isOwnDoing={isOwnDoing} next={next} />
+      <HiddenThings request={request} />
+      <div class="approval-columns">
+        <div class="approval-main">
+          <WhatWillBeDone request={request} />
+          <Section title="What happened">
+            <RequestTimeline request={request} />
+          </Section>
+        </div>
+        <div class="approval-aside">
+          <WordPanel
+            {...{ request, asked, reload, isSteppingUp }}
+            onStepUp={setSteppingUp}
+            onSent={() => {
+              setOwnDoing(true);
+              reload();
+            }}
+          />
+          <Section title="Who asks">
+            <WhoAsks request={request} />
+          </Section>
+        </div>
+      </div>
+      <ShortcutHint />
+      {keys}
+    </PageFrame>
+  );
+}
+
+/** `#approve` and `#reject` come from the queue. */
+function useWordOfAddress(): { readonly word: WordKind } | null {
+  const { hash } = usePlace();
+  return hash === 'approve' || hash === 'reject' ? { word: hash } : null;
+}
+
+const timerMsMax = 2 ** 31 - 1;
+/** The service says that a wait is over at once, and records it within a second or so. */
+const afterDeadlineMs = [50, 2_000];
+
+/** Looks again once the deadline has come. */
+function useDeadline(at: string | null, look: () => void): void {
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    if (at === null) return;
+    const leftMs = Math.max(0, Date.parse(at) - Date.now());
+    const timers = afterDeadlineMs.map((afterMs) =>
+      setTimeout(() => latest.current(), Math.min(timerMsMax, leftMs + afterMs)),
+    );
+    return () => timers.forEach(clearTimeout);
+  }, [at]);
+}
+
+function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
+  const { action_key, payload, agent, digest } = request;
+  const { data: usual, problem } = useResource(
+    'getUsual',
+    typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
+  );
+  const beside = (path: string, value: unknown) => {
+    const compared = usual === null ? null : compareUsual(usual, path, value);
+    if (compared === null) return null;
+    return (
+      <span class={compared.isUnusual ? 'approval-unusual' : 'approval-usual'}>
+        <PlainText text={compared.words} />
+      </span>
+    );
+  };
+  return (
+    <Section title={request.status === 'pending' ? 'What will be done' : 'What was to be done'}>
+      <p>
+        <strong>
+          <PlainText text={agentName(request)} isShort />
+        </strong>{' '}
+        does{' '}
+        <strong>
+          <PlainText text={action_key} />
+        </strong>{' '}
+        with exactly this:
+      </p>
+      <JsonView value={payload} label="Payload" beside={beside} />
+      <p class="approval-soft">
+        {usual === null && problem === null && 'Looking for what is usual…'}
+        {problem !== null && 'What is usual for this agent cannot be told now.'}
+        {usual !== null &&
+          usual.count === 0 &&
+          'It was never granted this action before: there is nothing to compare with.'}
+        {usual !== null && usual.count > 0 && (
+          <>
+            Beside each value: how it compares with the{' '}
+            {usual.count === 1 ? 'one request' : `last ${usual.count} requests`} of this action that the agent
+            was granted.
+          </>
+        )}
+      </p>
+      <Facts
+        items={[
+          [
+            'Your word counts for this and nothing else (digest)',
+            <CopyText key="digest" text={digest} label="digest" />,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function WhoAsks({ request }: { readonly request: RequestDetail }) {
+  const { agent, matched_policy, risk_score } = request;
+  const about = (value: unknown) => (
+    <PlainText text={typeof value === 'string' ? value : 'unknown'} isShort />
+  );
+  const tags = Array.isArray(agent.tags) && agent.tags.length > 0 ? agent.tags.join(', ') : 'none';
+  return (
+    <Facts
+      items={[
+        ['Agent', about(agent.name)],
+        ['Risk tier', about(agent.risk_tier)],
+        ['Control owner', about(agent.control_owner)],
+        ['Tags', about(tags)],
+        ['Policy', about(matched_policy)],
+        ['Risk of this request', `${risk_score} of 100`],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,145 @@
+// The queue of whoever is signed in: what waits for one of their groups, the nearest deadline first.
+
+import { useRef, useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.ts';
+import { usePerson } from '../../api/session.tsx';
+import { go } from '../../navigation.ts';
+import { Risk } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { agentName } from '../requests/request-table.tsx';
+import type { RequestItem } from '../requests/rows.ts';
+import './approvals.css';
+import { Deadline } from './deadline.tsx';
+
+const firstShown = 50;
+const shownMax = 200;
+
+export default function ApprovalsPage() {
+  const [limit, setLimit] = useState(firstShown);
+  const { data, problem, reload } = useResource('listApprovals', { query: { limit: String(limit) } }, [
+    'approvals',
+  ]);
+  const table = useRef<HTMLDivElement>(null);
+  const links = (): readonly HTMLElement[] => [
+    ...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? []),
+  ];
+  const at = (): number => links().indexOf(document.activeElement as HTMLElement);
+  const move = (step: 1 | -1): void => {
+    const all = links();
+    const next = all[at() === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at() + step))];
+    next?.focus({ preventScroll: true });
+    next?.closest('tr')?.scrollIntoView({ block: 'nearest' });
+  };
+  const open = (word: 'approve' | 'reject'): void => {
+    const id = links()[at()]?.dataset.row;
+    if (id !== undefined) go(`/approvals/${id}#${word}`);
+  };
+  const keys = useShortcuts([
+    { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
+    { keys: ['k', 'ArrowUp'], label: 'Request before', run: () => move(-1) },
+    { keys: ['Enter'], label: 'Look at it' },
+    { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
+    { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
+  ]);
+  const { groups } = usePerson();
+  return (
+    <PageFrame title="Approvals" lead={leadOf(groups)}>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading label="What waits is loading" />}
+      {data !== null && data.items.length === 0 && <NothingWaits groups={groups} />}
+      {data !== null && data.items.length > 0 && (
+        <div ref={table}>
+          <Queue items={data.items} />
+        </div>
+      )}
+      {data !== null && data.next_cursor !== null && (
+        <div class="approvals-more">
+          {limit < shownMax ? (
+            <Button onClick={() => setLimit(shownMax)}>Show more</Button>
+          ) : (
+            <p>These are the {shownMax} most urgent; more follow as they are decided.</p>
+          )}
+        </div>
+      )}
+      <ShortcutHint />
+      {keys}
+    </PageFrame>
+  );
+}
+
+function leadOf(groups: readonly string[]): string {
+  return groups.length === 0
+    ? 'You belong to no group of approvers.'
+    : `You answer for ${groups.join(', ')}.`;
+}
+
+function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
+  return (
+    <Empty icon="inbox" title="Nothing waits for you">
+      {groups.length === 0
+        ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under Access.'
+        : 'What a policy escalates to one of your groups stands here at once, the nearest deadline first.'}
+    </Empty>
+  );
+}
+
+function Queue({ items }: { readonly items: readonly RequestItem[] }) {
+  return (
+    <div class="card approvals-card">
+      <table class="table approvals-table">
+        <thead>
+          <tr>
+            <th class="approvals-deadline">Deadline</th>
+            <th class="approvals-action">Action</th>
+            <th class="approvals-reason">Reason</th>
+            <th class="approvals-needs">Needs</th>
+            <th class="approvals-risk">Risk</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <QueueRow key={item.request_id} item={item} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function QueueRow({ item }: { readonly item: RequestItem }) {
+  const { request_id: id, action_key, reason, expires_at, risk_score, requires, agent } = item;
+  return (
+    <tr>
+      <td class="approvals-deadline">
+        <Deadline at={expires_at} />
+      </td>
+      <td class="approvals-action">
+        <a href={`/approvals/${id}`} data-row={id}>
+          <PlainText text={action_key} isShort />
+        </a>
+        <span class="approvals-beneath">
+          <PlainText text={agentName(item)} isShort />
+          {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
+        </span>
+      </td>
+      <td class="approvals-reason">
+        <PlainText text={reason} isShort />
+      </td>
+      <td class="approvals-needs">
+        {requires?.step_up === true && <span>step-up first</span>}
+        {requires?.approvals.map(({ group, needs, given }) => (
+          <span key={group}>
+            {group} {given}/{needs}
+          </span>
+        ))}
+      </td>
+      <td class="approvals-risk">
+        <Risk score={risk_score} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,33 @@
+// A deadline as a clock that runs: how long there is, and how urgent that is, in words as well as colour.
+
+import { Icon } from '../../parts/icon.tsx';
+import { At, spanText, useNow } from '../../parts/time.tsx';
+import './deadline.css';
+import { urgencyOf } from './urgency.ts';
+
+interface DeadlineProps {
+  readonly at: string;
+  readonly isLarge?: boolean;
+}
+
+export function Deadline({ at, isLarge = false }: DeadlineProps) {
+  const leftMs = Date.parse(at) - useNow();
+  const urgency = urgencyOf(leftMs);
+  return (
+    <span class={`deadline deadline-${urgency}${isLarge ? ' deadline-large' : ''}`}>
+      <Icon name={urgency === 'over' || urgency === 'now' ? 'warning' : 'clock'} size={isLarge ? 18 : 14} />
+      {urgency === 'over' ? (
+        'deadline passed'
+      ) : (
+        <time dateTime={at} role="timer">
+          {spanText(leftMs)} left
+        </time>
+      )}
+      {isLarge && (
+        <span class="deadline-at">
+          <At at={at} />
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+// What somebody has begun to write about a request, kept in this tab until it is sent: a session that ends, or a page that
+// is loaded anew, loses nothing. INVARIANT: nobody gets what another has written.
+
+import { useCallback, useState } from 'preact/hooks';
+
+export type WordKind = 'approve' | 'reject';
+
+export interface Draft {
+  /** Null while neither is chosen. */
+  readonly word: WordKind | null;
+  readonly comment: string;
+  /** Of several that could be answered for; empty while none is chosen. */
+  readonly group: string;
+}
+
+const empty: Draft = { word: null, comment: '', group: '' };
+
+interface DraftKey {
+  readonly requestId: string;
+  readonly personId: string;
+}
+
+export function useDraft({
+  requestId,
+  personId,
+}: DraftKey): readonly [Draft, (change: Partial<Draft> | null) => void] {
+  const name = `writ.draft ${personId} ${requestId}`;
+  const [draft, setDraft] = useState<Draft>(() => readDraft(name));
+  const change = useCallback(
+    (given: Partial<Draft> | null) =>
+      setDraft((before) => {
+        const next = given === null ? empty : { ...before, ...given };
+        keepDraft(name, next);
+        return next;
+      }),
+    [name],
+  );
+  return [draft, change];
+}
+
+function readDraft(name: string): Draft {
+  try {
+    const { word, comment, group } = JSON.parse(
+      window.sessionStorage.getItem(name) ?? '{}',
+    ) as Partial<Draft>;
+    return {
+      word: word === 'approve' || word === 'reject' ? word : null,
+      comment: typeof comment === 'string' ? comment : '',
+      group: typeof group === 'string' ? group : '',
+    };
+  } catch {
+    return empty;
+  }
+}
+
+function keepDraft(name: string, draft: Draft): void {
+  try {
+    if (draft.comment === '') window.sessionStorage.removeItem(name);
+    else window.sessionStorage.setItem(name, JSON.stringify(draft));
+  } catch {
+    // It stands on the page, for as long as that is there.
+  }
+}

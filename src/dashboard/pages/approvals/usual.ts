@@ -1,0 +1,59 @@
+// A value beside what is usual for its agent and action, in words. INVARIANT: what is not known to be unusual is not
+// called so.
+
+import type { Operations } from '../../api/types.ts';
+
+export type Usual = Operations['getUsual']['reply'];
+type UsualField = Usual['fields'][number];
+
+export interface Compared {
+  readonly isUnusual: boolean;
+  readonly words: string;
+}
+
+/** The service tells of so many fields; what is beyond them is not known. */
+const fieldsMax = 100;
+const textLengthMax = 100;
+const commonShown = 3;
+
+/** Null where there is nothing to compare with. */
+export function compareUsual({ count, fields }: Usual, path: string, value: unknown): Compared | null {
+  if (count === 0) return null;
+  const field = fields.find((one) => one.path === path);
+  if (field === undefined) {
+    return fields.length < fieldsMax ? { isUnusual: true, words: 'never sent before' } : null;
+  }
+  return field.kind === 'number' ? compareNumber(field, value) : compareCommon(field, value);
+}
+
+function compareNumber({ min = 0, p50 = 0, max = 0 }: UsualField, value: unknown): Compared {
+  const range = min === max ? `always ${min}` : `${min} to ${max}, half of them at most ${p50}`;
+  if (typeof value !== 'number') return { isUnusual: true, words: `no number, unlike before: ${range}` };
+  if (value > max) return { isUnusual: true, words: `above all before: ${range}` };
+  if (value < min) return { isUnusual: true, words: `below all before: ${range}` };
+  return { isUnusual: false, words: `usual: ${range}` };
+}
+
+function compareCommon({ common = [], distinct = 0 }: UsualField, value: unknown): Compared {
+  const same = common.find((one) => one.value === (typeof value === 'string' ? cut(value) : value));
+  if (same !== undefined)
+    return { isUnusual: false, words: `usual: ${same.count} ${times(same.count)} before` };
+  if (common.length > 0 && distinct > common.length && common[0]?.count === 1)
+    return { isUnusual: false, words: 'another each time before, too' };
+  const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count})`);
+  const isComplete = distinct <= common.length;
+  const rest = distinct - listed.length;
+  const known = [...listed, ...(rest > 0 ? [`${rest} others`] : [])].join(', ');
+  return isComplete
+    ? { isUnusual: true, words: `new; before: ${known}` }
+    : { isUnusual: false, words: `not one of the most frequent: ${known}` };
+}
+
+function times(count: number): string {
+  return count === 1 ? 'time' : 'times';
+}
+
+/** As the service cuts what it tells. */
+function cut(text: string): string {
+  return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+}

@@ -1,0 +1,53 @@
+// What whoever decides must know before reading: characters that cannot be seen, and secrets that stand there as digests.
+
+import { aboutJson } from '../../parts/json-parts.ts';
+import { Note } from '../../parts/note.tsx';
+import { PlainPieces } from '../../parts/plain-text.tsx';
+import { hasInvisible } from '../../parts/text-pieces.ts';
+import type { RequestDetail } from '../requests/story.ts';
+
+const placesShown = 10;
+
+export function HiddenThings({ request }: { readonly request: RequestDetail }) {
+  const { payload, action_key, reason, agent } = request;
+  const { invisible, secrets } = aboutJson(payload);
+  const others = [
+    ['the action', action_key],
+    ['the reason', reason],
+    ['the name of the agent', typeof agent.name === 'string' ? agent.name : ''],
+  ] as const;
+  const places = [
+    ...invisible.map((path) => `payload.${path}`),
+    ...others.flatMap(([name, text]) => (hasInvisible(text) ? [name] : [])),
+  ];
+  const more = places.length - placesShown;
+  return (
+    <>
+      {places.length > 0 && (
+        <Note tone="escalate" icon="warning">
+          <strong>Contains invisible characters</strong>
+          <p>
+            They stand below as their code points, such as <code>U+202E</code>. Text with them may read
+            otherwise elsewhere than it does here. They are in:
+          </p>
+          <ul>
+            {places.slice(0, placesShown).map((place) => (
+              <li key={place}>
+                <PlainPieces text={place} />
+              </li>
+            ))}
+            {more > 0 && <li>and {more} more</li>}
+          </ul>
+        </Note>
+      )}
+      {secrets > 0 && (
+        <Note icon="key">
+          <p>
+            {secrets === 1 ? 'One value is secret' : `${secrets} values are secret`}: a digest stands in its
+            place. The agent sends the value itself; the same digest is the same value.
+          </p>
+        </Note>
+      )}
+    </>
+  );
+}

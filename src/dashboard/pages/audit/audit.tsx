@@ -1,0 +1,67 @@
+// What people changed and who, by filters in the address; whether the chain of records is whole; and all records to take
+// along.
+
+import { addressOf } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { usePlace } from '../../navigation.ts';
+import { ButtonLink } from '../../parts/button.tsx';
+import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/filters.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame, Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import './audit.css';
+import { ChainStatus } from './chain-status.tsx';
+import { ChangeList } from './change-list.tsx';
+import { kindsOfChange } from './change-words.ts';
+import { startOfDay } from './days.ts';
+
+const filterNames = ['who', 'what', 'subject', 'from', 'to'] as const;
+
+export default function Audit() {
+  const { query } = usePlace();
+  const given = (name: string): string | undefined => query.get(name) ?? undefined;
+  const times = { from: startOfDay(query.get('from')), to: startOfDay(query.get('to'), 1) };
+  const asked = {
+    ...{ who: given('who'), what: given('what'), subject: given('subject'), cursor: given('cursor') },
+    ...times,
+  };
+  const { data, problem, isLoading, reload } = useResource('listChanges', { query: asked }, [
+    ...(['agents', 'people', 'switches'] as const),
+  ]);
+  const isFiltered = filterNames.some((name) => query.has(name));
+  return (
+    <PageFrame
+      title="Audit"
+      lead="Every change of management with who made it, and the proof that no record was touched since."
+      actions={
+        <ButtonLink href={addressOf('exportRecords', { query: times })} icon="download" download>
+          Export all records
+        </ButtonLink>
+      }
+    >
+      <ChainStatus />
+      <Filters>
+        <TextFilter name="who" label="Who" />
+        <ChoiceFilter name="what" label="What" any="anything" choices={kindsOfChange} />
+        <TextFilter name="subject" label="Id of what was changed" />
+        <DayFilter name="from" label="From" />
+        <DayFilter name="to" label="To, that day included" />
+      </Filters>
+      <ProblemNote problem={problem} onRetry={reload} />
+      <Section title="Changes" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
+        {data === null && problem === null && <Loading />}
+        {data?.items.length === 0 && <NoChanges isFiltered={isFiltered} />}
+        {data !== null && data.items.length > 0 && <ChangeList changes={data.items} isOld={isLoading} />}
+      </Section>
+    </PageFrame>
+  );
+}
+
+function NoChanges({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (!isFiltered) return <Empty icon="audit" title="No change yet" />;
+  return (
+    <Empty icon="search" title="No change fits these filters">
+      <ButtonLink href="/audit">Take the filters away</ButtonLink>
+    </Empty>
+  );
+}

@@ -1,0 +1,137 @@
+// Changes with who made them, and for each what was before and is after.
+
+import type { Reply } from '../../api/client.ts';
+import { FewLines } from '../../parts/few-lines.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { At } from '../../parts/time.tsx';
+import { pageOfSubject, wordsOfChange } from './change-words.ts';
+import { type Difference, differences } from './differences.ts';
+
+type Change = Reply<'listChanges'>['items'][number];
+
+export function ChangeList({
+  changes,
+  isOld,
+}: {
+  readonly changes: readonly Change[];
+  readonly isOld: boolean;
+}) {
+  return (
+    <TableScroll label="List of changes" isOld={isOld}>
+      <table class="table table-stack audit-table">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+            <th scope="col">Before and after</th>
+            <th scope="col" class="number">
+              Record
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change) => (
+            <ChangeRow key={change.sequence} change={change} />
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+function ChangeRow({ change }: { readonly change: Change }) {
+  const { sequence, at, who, what, subject, before, after } = change;
+  const page = pageOfSubject(what, subject);
+  const name = nameOfSubject(after) ?? nameOfSubject(before) ?? subject;
+  return (
+    <tr>
+      <td data-label="When" class="audit-when">
+        <At at={at} />
+      </td>
+      <td data-label="Who">
+        <PlainText text={withoutId(who)} isShort />
+      </td>
+      <td data-label="What">
+        <div>
+          <strong>{wordsOfChange(what)}</strong>
+          <div class="audit-subject">
+            {page === null ? (
+              <PlainText text={name} isShort />
+            ) : (
+              <a href={page} title={subject}>
+                <PlainText text={name} isShort />
+              </a>
+            )}
+          </div>
+        </div>
+      </td>
+      <td>
+        <Differences items={differences(before, after).filter((one) => one.after !== subject)} />
+      </td>
+      <td data-label="Record" class="number">
+        {sequence}
+      </td>
+    </tr>
+  );
+}
+
+/** What people call it, where the change holds that. */
+function nameOfSubject(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { email, name } = value as { readonly email?: unknown; readonly name?: unknown };
+  return typeof email === 'string' ? email : typeof name === 'string' ? name : null;
+}
+
+/** "ann@example.com (b3f1...)" says who it was without the id. */
+function withoutId(who: string): string {
+  return who.replace(/ \([^()]*\)$/, '');
+}
+
+const shownMax = 4;
+
+function Differences({ items }: { readonly items: readonly Difference[] }) {
+  if (items.length === 0) return <span class="audit-soft">nothing else is recorded</span>;
+  const [first, rest] = [items.slice(0, shownMax), items.slice(shownMax)];
+  return (
+    <>
+      <DifferenceList items={first} />
+      {rest.length > 0 && (
+        <details class="audit-rest">
+          <summary>{rest.length} more</summary>
+          <DifferenceList items={rest} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function DifferenceList({ items }: { readonly items: readonly Difference[] }) {
+  return (
+    <dl class="audit-differences">
+      {items.map(({ path, before, after }) => (
+        <div key={path}>
+          <dt>
+            <PlainText text={path === '' ? 'value' : path} isShort />
+          </dt>
+          <dd>
+            {before !== null && (
+              <del>
+                <span class="visually-hidden">before: </span>
+                <FewLines text={before} />
+              </del>
+            )}
+            {before !== null && after !== null && <span aria-hidden="true"> → </span>}
+            {after !== null && (
+              <ins>
+                <span class="visually-hidden">after: </span>
+                <FewLines text={after} />
+              </ins>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

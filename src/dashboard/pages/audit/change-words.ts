@@ -1,0 +1,49 @@
+// What changes of management are called, for people. One that is not named here is shown by its own name.
+
+export const kindsOfChange = [
+  ['agent-added', 'Agent registered'],
+  ['agent-changed', 'Agent changed'],
+  ['agent-disabled', 'Agent disabled'],
+  ['agent-enabled', 'Agent enabled'],
+  ['agent-revoked', 'Agent revoked'],
+  ['key-rotated', 'Key rotated'],
+  ['signing-changed', 'Signatures changed'],
+  ['stepped-up', 'Stepped up'],
+  ['switch-turned-on', 'Kill switch turned on'],
+  ['switch-turned-off', 'Kill switch turned off'],
+  ['person-invited', 'Person invited'],
+  ['invitation-accepted', 'Invitation accepted'],
+  ['person-changed', 'Person changed'],
+  ['first-admin-set-up', 'First admin set up'],
+  ['set-up-link-made', 'Set-up link made'],
+  ['access-applied-for', 'Access applied for'],
+  ['access-granted', 'Access granted'],
+  ['access-declined', 'Access declined'],
+  ['signed-in', 'Signed in'],
+  ['password-changed', 'Password changed'],
+  ['codes-set-up', 'One-time codes set up'],
+  ['codes-removed', 'One-time codes removed'],
+  ['passkey-added', 'Passkey added'],
+  ['passkey-removed', 'Passkey removed'],
+  ['token-made', 'Token made'],
+  ['token-removed', 'Token removed'],
+  ['webhook-made', 'Webhook added'],
+  ['webhook-changed', 'Webhook changed'],
+  ['webhook-disabled', 'Webhook disabled'],
+  ['webhook-secret-rotated', 'Webhook secret rotated'],
+  ['webhook-removed', 'Webhook deleted'],
+  ['records-pruned', 'Records pruned'],
+] as const;
+
+const words: ReadonlyMap<string, string> = new Map(kindsOfChange);
+
+export function wordsOfChange(what: string): string {
+  return words.get(what) ?? what;
+}
+
+/** Where the subject of a change is shown, of those that have a page; null of others. */
+export function pageOfSubject(what: string, subject: string): string | null {
+  const id = encodeURIComponent(subject);
+  if (/^(agent|key|signing)-/.test(what) || what === 'stepped-up') return `/agents/${id}`;
+  return what === 'person-changed' || what === 'invitation-accepted' ? `/access?person=${id}` : null;
+}

@@ -1,0 +1,231 @@
+// A plot on a canvas, drawn by uPlot, which is loaded only here. It knows steps and series and nothing of decisions; what
+// is pointed at and what is chosen is told by calls. INVARIANT: every colour comes from the tokens of the theme.
+
+import uPlot from 'uplot';
+import { countLabels, powers, powersAround, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
+import { createPalette, type Palette } from './fills.ts';
+import { type Look, latencyText, type Series, type Steps, stacked } from './series.ts';
+import './draw.css';
+
+export interface Drawing {
+  readonly steps: Steps;
+  readonly series: readonly Series[];
+  /** Bars stand upon each other and count; lines are times in microseconds on a logarithmic scale. */
+  readonly form: 'bars' | 'lines';
+}
+
+export interface DrawnPlot {
+  /** The same series with other values, or others. */
+  readonly update: (drawing: Drawing) => void;
+  /** Puts the cursor on a step, or takes it away. */
+  readonly point: (index: number | null) => void;
+  /** Shows steps as chosen, or none. */
+  readonly choose: (steps: readonly [first: number, last: number] | null) => void;
+  readonly close: () => void;
+}
+
+export interface PlotEvents {
+  /** `leftPx` is the middle of the step, from the plot's edge. */
+  readonly onPoint: (at: { readonly index: number; readonly leftPx: number } | null) => void;
+  readonly onChoose: (first: number, last: number) => void;
+  readonly onZoomOut: () => void;
+}
+
+const dashes: Readonly<Partial<Record<Look, number[]>>> = { dashed: [7, 4], dotted: [2, 3] };
+const yAxisPx = 56;
+const chosenPxMin = 4;
+
+export function drawPlot(element: HTMLElement, first: Drawing, events: PlotEvents): DrawnPlot {
+  let drawing = first;
+  let plot = make();
+
+  function make(): uPlot {
+    const palette = createPalette(element);
+    const options = optionsOf(drawing, { palette, size: sizeOf(element), events, now: () => drawing });
+    return new uPlot(options, dataOf(drawing), element);
+  }
+
+  const remake = (): void => {
+    plot.destroy();
+    plot = make();
+  };
+  const sizes = new ResizeObserver(() => {
+    if (element.clientWidth > 0) plot.setSize(sizeOf(element));
+  });
+  sizes.observe(element);
+  const stopFollowing = followTheme(remake);
+
+  const leftOf = (edge: number): number => plot.valToPos(edge, 'x');
+  return {
+    update: (next) => {
+      const isSame = structureOf(next) === structureOf(drawing);
+      drawing = next;
+      if (isSame) plot.setData(dataOf(next));
+      else remake();
+    },
+    point: (index) => {
+      const middle = index === null ? undefined : middles(drawing.steps)[index];
+      plot.setCursor(middle === undefined ? { left: -10, top: -10 } : { left: leftOf(middle), top: 0 });
+    },
+    choose: (steps) => {
+      const left = steps === null ? 0 : leftOf(drawing.steps.edges[steps[0]] ?? 0);
+      const right = steps === null ? 0 : leftOf(drawing.steps.edges[steps[1] + 1] ?? 0);
+      const height = steps === null ? 0 : plot.over.clientHeight;
+      plot.setSelect({ left, width: right - left, top: 0, height }, false);
+    },
+    close: () => {
+      stopFollowing();
+      sizes.disconnect();
+      plot.destroy();
+    },
+  };
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The element's, which does not depend on what is drawn in it. */
+function sizeOf({ clientWidth, clientHeight }: HTMLElement): Size {
+  return { width: Math.max(clientWidth, 80), height: Math.max(clientHeight, 120) };
+}
+
+function structureOf({ form, series }: Drawing): string {
+  return [form, ...series.map(({ key }) => key)].join(' ');
+}
+
+function dataOf({ steps, series, form }: Drawing): uPlot.AlignedData {
+  // A bar of no height has an edge, which would lie over the axis.
+  const bars = () => stacked(series).map((sums) => sums.map((sum) => (sum === 0 ? null : sum)));
+  const values = form === 'bars' ? bars().toReversed() : series.map((one) => one.values);
+  return [middles(steps), ...values.map((list) => [...list])];
+}
+
+function middles({ edges }: Steps): number[] {
+  return edges.slice(0, -1).map((edge, index) => (edge + (edges[index + 1] ?? edge)) / 2);
+}
+
+interface OptionsContext {
+  readonly palette: Palette;
+  readonly size: Size;
+  readonly events: PlotEvents;
+  readonly now: () => Drawing;
+}
+
+function optionsOf(drawing: Drawing, { palette, size, events, now }: OptionsContext): uPlot.Options {
+  const { steps, form } = drawing;
+  const isTime = steps.kind === 'time';
+  const axis = axisLook(palette);
+  return {
+    ...{ ...size, ms: 1, legend: { show: false }, padding: [8, 20, 0, 0] },
+    series: [{}, ...(form === 'bars' ? barsOf(drawing, palette) : linesOf(drawing, palette))],
+    scales: {
+      x: { time: isTime, range: () => [now().steps.from, now().steps.to] },
+      y: form === 'bars' ? { range: countRange } : { distr: 3, range: latencyRange },
+    },
+    axes: [
+      {
+        ...{ ...axis, space: isTime ? 68 : 44, size: 30 },
+        ...(isTime
+          ? { incrs: timeIncrements, values: (_, ticks) => timeLabels(ticks) }
+          : { incrs: [5, 10, 20, 25, 50], values: (_, ticks) => ticks.map(String) }),
+      },
+      form === 'bars'
+        ? { ...axis, size: yAxisPx, incrs: wholeIncrements, values: (_, ticks) => countLabels(ticks) }
+        : {
+            ...{ ...axis, size: yAxisPx, filter: (_, ticks) => ticks },
+            splits: (_, __, min, max) => thinned(powers(min, max)),
+            values: (_, ticks) => ticks.map((tick) => latencyText(tick)),
+          },
+    ],
+    cursor: {
+      ...{ y: false, drag: { x: true, y: false, setScale: false, dist: chosenPxMin } },
+      points: { show: form === 'lines', size: 7, width: 2 },
+      bind: {
+        dblclick: () => () => {
+          events.onZoomOut();
+          return null;
+        },
+      },
+    },
+    hooks: {
+      setCursor: [(plot) => events.onPoint(pointedAt(plot))],
+      setSelect: [(plot) => tellChosen(plot, now().steps, events)],
+    },
+  };
+}
+
+/** A label each 1, 2, 5 as long as there are few, else each power of ten. */
+function thinned(ticks: readonly number[]): number[] {
+  return ticks.length <= 7 ? [...ticks] : ticks.filter((tick) => Math.abs(Math.log10(tick) % 1) < 1e-9);
+}
+
+function pointedAt(plot: uPlot): { readonly index: number; readonly leftPx: number } | null {
+  const index = plot.cursor.idx;
+  if (index === null || index === undefined || (plot.cursor.left ?? -1) < 0) return null;
+  const middle = plot.data[0]?.[index];
+  if (middle === undefined) return null;
+  return { index, leftPx: plot.over.offsetLeft + plot.valToPos(middle, 'x') };
+}
+
+function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
+  const { left, width } = plot.select;
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  if (width < chosenPxMin || edges.length < 2) return;
+  const lastStep = edges.length - 2;
+  const stepAt = (px: number): number => {
+    const value = plot.posToVal(px, 'x');
+    const after = edges.findIndex((edge) => edge > value);
+    return after === -1 ? lastStep : Math.max(0, after - 1);
+  };
+  events.onChoose(stepAt(left), stepAt(left + width));
+}
+
+/** Drawn from the whole stack down, each before the one that it stands upon. */
+function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
+  const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
+  return series.toReversed().map(({ name, color, look }) => ({
+    ...{ label: name, width: 1, points: { show: false }, stroke: palette.color('surface') },
+    ...(paths === undefined ? {} : { paths }),
+    fill: () => palette.fill(color, look),
+  }));
+}
+
+function linesOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
+  return series.map(({ name, color, look }) => {
+    const dash = dashes[look];
+    return {
+      ...{ label: name, width: 2, stroke: palette.color(color) },
+      ...(dash === undefined ? {} : { dash }),
+    };
+  });
+}
+
+function axisLook(palette: Palette): Partial<uPlot.Axis> {
+  const line = { stroke: palette.color('line'), width: 1 };
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return { stroke: palette.color('text-soft'), grid: line, ticks: { ...line, size: 4 }, gap: 4, font };
+}
+
+function countRange(_: uPlot, __: number | null, max: number | null): uPlot.Range.MinMax {
+  return [0, Math.max(4, (max ?? 0) * 1.08)];
+}
+
+function latencyRange(_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+  return powersAround(min ?? 1, max ?? 100);
+}
+
+/** Calls when the colours have become others; returns what ends that. */
+function followTheme(onChange: () => void): () => void {
+  const asked = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((text) =>
+    window.matchMedia(text),
+  );
+  const chosen = new MutationObserver(onChange);
+  chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  for (const media of asked) media.addEventListener('change', onChange);
+  return () => {
+    chosen.disconnect();
+    for (const media of asked) media.removeEventListener('change', onChange);
+  };
+}

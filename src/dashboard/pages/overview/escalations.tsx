@@ -1,0 +1,36 @@
+// What people were asked over time, what came of it, and how long it took them.
+
+import { useMemo } from 'preact/hooks';
+import { useGrant } from '../../api/session.tsx';
+import { Facts, Section } from '../../parts/page.tsx';
+import { spanText } from '../../parts/time.tsx';
+import { Legend } from './legend.tsx';
+import { countText, outcomeSeries } from './series.ts';
+import { type OverTime, TimePlot } from './time-plot.tsx';
+
+export function EscalationsSection(props: OverTime) {
+  const { escalations } = props.overview;
+  const mayApprove = useGrant('requests.approve') !== 'no';
+  const series = useMemo(() => outcomeSeries(props.overview, ['escalate', 'reauth']), [props.overview]);
+  const { p50, p90 } = escalations.time_to_approve_seconds;
+  const waitingAddress = mayApprove ? '/approvals' : '/requests?status=pending';
+  return (
+    <Section title="Escalations" actions={<Legend series={series} />}>
+      <Facts
+        items={[
+          ['Waiting now', <a href={waitingAddress}>{countText(escalations.waiting)}</a>],
+          ['Approved', countText(escalations.approved)],
+          ['Rejected', countText(escalations.rejected)],
+          ['Expired', countText(escalations.expired)],
+          ['Half approved within', waitText(p50)],
+          ['90 % approved within', waitText(p90)],
+        ]}
+      />
+      <TimePlot {...props} label="Escalations over time" form="bars" series={series} valueText={countText} />
+    </Section>
+  );
+}
+
+function waitText(seconds: number | null): string {
+  return seconds === null ? '–' : spanText(seconds * 1_000);
+}

@@ -1,0 +1,106 @@
+// The tokens of the theme into what a canvas paints with. Bars differ by pattern and lines by dash as well as by colour, so
+// that they can be told apart where colours cannot be seen, or the system has taken them away.
+
+import type { Look } from './series.ts';
+
+type Paint = CanvasRenderingContext2D['fillStyle'];
+
+export interface Palette {
+  /** The colour of a token as it is now. */
+  readonly color: (token: string) => string;
+  readonly fill: (token: string, look: Look) => Paint;
+}
+
+/** Where the system has its own colours all text is of one; what is not text is told from it. */
+const systemColors: Readonly<Record<string, string>> = { surface: 'Canvas', line: 'GrayText' };
+
+/** As the element's theme has it; a theme that changes needs another. */
+export function createPalette(element: HTMLElement): Palette {
+  const probe = document.createElement('span');
+  probe.hidden = true;
+  element.append(probe);
+  const isForced = window.matchMedia('(forced-colors: active)').matches;
+  const colors = new Map<string, string>();
+  const fills = new Map<string, Paint>();
+  const color = (token: string): string => {
+    const known = colors.get(token);
+    if (known !== undefined) return known;
+    probe.style.color = (isForced ? systemColors[token] : undefined) ?? `var(--${token})`;
+    if (!probe.isConnected) element.append(probe);
+    const found = getComputedStyle(probe).color;
+    probe.remove();
+    colors.set(token, found);
+    return found;
+  };
+  return {
+    color,
+    fill: (token, look) => {
+      const key = `${token} ${look}`;
+      const known = fills.get(key) ?? pattern(color(token), color('surface'), look);
+      fills.set(key, known);
+      return known;
+    },
+  };
+}
+
+/** The side of a pattern's tile, in CSS pixels. */
+const tileSize = 6;
+
+/** The mark of each look on its tile, from the corner (0, 0) to (1, 1). */
+const marks: Readonly<Partial<Record<Look, (paint: CanvasRenderingContext2D) => void>>> = {
+  stripes: (paint) =>
+    lines(paint, [
+      [-0.25, 0.25, 0.25, -0.25],
+      [-0.25, 1.25, 1.25, -0.25],
+      [0.75, 1.25, 1.25, 0.75],
+    ]),
+  'back-stripes': (paint) =>
+    lines(paint, [
+      [-0.25, 0.75, 0.25, 1.25],
+      [-0.25, -0.25, 1.25, 1.25],
+      [0.75, -0.25, 1.25, 0.25],
+    ]),
+  bars: (paint) => lines(paint, [[0.5, -1, 0.5, 2]]),
+  dots: (paint) => {
+    paint.beginPath();
+    paint.arc(0.5, 0.5, 0.3, 0, 2 * Math.PI);
+    paint.fill();
+  },
+};
+
+const plainAlpha = 0.62;
+const groundAlpha = 0.28;
+
+function pattern(color: string, ground: string, look: Look): Paint {
+  const side = Math.round(tileSize * window.devicePixelRatio);
+  const canvas = document.createElement('canvas');
+  canvas.width = side;
+  canvas.height = side;
+  const paint = canvas.getContext('2d');
+  if (paint === null) return color;
+  const mark = marks[look];
+  // Bars stand before each other: what is behind must not show through.
+  paint.fillStyle = ground;
+  paint.fillRect(0, 0, side, side);
+  paint.fillStyle = color;
+  paint.strokeStyle = color;
+  paint.globalAlpha = mark === undefined ? plainAlpha : groundAlpha;
+  paint.fillRect(0, 0, side, side);
+  paint.globalAlpha = 1;
+  paint.scale(side, side);
+  paint.lineWidth = 0.36;
+  mark?.(paint);
+  return paint.createPattern(canvas, 'repeat') ?? color;
+}
+
+function lines(
+  paint: CanvasRenderingContext2D,
+  all: readonly (readonly [number, number, number, number])[],
+): void {
+  paint.beginPath();
+  for (const [fromX, fromY, toX, toY] of all) {
+    paint.moveTo(fromX, fromY);
+    paint.lineTo(toX, toY);
+  }
+  paint.stroke();
+}

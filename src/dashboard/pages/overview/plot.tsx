@@ -1,0 +1,163 @@
+// A plot that can be pointed at, zoomed by dragging, and walked along with the keyboard, and the table behind it. To a
+// screen reader it is a slider over its steps whose text is the values of the step. The drawing loads by itself;
+// INVARIANT: without it the table still has everything.
+
+import type { TargetedKeyboardEvent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Drawing, DrawnPlot } from './draw.ts';
+import { PlotTable } from './plot-table.tsx';
+import { movedTo } from './series.ts';
+import { Swatch } from './swatch.tsx';
+
+export interface PlotProps extends Drawing {
+  readonly label: string;
+  readonly stepName: (index: number) => string;
+  readonly valueText: (value: number | null) => string;
+  /** From the first step to the last that were chosen. */
+  readonly onZoom: (first: number, last: number) => void;
+  readonly onZoomOut: () => void;
+  readonly hintId: string;
+}
+
+interface Pointed {
+  readonly index: number;
+  readonly leftPx: number;
+}
+
+export function Plot(props: PlotProps) {
+  const { label, steps, series, form, stepName, valueText, onZoom, onZoomOut, hintId } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<DrawnPlot | null>(null);
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [hasFailed, setFailed] = useState(false);
+  const anchor = useRef<number | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const count = Math.max(0, steps.edges.length - 1);
+
+  useEffect(() => {
+    let isWanted = true;
+    loadDraw().then(
+      (drawPlot) => {
+        if (!isWanted || place.current === null) return;
+        const { steps, series, form } = latest.current;
+        drawn.current = drawPlot(
+          place.current,
+          { steps, series, form },
+          {
+            onPoint: (at) => setPointed((before) => (isSame(before, at) ? before : at)),
+            onChoose: (first, last) => latest.current.onZoom(first, last),
+            onZoomOut: () => latest.current.onZoomOut(),
+          },
+        );
+      },
+      () => setFailed(true),
+    );
+    return () => {
+      isWanted = false;
+      drawn.current?.close();
+      drawn.current = null;
+    };
+  }, []);
+  useEffect(() => drawn.current?.update({ steps, series, form }), [steps, series, form]);
+
+  const index = pointed === null || pointed.index >= count ? null : pointed.index;
+  const letGo = (): void => {
+    anchor.current = null;
+    drawn.current?.choose(null);
+  };
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLDivElement>): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key, shiftKey } = event;
+    const next = movedTo(key, index, count);
+    if (next !== null) {
+      if (!shiftKey) letGo();
+      else {
+        anchor.current ??= index ?? next;
+        drawn.current?.choose([Math.min(anchor.current, next), Math.max(anchor.current, next)]);
+      }
+      drawn.current?.point(next);
+    } else if (key === 'Enter' && index !== null) {
+      const from = anchor.current ?? index;
+      letGo();
+      onZoom(Math.min(from, index), Math.max(from, index));
+    } else if (key === 'Escape' && (anchor.current !== null || index !== null)) {
+      letGo();
+      drawn.current?.point(null);
+    } else if (key === 'Backspace') onZoomOut();
+    else return;
+    event.preventDefault();
+  };
+  const values =
+    index === null ? null : series.map(({ name, values }) => `${name} ${valueText(values[index] ?? null)}`);
+  return (
+    <div class="overview-plot">
+      <div
+        class="overview-canvas"
+        role="slider"
+        tabIndex={0}
+        aria-label={label}
+        aria-describedby={hintId}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, count - 1)}
+        aria-valuenow={index ?? 0}
+        aria-valuetext={index === null ? `${count} steps` : `${stepName(index)}: ${values?.join(', ')}`}
+        onKeyDown={onKeyDown}
+        onBlur={() => {
+          letGo();
+          drawn.current?.point(null);
+        }}
+        ref={place}
+      />
+      {hasFailed && (
+        <p class="overview-no-plot" role="status">
+          The plot could not be loaded: the table has its numbers.
+        </p>
+      )}
+      {index !== null && pointed !== null && (
+        <PlotTip {...props} index={index} leftPx={pointed.leftPx} isRight={index >= count / 2} />
+      )}
+      <PlotTable {...{ label, series, count, stepName, valueText, steps }} />
+    </div>
+  );
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** The plots of a page are drawn one after the other, so that what is typed meanwhile is not held up by all of them. */
+async function loadDraw() {
+  const { drawPlot } = await import('./draw.ts');
+  turn = turn.then(() => new Promise((resolve) => setTimeout(resolve)));
+  await turn;
+  return drawPlot;
+}
+
+function isSame(a: Pointed | null, b: Pointed | null): boolean {
+  return a === b || (a !== null && b !== null && a.index === b.index && a.leftPx === b.leftPx);
+}
+
+interface PlotTipProps extends PlotProps {
+  readonly index: number;
+  readonly leftPx: number;
+  /** Whether the step is in the right half, where the values stand left of it. */
+  readonly isRight: boolean;
+}
+
+/** What the screen reader hears, for eyes. */
+function PlotTip({ series, stepName, valueText, index, leftPx, isRight }: PlotTipProps) {
+  return (
+    <div
+      class={isRight ? 'overview-tip overview-tip-right' : 'overview-tip'}
+      style={{ left: `${Math.round(leftPx)}px` }}
+      aria-hidden="true"
+    >
+      <strong>{stepName(index)}</strong>
+      {series.map(({ key, name, color, look, values }) => (
+        <div key={key}>
+          <Swatch color={color} look={look} /> {name}
+          <span class="overview-tip-value">{valueText(values[index] ?? null)}</span>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+// The numbers of the overview into what its plots draw and its tables say: series of values over the middles of steps.
+// INVARIANT: a plot and the table behind it are made from the same series.
+
+import type { Reply } from '../../api/client.ts';
+
+export type Overview = Reply<'getOverview'>;
+
+/** Colours are names of tokens; a look is what tells series apart without them. */
+export interface Series {
+  readonly key: string;
+  readonly name: string;
+  readonly color: string;
+  readonly look: Look;
+  /** Null where there is nothing to measure. */
+  readonly values: readonly (number | null)[];
+}
+
+export type Look = 'plain' | 'stripes' | 'back-stripes' | 'dots' | 'bars' | 'solid' | 'dashed' | 'dotted';
+
+export interface Steps {
+  readonly kind: 'time' | 'score';
+  /** Milliseconds since 1970, or scores. */
+  readonly from: number;
+  readonly to: number;
+  /** Where each step begins, and where the last one ends. */
+  readonly edges: readonly number[];
+}
+
+export const outcomes = [
+  { key: 'allow', name: 'Allow', color: 'allow', look: 'plain', decision: 'ALLOW' },
+  { key: 'deny', name: 'Deny', color: 'deny', look: 'stripes', decision: 'DENY' },
+  { key: 'escalate', name: 'Escalate', color: 'escalate', look: 'dots', decision: 'ESCALATE' },
+  { key: 'reauth', name: 'Step-up', color: 'reauth', look: 'bars', decision: 'REAUTH_REQUIRED' },
+  { key: 'refused', name: 'Refused', color: 'unknown', look: 'back-stripes', decision: null },
+] as const;
+export type OutcomeKey = (typeof outcomes)[number]['key'];
+
+export function timeSteps({ from, to, bucket_seconds: seconds, buckets }: Overview): Steps {
+  const edges = buckets.map(({ at }) => Date.parse(at));
+  const last = edges.at(-1);
+  if (last !== undefined) edges.push(last + seconds * 1_000);
+  return { kind: 'time', from: Date.parse(from), to: Math.max(Date.parse(to), edges.at(-1) ?? 0), edges };
+}
+
+export function outcomeSeries({ buckets }: Overview, keys: readonly OutcomeKey[]): readonly Series[] {
+  return outcomes
+    .filter(({ key }) => keys.includes(key))
+    .map(({ key, name, color, look }) => ({
+      ...{ key, name, color, look, values: buckets.map((bucket) => bucket[key]) },
+    }));
+}
+
+export function outcomeTotals({ buckets }: Overview): Readonly<Record<OutcomeKey, number>> {
+  const totals = { allow: 0, deny: 0, escalate: 0, reauth: 0, refused: 0 };
+  for (const bucket of buckets) for (const { key } of outcomes) totals[key] += bucket[key];
+  return totals;
+}
+
+const quantiles = [
+  { key: 'p50', name: 'Half within', color: 'accent', look: 'solid', field: 'p50_us' },
+  { key: 'p90', name: '90 % within', color: 'reauth', look: 'dashed', field: 'p90_us' },
+  { key: 'p99', name: '99 % within', color: 'deny', look: 'dotted', field: 'p99_us' },
+] as const;
+
+/** In microseconds. */
+export function latencySeries({ latency }: Overview): readonly Series[] {
+  return quantiles.map(({ field, key, name, color, look }) => ({
+    ...{ key, name, color, look, values: latency.map((step) => step[field]) },
+  }));
+}
+
+export function riskSteps({ risk }: Overview): Steps {
+  const last = risk.at(-1)?.to ?? 100;
+  const edges = [...risk.map(({ from }) => from), last === 100 ? last : last + 1];
+  return { kind: 'score', from: edges[0] ?? 0, to: edges.at(-1) ?? 100, edges };
+}
+
+export function riskSeries({ risk }: Overview): readonly Series[] {
+  const values = risk.map(({ count }) => count);
+  return [{ key: 'count', name: 'Decisions', color: 'accent', look: 'plain', values }];
+}
+
+/** Values upon each other, for bars that stand on each other: the last of the lists is the sum of all. */
+export function stacked(series: readonly Series[]): readonly (readonly number[])[] {
+  let below: readonly number[] = [];
+  return series.map(({ values }) => {
+    below = values.map((value, index) => (value ?? 0) + (below[index] ?? 0));
+    return below;
+  });
+}
+
+/** Where a key moves the cursor among so many steps; null where the key means nothing. */
+export function movedTo(key: string, at: number | null, count: number): number | null {
+  const leap = Math.max(1, Math.round(count / 10));
+  const moves: Readonly<Record<string, number>> = {
+    ArrowRight: at === null ? 0 : at + 1,
+    ArrowLeft: at === null ? count - 1 : at - 1,
+    ArrowUp: at === null ? 0 : at + 1,
+    ArrowDown: at === null ? count - 1 : at - 1,
+    PageUp: (at ?? 0) + leap,
+    PageDown: (at ?? count - 1) - leap,
+    Home: 0,
+    End: count - 1,
+  };
+  const next = moves[key];
+  return next === undefined || count === 0 ? null : Math.min(count - 1, Math.max(0, next));
+}
+
+const whole = new Intl.NumberFormat();
+const tenth = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+
+export function countText(count: number | null): string {
+  return count === null ? '–' : whole.format(count);
+}
+
+/** Microseconds in the unit that suits them; `–` where there is nothing to measure. */
+export function latencyText(us: number | null): string {
+  if (us === null) return '–';
+  if (us < 1_000) return `${short.format(us)} µs`;
+  return us < 1_000_000 ? `${short.format(us / 1_000)} ms` : `${short.format(us / 1_000_000)} s`;
+}
+
+export function shareText(part: number, whole: number): string {
+  if (part === 0 || part === whole) return part === 0 ? '0 %' : '100 %';
+  const percent = (100 * part) / whole;
+  if (percent < 0.1) return `< ${tenth.format(0.1)} %`;
+  return `${tenth.format(Math.min(percent, 99.9))} %`;
+}

@@ -1,0 +1,168 @@
+// What would become of the request: the decision with its reason, the rules as they turned out, and what would change
+// it. INVARIANT: an answer to what stood there before says so.
+
+import { DecisionBadge, Risk } from '../../parts/badge.tsx';
+import { ConditionTree } from '../../parts/condition-tree.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { MessageText } from '../../parts/message-text.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { Facts, Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import type { RequestIssue } from './marks.ts';
+import type { Tried, Trying } from './use-try.ts';
+
+interface AnswerProps {
+  readonly trying: Trying;
+  readonly issues: readonly RequestIssue[];
+  /** The request's text is no JSON. */
+  readonly hasFault: boolean;
+  readonly onRule: (rule: string) => void;
+}
+
+type Decision = NonNullable<Tried['decision']>;
+
+export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
+  const { tried, decided, isOfNow, problem, retry } = trying;
+  const decision = decided?.decision ?? null;
+  const why = isOfNow ? whyNone({ tried, issues, hasFault }) : null;
+  const isOld = !isOfNow || problem !== null || tried?.answer !== decided;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+    <aside class="playground-answer" aria-label="What would become of it" tabIndex={0}>
+      <State {...{ why, isOld }} hasDecision={decision !== null} isAsking={!isOfNow} />
+      <p role="status" class="visually-hidden">
+        {decision !== null && !isOld ? spoken(decision) : (why ?? '')}
+      </p>
+      {isOfNow && issues.length === 0 && <ProblemNote problem={problem} onRetry={retry} />}
+      {decision === null ? (
+        <Section title="Decision">
+          {tried === null && problem === null ? (
+            <Loading label="The first answer takes a moment: the policies are being compiled" lines={5} />
+          ) : (
+            <Empty icon="try" title="No decision yet" />
+          )}
+        </Section>
+      ) : (
+        <Decided {...{ decision, isOld, onRule }} digested={decided?.digested ?? []} />
+      )}
+    </aside>
+  );
+}
+
+interface StateProps {
+  readonly why: string | null;
+  readonly isOld: boolean;
+  readonly hasDecision: boolean;
+  readonly isAsking: boolean;
+}
+
+/** One line that is always there, so that nothing jumps while one types. */
+function State({ why, isOld, hasDecision, isAsking }: StateProps) {
+  const old = hasDecision ? ' Below is the answer to what stood there before.' : '';
+  const isWaiting = isOld && !isAsking;
+  return (
+    <p class={isWaiting ? 'playground-state playground-state-waits' : 'playground-state'}>
+      <Icon name={isAsking ? 'refresh' : isWaiting ? 'warning' : 'check'} />
+      {isAsking
+        ? `Asking…${old}`
+        : isWaiting
+          ? `${why ?? 'There is no answer.'}${old}`
+          : 'Up to date. Nothing was granted or recorded.'}
+    </p>
+  );
+}
+
+function whyNone({
+  tried,
+  issues,
+  hasFault,
+}: Pick<Trying, 'tried'> & Pick<AnswerProps, 'issues' | 'hasFault'>): string | null {
+  if (hasFault) return 'The request is not JSON yet.';
+  if (tried?.answer.diagnostics.some(({ severity }) => severity === 'error') === true)
+    return 'The policies have errors: such a copy would never take over.';
+  return issues.length > 0 && tried?.answer.decision == null
+    ? 'The request cannot be understood; what is wrong stands below it.'
+    : null;
+}
+
+interface DecidedProps {
+  readonly decision: Decision;
+  readonly isOld: boolean;
+  readonly digested: readonly string[];
+  readonly onRule: (rule: string) => void;
+}
+
+function Decided({ decision, isOld, digested, onRule }: DecidedProps) {
+  const {
+    reason,
+    message,
+    rule,
+    matched_policy: policy,
+    risk_score: risk,
+    requires,
+    change,
+    trace,
+  } = decision;
+  return (
+    <div class={isOld ? 'playground-decided playground-old' : 'playground-decided'}>
+      <Section title="Decision">
+        <p class="playground-outcome">
+          <DecisionBadge decision={decision.decision} />
+          <strong>
+            <PlainText text={reason} />
+          </strong>
+        </p>
+        <p>
+          <PlainText text={message} />
+        </p>
+        <Facts
+          items={[
+            [
+              'Decided by',
+              rule === null ? (
+                <PlainText key="gate" text={policy} isShort />
+              ) : (
+                <button key="rule" type="button" class="playground-place" onClick={() => onRule(rule)}>
+                  {rule}
+                </button>
+              ),
+            ],
+            ['Risk', <Risk key="risk" score={risk} />],
+            ...(requires === null ? [] : [['Asks for', requiredText(requires)] as const]),
+          ]}
+        />
+        {digested.length > 0 && (
+          <Note icon="key">
+            A digest stands for the secret at {digested.join(', ')}: what rules make of its value cannot be
+            told.
+          </Note>
+        )}
+      </Section>
+      <Section title="What would change it">
+        {change === null ? (
+          <p class="playground-soft">No single small change of the request was found that would.</p>
+        ) : (
+          <p>
+            <MessageText text={change} />
+          </p>
+        )}
+      </Section>
+      <Section title="Rules">
+        <ConditionTree trace={trace} decidedBy={rule} />
+      </Section>
+    </div>
+  );
+}
+
+function requiredText({ approvals, step_up: isStepUp }: NonNullable<Decision['requires']>): string {
+  const parts = approvals.map(({ group, needs }) => `${needs} of ${group}`);
+  return [...(isStepUp ? ['a step-up'] : []), ...parts].join(', ');
+}
+
+const spokenWords: Readonly<Record<string, string>> = {
+  ...{ ALLOW: 'Allow', DENY: 'Deny', ESCALATE: 'Escalate', REAUTH_REQUIRED: 'Step-up' },
+};
+
+function spoken({ decision, reason }: Decision): string {
+  return `${spokenWords[decision] ?? decision}: ${reason.slice(0, 200)}`;
+}

@@ -1,0 +1,138 @@
+// What the copy has that the set in force has not, line by line, and the way back.
+
+import { useState } from 'preact/hooks';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty, Loading } from '../../parts/note.tsx';
+import { PlainPieces, PlainText } from '../../parts/plain-text.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import type { Change } from './changes.ts';
+import { type DiffLine, diffLines, hunksOf } from './line-diff.ts';
+import type { Desk } from './use-desk.ts';
+
+export function ChangeList({ desk }: { readonly desk: Desk }) {
+  const { changes, inForce, texts, reset } = desk;
+  /** Null asks about all. */
+  const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
+  if (changes.length === 0)
+    return (
+      <Empty icon="policy" title="The copy is as the set in force">
+        What you change in a file stands here, line by line, to be carried over into the policy directory.
+      </Empty>
+    );
+  return (
+    <div class="playground-changes">
+      {changes.map((change) => {
+        const base = inForce.includes(change.path) ? (texts.byPath.get(change.path)?.text ?? null) : '';
+        return (
+          <section key={change.path} aria-label={change.path}>
+            <header>
+              <h3>
+                <PlainText text={change.path} isShort />
+                {!inForce.includes(change.path) && ' (new)'}
+              </h3>
+              <CopyFile change={change} />
+              <Button onClick={() => setAsked({ path: change.path })}>
+                Take back<span class="visually-hidden"> {change.path}</span>
+              </Button>
+            </header>
+            {base === null ? (
+              <Loading lines={3} />
+            ) : (
+              <Diff before={base} after={change.text} label={change.path} />
+            )}
+          </section>
+        );
+      })}
+      {changes.length > 1 && (
+        <div>
+          <Button onClick={() => setAsked({ path: null })}>Take back all</Button>
+        </div>
+      )}
+      {asked !== null && (
+        <ResetDialog
+          path={asked.path}
+          onClose={() => setAsked(null)}
+          onReset={() => {
+            setAsked(null);
+            reset(asked.path);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Into the clipboard, on its way to the policy directory. */
+function CopyFile({ change: { path, text } }: { readonly change: Change }) {
+  const copy = (): Promise<void> =>
+    navigator.clipboard.writeText(text).then(
+      () => tellDone(`${path}: copied`),
+      () => tellDone('It could not be copied: open the file and select its text'),
+    );
+  return (
+    <Button icon="copy" onClick={copy}>
+      Copy<span class="visually-hidden"> {path}</span>
+    </Button>
+  );
+}
+
+interface ResetDialogProps {
+  readonly path: string | null;
+  readonly onClose: () => void;
+  readonly onReset: () => void;
+}
+
+function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
+  return (
+    <Dialog title="Take back what you changed?" onClose={onClose}>
+      <p>
+        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as the set in force has
+        them. What you wrote is lost.
+      </p>
+      <div class="form-actions">
+        <Button look="danger" onClick={onReset}>
+          Take back
+        </Button>
+        <Button onClick={onClose}>Keep it</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+const words: Readonly<Record<DiffLine['kind'], readonly [sign: string, word: string]>> = {
+  ...{ kept: [' ', ''], gone: ['−', 'taken away: '], new: ['+', 'added: '] },
+};
+
+interface DiffProps {
+  readonly before: string;
+  readonly after: string;
+  readonly label: string;
+}
+
+function Diff({ before, after, label }: DiffProps) {
+  const hunks = hunksOf(diffLines(before, after));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+    <section class="playground-diff" aria-label={`Changes of ${label}`} tabIndex={0}>
+      {hunks.map((hunk, index) => (
+        <ol key={index} class="playground-hunk">
+          {hunk.map(({ kind, text, line }) => (
+            <li key={`${kind} ${line}`} class={`playground-line-${kind}`}>
+              <span class="playground-line-number" aria-hidden="true">
+                {line}
+              </span>
+              <span class="playground-sign" aria-hidden="true">
+                {words[kind][0]}
+              </span>
+              <code>
+                <span class="visually-hidden">{words[kind][1]}</span>
+                <PlainPieces text={text} />
+              </code>
+            </li>
+          ))}
+        </ol>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+// The copy of the policies that a person edits: only what differs from the set in force, kept in this window until it is
+// closed, and shown to nobody else who signs in here.
+
+export interface Change {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Draft {
+  readonly changes: readonly Change[];
+  /** JSON; null until something was written. */
+  readonly request: string | null;
+}
+
+const emptyDraft: Draft = { changes: [], request: null };
+
+const prefix = 'writ.playground.';
+
+type Storage = Pick<globalThis.Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+
+/** What is there of others is taken away. */
+export function readDraft(storage: Storage, person: string): Draft {
+  try {
+    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
+    for (const key of keys) {
+      if (key.startsWith(prefix) && key !== prefix + person) storage.removeItem(key);
+    }
+    return draftOf(JSON.parse(storage.getItem(prefix + person) ?? 'null'));
+  } catch {
+    return emptyDraft;
+  }
+}
+
+/** Whether it could be kept: storage may be full or forbidden. */
+export function keepDraft(storage: Storage, person: string, draft: Draft): boolean {
+  try {
+    storage.setItem(prefix + person, JSON.stringify(draft));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function draftOf(found: unknown): Draft {
+  if (typeof found !== 'object' || found === null) return emptyDraft;
+  const { changes, request } = found as { readonly changes?: unknown; readonly request?: unknown };
+  const kept = Array.isArray(changes) ? changes.filter(isChange) : [];
+  return { changes: kept, request: typeof request === 'string' ? request : null };
+}
+
+function isChange(value: unknown): value is Change {
+  const change = value as Partial<Change> | null;
+  return typeof change?.path === 'string' && typeof change.text === 'string';
+}
+
+/** With this text for a file; none where it is what stands in force. */
+export function withText(
+  changes: readonly Change[],
+  { path, text }: Change,
+  inForce: string | null,
+): readonly Change[] {
+  const others = changes.filter((one) => one.path !== path);
+  if (text === inForce) return others;
+  return [...others, { path, text }].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** What is wrong with the name of a new file; null where nothing is. */
+export function nameFault(path: string, taken: readonly string[]): string | null {
+  if (
+    !/^[^\\\p{Cc}\p{Cf}]+$/u.test(path) ||
+    path.split('/').some((name) => name === '' || name.startsWith('.'))
+  )
+    return 'is a path such as `payments/limits.policy`';
+  if (!path.endsWith('.policy')) return 'ends with `.policy`';
+  if (path.length > 300) return 'has at most 300 characters';
+  return taken.includes(path) ? 'is there already' : null;
+}

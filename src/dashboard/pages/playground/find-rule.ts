@@ -1,0 +1,15 @@
+// Where a rule stands in a text that may have mistakes: by the words that a policy and a rule begin with.
+
+/** The offset of the rule's name (`policy/rule`); null where the text has none such. */
+export function findRule(text: string, id: string): number | null {
+  const [policy = '', rule = ''] = id.split('/');
+  if (!/^\w+$/.test(policy) || !/^\w+$/.test(rule)) return null;
+  const start = new RegExp(`^(?:shadow\\s+)?policy\\s+${policy}\\b`, 'm').exec(text);
+  if (start === null) return null;
+  const rest = text.slice(start.index + start[0].length);
+  const next = /^(?:shadow\s+)?policy\s+\w/m.exec(rest);
+  const own = next === null ? rest : rest.slice(0, next.index);
+  const pattern = new RegExp(`^(\\s*(?:shadow\\s+)?(?:allow|deny|escalate|reauth|risk)\\s+)${rule}\\b`, 'm');
+  const found = pattern.exec(own);
+  return found === null ? null : start.index + start[0].length + found.index + (found[1]?.length ?? 0);
+}

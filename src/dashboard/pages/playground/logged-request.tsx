@@ -1,0 +1,127 @@
+// A request of the log in the playground: what was asked, on the facts of its record, and a copy of it to change.
+
+import { useState } from 'preact/hooks';
+import type { Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { go, setQuery } from '../../navigation.ts';
+import { DecisionBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { Ago, At } from '../../parts/time.tsx';
+
+interface LoggedRequestProps {
+  readonly id: string;
+  readonly onCopy: (text: string) => void;
+}
+
+export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
+  const { data, problem, reload } = useResource('getRequest', { params: { id } });
+  return (
+    <div class="playground-request">
+      <Note icon="list">
+        <p>
+          A logged request, on the facts of its record: its agent, its time, what its meters read, and the
+          approvals that it had.
+        </p>
+        <div class="form-actions">
+          {data !== null && (
+            <Button
+              onClick={() => {
+                onCopy(copyText(data));
+                setQuery({ request: null });
+              }}
+            >
+              Edit a copy
+            </Button>
+          )}
+          <Button onClick={() => setQuery({ request: null })}>Write one instead</Button>
+        </div>
+      </Note>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null ? (
+        problem === null && <Loading label="The request is loading" />
+      ) : (
+        <>
+          <p>
+            <DecisionBadge decision={data.decision} />{' '}
+            <a href={`/requests/${encodeURIComponent(id)}`}>{id}</a>, decided <At at={data.created_at} />
+          </p>
+          <JsonView value={partsOf(data)} label="What was asked" />
+        </>
+      )}
+    </div>
+  );
+}
+
+function partsOf({ action_key, payload, agent, created_at }: Reply<'getRequest'>) {
+  return { action_key, payload, agent, at: created_at };
+}
+
+const agentParts = ['id', 'name', 'risk_tier', 'control_owner', 'tags'];
+
+/** What its meters read, and what else its record holds, is not carried over. */
+function copyText(request: Reply<'getRequest'>): string {
+  const { agent, ...rest } = partsOf(request);
+  const known = Object.fromEntries(Object.entries(agent).filter(([name]) => agentParts.includes(name)));
+  return `${JSON.stringify({ ...rest, agent: known }, null, 2)}\n`;
+}
+
+export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void }) {
+  const mayList = useGrant('requests.view') !== 'no';
+  const { data, problem } = useResource('listRequests', mayList ? { query: { limit: '10' } } : null);
+  const [id, setId] = useState('');
+  const take = (chosen: string): void => {
+    onClose();
+    go(`/playground?${new URLSearchParams({ request: chosen })}`);
+  };
+  return (
+    <Dialog title="Take a logged request" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (id.trim() !== '') take(id.trim());
+        }}
+      >
+        <Field label="Request ID">
+          <input
+            value={id}
+            autoComplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => setId(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="primary" type="submit">
+            Take it
+          </Button>
+        </div>
+      </form>
+      <ProblemNote problem={problem} />
+      {data !== null && data.items.length === 0 && <Empty icon="list" title="No request has come yet" />}
+      {data !== null && data.items.length > 0 && (
+        <section aria-label="The last requests">
+          <h3>The last ones</h3>
+          <ul class="playground-last">
+            {data.items.map((item) => (
+              <li key={item.request_id}>
+                <Button look="quiet" onClick={() => take(item.request_id)}>
+                  <DecisionBadge decision={item.decision} />
+                  <PlainText text={item.action_key} isShort />
+                  <span class="playground-soft">
+                    <Ago at={item.created_at} />
+                  </span>
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Dialog>
+  );
+}

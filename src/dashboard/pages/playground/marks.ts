@@ -1,0 +1,66 @@
+// What the service says of the texts on the desk into marks of an editor.
+
+import type { ApiProblem } from '../../api/problem.ts';
+import { placeOf, type ReadJson } from '../../editor/json-places.ts';
+import { applyEdits, rangeOf } from '../../editor/text-places.ts';
+import type { Change } from './changes.ts';
+import type { Tried } from './use-try.ts';
+
+export type PolicyDiagnostic = Tried['diagnostics'][number];
+export type RequestIssue = Tried['issues'][number];
+export type Fix = NonNullable<PolicyDiagnostic['fix']>;
+
+export interface Marked {
+  readonly from: number;
+  readonly to: number;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly fix: Fix | null;
+}
+
+export function markDiagnostics(text: string, diagnostics: readonly PolicyDiagnostic[]): readonly Marked[] {
+  return diagnostics.map((diagnostic) => ({
+    ...rangeOf(text, diagnostic),
+    severity: diagnostic.severity,
+    message: withHelp(diagnostic),
+    fix: diagnostic.fix ?? null,
+  }));
+}
+
+/** What is wrong with a request's text, or with what it says. */
+export function markIssues({ places, fault }: ReadJson, issues: readonly RequestIssue[]): readonly Marked[] {
+  if (fault !== null) return [{ ...fault, severity: 'error', fix: null }];
+  return issues.map((issue) => ({
+    ...placeOf(places, issue.pointer),
+    ...{ severity: 'error' as const, message: withHelp(issue), fix: null },
+  }));
+}
+
+function withHelp({ message, help }: { readonly message: string; readonly help: string | null }): string {
+  return help === null ? message : `${message}: ${help}`;
+}
+
+/** The files that a fix changes, as it leaves them; null where a text is not at hand. */
+export function fixedFiles(
+  { edits }: Fix,
+  textOf: (path: string) => string | null,
+): readonly Change[] | null {
+  const byFile = Map.groupBy(edits, ({ file }) => file);
+  const changed = [...byFile].map(([path, own]): Change | null => {
+    const text = textOf(path);
+    return text === null ? null : { path, text: applyEdits(text, own) };
+  });
+  return changed.every((one) => one !== null) ? changed : null;
+}
+
+/** What the service refused about the form of a request, as issues of it. */
+export function problemIssues(problem: ApiProblem | null): readonly RequestIssue[] {
+  if (problem?.code !== 'invalid_body') return [];
+  return problem.places
+    .filter(({ pointer }) => pointer === '/request' || pointer.startsWith('/request/'))
+    .map(({ pointer, detail }) => ({
+      pointer: pointer.slice('/request'.length),
+      message: detail,
+      help: null,
+    }));
+}

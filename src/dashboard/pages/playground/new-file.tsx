@@ -1,0 +1,52 @@
+// The name of a file that the copy is to have besides those in force.
+
+import { useState } from 'preact/hooks';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { nameFault } from './changes.ts';
+
+interface NewFileDialogProps {
+  readonly taken: readonly string[];
+  readonly onName: (path: string) => void;
+  readonly onClose: () => void;
+}
+
+export function NewFileDialog({ taken, onName, onClose }: NewFileDialogProps) {
+  const [name, setName] = useState('');
+  const [isTried, setTried] = useState(false);
+  const fault = nameFault(name.trim(), taken);
+  return (
+    <Dialog title="New file" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setTried(true);
+          if (fault !== null) return;
+          onName(name.trim());
+          onClose();
+        }}
+      >
+        <Field
+          label="Name"
+          help="Within the copy alone: nothing is written to the policy directory."
+          problem={isTried ? fault : null}
+        >
+          <input
+            value={name}
+            placeholder="payments/limits.policy"
+            autoComplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="primary" type="submit">
+            Add the file
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,132 @@
+// The playground: a copy of the policies to change, a request, and what the copy would make of it, as one types.
+// INVARIANT: nothing here is granted, recorded or saved; the copy is this window's alone.
+
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useResource } from '../../api/resource.ts';
+import { type ReadJson, readJson } from '../../editor/json-places.ts';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { Loading, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import { Answer } from './answer.tsx';
+import { findRule } from './find-rule.ts';
+import { type Fix, fixedFiles, type PolicyDiagnostic, problemIssues } from './marks.ts';
+import './playground.css';
+import { PolicyPane } from './policy-pane.tsx';
+import { RequestPane } from './request-pane.tsx';
+import { useTargets } from './targets.ts';
+import { type Desk, useDesk } from './use-desk.ts';
+import { type TryBody, type Trying, useTry } from './use-try.ts';
+
+export default function Playground() {
+  const desk = useDesk();
+  const { looks, digest } = desk;
+  return (
+    <PageFrame
+      title="Playground"
+      lead="Change a copy of the policies and see at once what becomes of a request. Nothing is granted, recorded or saved, and no meter counts it."
+    >
+      {looks.map(({ problem, reload }, index) => (
+        <ProblemNote key={index} problem={problem} onRetry={reload} />
+      ))}
+      {digest === null ? (
+        looks.every(({ problem }) => problem === null) && (
+          <Loading label="The policies are loading" lines={12} />
+        )
+      ) : (
+        <OnDesk desk={desk} />
+      )}
+    </PageFrame>
+  );
+}
+
+function OnDesk({ desk }: { readonly desk: Desk }) {
+  const { query } = usePlace();
+  const requestId = query.get('request');
+  const read = useMemo(() => readJson(desk.request), [desk.request]);
+  const isReady = requestId !== null || desk.vocabulary !== null;
+  const trying = useTry(isReady ? bodyOf(desk, { requestId, read }) : null, desk.digest ?? '');
+  const { tried, decided, problem, isOfNow } = trying;
+  const issues = useMemo(
+    () => (problem === null ? (tried?.answer.issues ?? []) : problemIssues(problem)),
+    [tried, problem],
+  );
+  const { target, goToDiagnostic, goToRule } = useWays(desk, decided?.decision?.matched_policy ?? null);
+  const applyFix = useFixes(desk, isOfNow);
+  return (
+    <div class="playground">
+      <div class="playground-desk">
+        <PolicyPane desk={desk} tried={tried} target={target} onFix={applyFix} onGo={goToDiagnostic} />
+        <RequestPane {...{ desk, requestId, read, issues }} />
+      </div>
+      <Answer
+        {...{ trying, issues }}
+        hasFault={requestId === null && read.fault !== null}
+        onRule={goToRule}
+      />
+    </div>
+  );
+}
+
+interface Asked {
+  readonly requestId: string | null;
+  readonly read: ReadJson;
+}
+
+function bodyOf({ changes, request }: Desk, { requestId, read }: Asked): TryBody {
+  const files = changes.map(({ path, text }) => ({ path, text }));
+  if (requestId !== null) return { files, request_id: requestId };
+  if (request.trim() === '' || read.fault !== null) return { files };
+  // Whether it is a request, the service says, place by place.
+  return { files, request: read.value as NonNullable<TryBody['request']> };
+}
+
+/** Mends what is wrong where it is known how. */
+function useFixes(desk: Desk, isOfNow: Trying['isOfNow']): (fix: Fix) => void {
+  const latest = useRef({ desk, isOfNow });
+  latest.current = { desk, isOfNow };
+  return (fix) => {
+    const { textOf, setText } = latest.current.desk;
+    const fixed = fixedFiles(fix, textOf);
+    const [edit] = fix.edits;
+    // Its places are those of the text that was answered.
+    if (!latest.current.isOfNow) tellDone('The text has changed since; the new answer is on its way');
+    else if (fixed === null) {
+      setQuery({ file: edit?.file ?? null, view: null });
+      tellDone('The file is being opened; apply it again then');
+    } else {
+      for (const { path, text } of fixed) setText(path, text);
+      tellDone(`Applied: ${fix.title}`);
+    }
+  };
+}
+
+/** The ways from the answer to where things stand in the files. */
+function useWays({ path, paths, textOf }: Desk, decidedBy: string | null) {
+  const { query } = usePlace();
+  const { target, goTo } = useTargets(path, textOf(path));
+  // As far as the first page of the policies tells.
+  const { data } = useResource('getPolicies', { query: { limit: '200' } }, ['policies']);
+  const fileOf = (policy: string): string | undefined =>
+    data?.items.find(({ name }) => name === policy)?.file;
+  const firstFile = query.has('request') && !query.has('file') ? fileOf(decidedBy ?? '') : undefined;
+  useEffect(() => {
+    // Of a logged request, once: a file that is open stays open, whatever decides later.
+    if (firstFile !== undefined) setQuery({ file: firstFile }, { replace: true });
+  }, [firstFile]);
+  const open = (file: string): void => setQuery({ file, view: null });
+  return {
+    target,
+    goToDiagnostic: (one: PolicyDiagnostic): void => {
+      open(one.file);
+      goTo(one.file, { place: one });
+    },
+    goToRule: (rule: string): void => {
+      const holder = paths.find((one) => findRule(textOf(one) ?? '', rule) !== null);
+      const file = holder ?? fileOf(rule.split('/')[0] ?? '');
+      if (file === undefined) return;
+      open(file);
+      goTo(file, { rule });
+    },
+  };
+}

@@ -1,0 +1,133 @@
+// The copy of the policies: which file is open, its text in the editor, what is wrong with all of it, and what has been
+// changed against the set in force.
+
+import { useMemo, useState } from 'preact/hooks';
+import { completePolicy } from '../../editor/complete-policy.ts';
+import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Empty, Loading, Note } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { ChangeList } from './change-list.tsx';
+import { DiagnosticList } from './diagnostic-list.tsx';
+import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
+import { NewFileDialog } from './new-file.tsx';
+import type { Target } from './targets.ts';
+import type { Desk } from './use-desk.ts';
+import type { Trying } from './use-try.ts';
+
+interface PolicyPaneProps {
+  readonly desk: Desk;
+  readonly tried: Trying['tried'];
+  readonly target: Target | null;
+  readonly onFix: (fix: Fix) => void;
+  readonly onGo: (diagnostic: PolicyDiagnostic) => void;
+}
+
+const noDiagnostics: readonly PolicyDiagnostic[] = [];
+
+export function PolicyPane(props: PolicyPaneProps) {
+  const { desk, tried, onFix, onGo } = props;
+  const { query } = usePlace();
+  const isDiff = query.get('view') === 'changes';
+  return (
+    <Section title="Policies" actions={<PolicyActions desk={desk} isDiff={isDiff} />}>
+      {!desk.isKept && (
+        <Note icon="warning" tone="escalate">
+          Your changes cannot be kept in this window: loading the page anew loses them.
+        </Note>
+      )}
+      {isDiff ? <ChangeList desk={desk} /> : <OpenFile {...props} />}
+      <DiagnosticList diagnostics={tried?.answer.diagnostics ?? noDiagnostics} {...{ onFix, onGo }} />
+    </Section>
+  );
+}
+
+function PolicyActions({ desk, isDiff }: { readonly desk: Desk; readonly isDiff: boolean }) {
+  const { paths, path, changes, setText } = desk;
+  const [isNaming, setNaming] = useState(false);
+  const changed = new Set(changes.map((change) => change.path));
+  return (
+    <div class="playground-bar">
+      <Field label="File">
+        <select
+          value={path}
+          onChange={({ currentTarget }) => setQuery({ file: currentTarget.value, view: null })}
+        >
+          {paths.map((one) => (
+            <option key={one} value={one}>
+              {changed.has(one) ? `${one} (changed)` : one}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Button icon="plus" onClick={() => setNaming(true)}>
+        New file
+      </Button>
+      <Button
+        aria-pressed={isDiff}
+        look={isDiff ? 'primary' : 'plain'}
+        onClick={() => setQuery({ view: isDiff ? null : 'changes' }, { replace: true })}
+      >
+        What I changed ({changes.length})
+      </Button>
+      {isNaming && (
+        <NewFileDialog
+          taken={paths}
+          onClose={() => setNaming(false)}
+          onName={(name) => {
+            setText(name, newFileText);
+            setQuery({ file: name, view: null });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const newFileText = '# What this policy is for.\n';
+
+function OpenFile({ desk, tried, target, onFix }: PolicyPaneProps) {
+  const { path, texts, inForce, vocabulary, textOf, setText } = desk;
+  const text = textOf(path);
+  const base = inForce.includes(path) ? texts.byPath.get(path) : undefined;
+  const answered = tried?.of.files?.find((one) => one.path === path)?.text ?? base?.text ?? '';
+  const marks = useMemo(() => {
+    const own = (tried?.answer.diagnostics ?? noDiagnostics).filter(({ file }) => file === path);
+    const items = markDiagnostics(answered, own).map(({ fix, ...mark }) => ({
+      ...mark,
+      fix: fix === null ? null : { title: fix.title, apply: () => onFix(fix) },
+    }));
+    return { text: answered, items };
+    // How a fix is applied does not change.
+  }, [answered, tried, path]);
+  if (path === '')
+    return (
+      <Empty icon="policy" title="There is no policy file yet">
+        Begin with a new file: nothing is refused or granted by what you write here.
+      </Empty>
+    );
+  if (text === null) return <Loading label="The file is loading" lines={10} />;
+  if (base?.isWhole === false)
+    return (
+      <Note icon="warning">This list is too long to be edited here; the set in force uses all of it.</Note>
+    );
+  return (
+    <div class="playground-policy">
+      <EditorBox
+        key={path}
+        {...{ text, marks, target }}
+        label={path}
+        language={path.endsWith('.policy') ? 'policy' : 'plain'}
+        onChange={(next) => setText(path, next)}
+        complete={(whole, at, isAsked) =>
+          vocabulary === null || !path.endsWith('.policy')
+            ? null
+            : completePolicy(vocabulary, whole, { at, isAsked })
+        }
+      />
+      <EditorHint />
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+// The request that is tried: written as JSON with the facts that policies read, begun from an example of each action, or
+// one of the log with the facts of its record.
+
+import { useMemo, useState } from 'preact/hooks';
+import { completeRequest } from '../../editor/complete-request.ts';
+import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
+import type { ReadJson } from '../../editor/json-places.ts';
+import type { Vocabulary } from '../../editor/vocabulary.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { MessageText } from '../../parts/message-text.tsx';
+import { Section } from '../../parts/page.tsx';
+import { exampleText } from './example-request.ts';
+import { LoggedRequest, LoggedRequestDialog } from './logged-request.tsx';
+import { type Marked, markIssues, type RequestIssue } from './marks.ts';
+import type { Desk } from './use-desk.ts';
+
+interface RequestPaneProps {
+  readonly desk: Desk;
+  /** Of a logged request that stands in place of the text. */
+  readonly requestId: string | null;
+  readonly read: ReadJson;
+  readonly issues: readonly RequestIssue[];
+}
+
+export function RequestPane(props: RequestPaneProps) {
+  const { desk, requestId } = props;
+  const { vocabulary, openedAt, setRequest } = desk;
+  const [isChoosing, setChoosing] = useState(false);
+  return (
+    <Section
+      title="Request"
+      actions={
+        <div class="playground-bar">
+          {requestId === null && vocabulary !== null && (
+            <ExampleChoice
+              vocabulary={vocabulary}
+              onChoose={(action) => {
+                const words = vocabulary.actions.find(({ key }) => key === action);
+                if (words !== undefined) setRequest(exampleText(words, vocabulary, openedAt));
+              }}
+            />
+          )}
+          <Button icon="list" onClick={() => setChoosing(true)}>
+            Logged request
+          </Button>
+        </div>
+      }
+    >
+      {requestId === null ? (
+        <WrittenRequest {...props} />
+      ) : (
+        <LoggedRequest key={requestId} id={requestId} onCopy={setRequest} />
+      )}
+      {isChoosing && <LoggedRequestDialog onClose={() => setChoosing(false)} />}
+    </Section>
+  );
+}
+
+interface ExampleChoiceProps {
+  readonly vocabulary: Vocabulary;
+  readonly onChoose: (action: string) => void;
+}
+
+function ExampleChoice({ vocabulary, onChoose }: ExampleChoiceProps) {
+  return (
+    <Field label="Example">
+      <select value="" onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+        <option value="" disabled>
+          Begin with…
+        </option>
+        {vocabulary.actions.map(({ key }) => (
+          <option key={key} value={key}>
+            {key}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function WrittenRequest({ desk, read, issues }: RequestPaneProps) {
+  const { request: text, vocabulary, setRequest } = desk;
+  const marked = useMemo(() => markIssues(read, issues), [read, issues]);
+  const marks = useMemo(() => ({ text, items: marked.map((mark) => ({ ...mark, fix: null })) }), [marked]);
+  const [target, setTarget] = useState<{ readonly at: number } | null>(null);
+  return (
+    <div class="playground-request">
+      <EditorBox
+        {...{ text, marks, target }}
+        label="Request as JSON"
+        language="json"
+        onChange={setRequest}
+        complete={(whole, at, isAsked) =>
+          vocabulary === null ? null : completeRequest(vocabulary, whole, { at, isAsked })
+        }
+      />
+      <EditorHint />
+      <IssueList marked={marked} text={text} onGo={(at) => setTarget({ at })} />
+    </div>
+  );
+}
+
+interface IssueListProps {
+  readonly marked: readonly Marked[];
+  readonly text: string;
+  readonly onGo: (at: number) => void;
+}
+
+function IssueList({ marked, text, onGo }: IssueListProps) {
+  return (
+    <div role="status">
+      {marked.length > 0 && (
+        <ul class="playground-diagnostic-list">
+          {marked.map(({ from, message }, index) => (
+            <li key={index} class="playground-error">
+              <p>
+                <MessageText text={message} />
+              </p>
+              <div class="playground-diagnostic-actions">
+                <button type="button" class="playground-place" onClick={() => onGo(from)}>
+                  line {text.slice(0, from).split('\n').length}
+                </button>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

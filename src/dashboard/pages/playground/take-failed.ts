@@ -1,0 +1,33 @@
+// The text of a file that did not take over, laid on the desk to be mended, where the address asks for it. INVARIANT: a
+// copy that is on the desk already stays as it is.
+
+import { useEffect } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { tellDone } from '../../shell/toast.tsx';
+import type { Change } from './changes.ts';
+
+export function useFailedFile(changes: readonly Change[], onText: (change: Change) => void): void {
+  const { query } = usePlace();
+  const path = query.get('take') === 'failed' ? query.get('file') : null;
+  useEffect(() => {
+    if (path === null) return;
+    const done = (word: string): void => {
+      setQuery({ take: null }, { replace: true });
+      tellDone(word);
+    };
+    if (changes.some((change) => change.path === path))
+      return done('Your own copy of this file stays; take it back to mend the one that failed');
+    const controller = new AbortController();
+    call('getPolicyFile', { query: { path, of: 'failed' }, signal: controller.signal }).then(
+      ({ text }) => {
+        onText({ path, text });
+        done('This is the text that did not take over');
+      },
+      () => {
+        if (!controller.signal.aborted) done('The text that failed is not there any more');
+      },
+    );
+    return () => controller.abort();
+  }, [path]);
+}

@@ -1,0 +1,96 @@
+// What lies on the desk: the files in force with a person's copies over them, which of them is open, and the request
+// that is written. Kept in this window; what comes into force meanwhile is no change any more.
+
+import { useEffect, useState } from 'preact/hooks';
+import { type Resource, useResource } from '../../api/resource.ts';
+import { usePerson } from '../../api/session.tsx';
+import type { Vocabulary } from '../../editor/vocabulary.ts';
+import { usePlace } from '../../navigation.ts';
+import { type Change, type Draft, keepDraft, readDraft, withText } from './changes.ts';
+import { exampleText } from './example-request.ts';
+import { startPath } from './start-path.ts';
+import { useFailedFile } from './take-failed.ts';
+import { type Texts, useTexts } from './use-texts.ts';
+
+export interface Desk {
+  /** Of the set in force; null until it is known. */
+  readonly digest: string | null;
+  readonly inForce: readonly string[];
+  /** In force or added here. */
+  readonly paths: readonly string[];
+  /** Of the file that is open. */
+  readonly path: string;
+  readonly changes: readonly Change[];
+  readonly texts: Texts;
+  /** As it stands on the desk; null until it is there. */
+  readonly textOf: (path: string) => string | null;
+  readonly setText: (path: string, text: string) => void;
+  /** Null takes back all. */
+  readonly reset: (path: string | null) => void;
+  readonly request: string;
+  readonly setRequest: (text: string) => void;
+  /** False where the window cannot keep it. */
+  readonly isKept: boolean;
+  /** When the desk was opened: the time of examples. */
+  readonly openedAt: string;
+  readonly vocabulary: Vocabulary | null;
+  readonly looks: readonly Pick<Resource<unknown>, 'data' | 'problem' | 'reload'>[];
+}
+
+export function useDesk(): Desk {
+  const { query } = usePlace();
+  const files = useResource('listPolicyFiles', {}, ['policies']);
+  const words = useResource('getVocabulary', {}, ['policies']);
+  const { draft, setDraft, isKept } = useDraft(usePerson().id);
+  const { changes } = draft;
+  const digest = files.data?.digest ?? null;
+  const inForce = files.data?.items.map((item) => item.path) ?? [];
+  const changed = changes.map((change) => change.path);
+  const paths = [...new Set([...inForce, ...changed])].toSorted();
+  const path = startPath(query.get('file'), paths);
+  const texts = useTexts(
+    digest,
+    [...new Set([path, ...changed])].filter((one) => inForce.includes(one)),
+  );
+  const inForceText = (one: string): string | null =>
+    inForce.includes(one) ? (texts.byPath.get(one)?.text ?? null) : null;
+  useEffect(() => {
+    const isChange = ({ path: one, text }: Change): boolean => text !== inForceText(one);
+    if (!changes.every(isChange))
+      setDraft((before) => ({ ...before, changes: before.changes.filter(isChange) }));
+  }, [changes, texts.byPath]);
+  useFailedFile(changes, (change) =>
+    setDraft((before) => ({ ...before, changes: withText(before.changes, change, null) })),
+  );
+  const [openedAt] = useState(() => `${new Date().toISOString().slice(0, 16)}:00Z`);
+  return {
+    ...{ digest, inForce, paths, path, changes, texts, isKept, openedAt },
+    textOf: (one) => changes.find((change) => change.path === one)?.text ?? inForceText(one),
+    setText: (one, text) =>
+      setDraft((before) => ({
+        ...before,
+        changes: withText(before.changes, { path: one, text }, inForceText(one)),
+      })),
+    reset: (one) =>
+      setDraft((before) => ({
+        ...before,
+        changes: one === null ? [] : before.changes.filter((change) => change.path !== one),
+      })),
+    request: draft.request ?? firstExample(words.data, openedAt),
+    setRequest: (request) => setDraft((before) => ({ ...before, request })),
+    vocabulary: words.data,
+    looks: [files, words, { data: null, problem: texts.problem, reload: texts.retry }],
+  };
+}
+
+function firstExample(vocabulary: Vocabulary | null, at: string): string {
+  const [action] = vocabulary?.actions ?? [];
+  return vocabulary === null || action === undefined ? '' : exampleText(action, vocabulary, at);
+}
+
+function useDraft(person: string) {
+  const [draft, setDraft] = useState<Draft>(() => readDraft(window.sessionStorage, person));
+  const [isKept, setKept] = useState(true);
+  useEffect(() => setKept(keepDraft(window.sessionStorage, person, draft)), [draft, person]);
+  return { draft, setDraft, isKept };
+}

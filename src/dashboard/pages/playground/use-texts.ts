@@ -1,0 +1,42 @@
+// The texts of the set in force that the desk needs, fetched one after the other. What was there stays until the text
+// of a new set has come.
+
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import type { ApiProblem } from '../../api/problem.ts';
+
+export interface FileText {
+  readonly text: string;
+  /** Of a long list only its beginning is known: it cannot be edited. */
+  readonly isWhole: boolean;
+  readonly digest: string;
+}
+
+export interface Texts {
+  readonly byPath: ReadonlyMap<string, FileText>;
+  readonly problem: ApiProblem | null;
+  readonly retry: () => void;
+}
+
+export function useTexts(digest: string | null, paths: readonly string[]): Texts {
+  const [byPath, setTexts] = useState<ReadonlyMap<string, FileText>>(new Map());
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [turn, setTurn] = useState(0);
+  const missing = digest === null ? [] : paths.filter((path) => byPath.get(path)?.digest !== digest);
+  const [next = null] = missing;
+  useEffect(() => {
+    if (next === null || digest === null) return;
+    const controller = new AbortController();
+    call('getPolicyFile', { query: { path: next }, signal: controller.signal }).then(
+      ({ text, is_whole: isWhole }) => {
+        setProblem(null);
+        setTexts((before) => new Map(before).set(next, { text, isWhole, digest }));
+      },
+      (error: ApiProblem) => {
+        if (!controller.signal.aborted) setProblem(error);
+      },
+    );
+    return () => controller.abort();
+  }, [next, digest, turn]);
+  return { byPath, problem, retry: () => setTurn(turn + 1) };
+}

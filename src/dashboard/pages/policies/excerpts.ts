@@ -1,0 +1,45 @@
+// Diagnostics of a file into the lines that they speak of, each with some lines around it, and those that are near each
+// other together.
+
+export interface FailedPlace {
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly help: string | null;
+  readonly start: { readonly line: number; readonly column: number } | null;
+  /** One past the last character. */
+  readonly end: { readonly line: number; readonly column: number } | null;
+}
+
+export interface Excerpt {
+  readonly firstLine: number;
+  readonly text: string;
+  readonly diagnostics: readonly FailedPlace[];
+}
+
+const around = 2;
+
+/** Diagnostics without a place, or with one behind the end of the text, are in none. */
+export function excerptsOf(text: string, diagnostics: readonly FailedPlace[]): readonly Excerpt[] {
+  const lines = text.split(/\r?\n/);
+  const excerpts: { from: number; to: number; diagnostics: FailedPlace[] }[] = [];
+  const placed = diagnostics
+    .filter(({ start }) => start !== null && start.line <= lines.length)
+    .toSorted((a, b) => lineOf(a) - lineOf(b));
+  for (const diagnostic of placed) {
+    const from = Math.max(1, lineOf(diagnostic) - around);
+    const to = Math.min(lines.length, (diagnostic.end?.line ?? lineOf(diagnostic)) + around);
+    const last = excerpts.at(-1);
+    if (last !== undefined && from <= last.to + 1) {
+      last.to = Math.max(last.to, to);
+      last.diagnostics.push(diagnostic);
+    } else excerpts.push({ from, to, diagnostics: [diagnostic] });
+  }
+  return excerpts.map(({ from, to, diagnostics: own }) => ({
+    ...{ firstLine: from, text: lines.slice(from - 1, to).join('\n'), diagnostics: own },
+  }));
+}
+
+function lineOf({ start }: FailedPlace): number {
+  return start?.line ?? 1;
+}

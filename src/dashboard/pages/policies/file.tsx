@@ -1,0 +1,198 @@
+// A file of the policies as it was read: its text with a line to link to, and its policies and rules with how often each
+// has decided. With `of=failed` it is the file that did not take over, with what is wrong in it.
+
+import { useEffect } from 'preact/hooks';
+import type { Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { usePlace } from '../../navigation.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { PolicySource, type SourceMark } from '../../parts/policy-source.tsx';
+import { markOf } from './failure.tsx';
+import { type FilePlace, fileHref } from './links.ts';
+import './policies.css';
+import { type ShownLines, shownLines } from './shown-lines.ts';
+
+type PolicyFile = Reply<'getPolicyFile'>;
+
+export default function File() {
+  const { query, hash } = usePlace();
+  const path = query.get('path');
+  const isFailed = query.get('of') === 'failed';
+  const { data, problem, reload } = useResource(
+    'getPolicyFile',
+    path === null ? null : { query: { path, ...(isFailed ? { of: 'failed' as const } : {}) } },
+    // What has failed is gone once it is mended; the text stays to be read.
+    isFailed ? [] : ['policies'],
+  );
+  const set = useResource('getPolicies', isFailed ? { query: { limit: '1' } } : null, []);
+  const failures = set.data?.state.failure?.diagnostics.filter(({ file }) => file === path) ?? [];
+  if (path === null) return <NoFile />;
+  const here = data === null ? null : placeIn(data, query, hash);
+  return (
+    <PageFrame
+      title={path.split('/').at(-1) ?? path}
+      beside={
+        isFailed && (
+          <Badge tone="deny" icon="warning">
+            Did not take over
+          </Badge>
+        )
+      }
+      lead={
+        <>
+          <a href="/policies">Policies</a> / <PlainText text={path} isShort />
+        </>
+      }
+      actions={
+        !isFailed && (
+          <ButtonLink href={`/playground?file=${encodeURIComponent(path)}`} icon="try">
+            Try a change
+          </ButtonLink>
+        )
+      }
+    >
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null ? (
+        problem === null && <Loading label="The file is loading" lines={12} />
+      ) : (
+        <FileText {...{ file: data, here, isFailed }} marks={failures.flatMap(markOf)} />
+      )}
+    </PageFrame>
+  );
+}
+
+function NoFile() {
+  return (
+    <PageFrame title="Policy file">
+      <Empty icon="search" title="The address names no file">
+        The files stand in the <a href="/policies">policies</a>.
+      </Empty>
+    </PageFrame>
+  );
+}
+
+interface Here {
+  readonly line: number;
+  readonly endLine: number;
+}
+
+/** The line, rule or policy that the address names. */
+function placeIn({ policies }: PolicyFile, query: URLSearchParams, hash: string): Here | null {
+  const line = Number(/^L(\d{1,7})$/.exec(hash)?.[1] ?? 0);
+  if (line > 0) return { line, endLine: line };
+  const rule = policies.flatMap(({ rules }) => rules).find(({ id }) => id === query.get('rule'));
+  if (rule !== undefined) return { line: rule.line, endLine: rule.end_line };
+  const policy = policies.find(({ name }) => name === query.get('policy'));
+  return policy === undefined ? null : { line: policy.line, endLine: policy.line };
+}
+
+interface FileTextProps {
+  readonly file: PolicyFile;
+  readonly here: Here | null;
+  readonly isFailed: boolean;
+  readonly marks: readonly SourceMark[];
+}
+
+function FileText({ file, here, isFailed, marks }: FileTextProps) {
+  const { path, text, is_whole: isWhole, policies } = file;
+  const { query } = usePlace();
+  const shown = shownLines(text, here?.line ?? Number(query.get('from') ?? 1));
+  const line = here?.line ?? null;
+  useEffect(() => {
+    if (line !== null) document.getElementById(`L${line}`)?.scrollIntoView({ block: 'center' });
+  }, [line]);
+  const place: FilePlace = { path, ...(isFailed ? { of: 'failed' } : {}) };
+  const shownMarks: readonly SourceMark[] = here === null ? marks : [...marks, { tone: 'here', ...here }];
+  return (
+    <div class="policies-file">
+      <div class="policies-text">
+        {!isWhole && <Note icon="warning">The list is longer than what is shown here.</Note>}
+        <Pages {...{ place, shown }} />
+        <PolicySource
+          text={shown.text}
+          firstLine={shown.from}
+          label={`${path}, lines ${shown.from} to ${shown.to}`}
+          marks={shownMarks}
+          isPlain={!path.endsWith('.policy')}
+          lineHref={(number) => fileHref({ ...place, line: number })}
+        />
+        <Pages {...{ place, shown }} />
+      </div>
+      {policies.length > 0 && <Outline {...{ place, policies, isFailed }} />}
+    </div>
+  );
+}
+
+function Pages({
+  place,
+  shown: { from, to, count, size },
+}: {
+  readonly place: FilePlace;
+  readonly shown: ShownLines;
+}) {
+  if (from === 1 && to === count) return null;
+  const href = (first: number): string => `${fileHref(place)}&from=${first}`;
+  return (
+    <nav class="policies-pages" aria-label="Lines">
+      {from > 1 && <a href={href(Math.max(1, from - size))}>Lines before</a>}
+      <span>
+        Lines {from.toLocaleString()} to {to.toLocaleString()} of {count.toLocaleString()}
+      </span>
+      {to < count && <a href={href(to + 1)}>Lines after</a>}
+    </nav>
+  );
+}
+
+interface OutlineProps {
+  readonly place: FilePlace;
+  readonly policies: PolicyFile['policies'];
+  readonly isFailed: boolean;
+}
+
+function Outline({ place, policies, isFailed }: OutlineProps) {
+  const hits = useResource('getPolicyHits', isFailed ? null : {}, ['policies']);
+  const byRule = new Map((hits.data?.items ?? []).map((item) => [`${item.policy}/${item.rule}`, item]));
+  return (
+    <nav class="policies-outline" aria-label="In this file">
+      {!isFailed && (
+        <p class="policies-outline-head" aria-hidden="true">
+          <span>In this file</span>
+          <span>decided</span>
+        </p>
+      )}
+      {policies.map(({ name, doc, rules }) => (
+        <section key={name}>
+          <h2>
+            <a href={fileHref({ ...place, policy: name })}>{name}</a>
+          </h2>
+          {doc !== null && (
+            <p class="policies-help">
+              <PlainText text={doc} />
+            </p>
+          )}
+          <ul class="policies-outline-rules">
+            {rules.map(({ id }) => {
+              const decided = byRule.get(id)?.decided;
+              return (
+                <li key={id}>
+                  <a href={fileHref({ ...place, rule: id })}>{id.split('/').at(-1)}</a>
+                  {decided !== undefined && (
+                    <span title={`decided ${decided} times`}>
+                      <span class="visually-hidden">decided </span>
+                      {decided.toLocaleString()}
+                      <span class="visually-hidden"> times</span>
+                    </span>
+                  )}
+                </li>
+              );
+            })}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,26 @@
+// Addresses of policy files: a file, one of its lines, one of its rules, and where one that failed is mended.
+
+export interface FilePlace {
+  readonly path: string;
+  /** Of what did not take over. */
+  readonly of?: 'failed';
+  /** `policy/rule`. */
+  readonly rule?: string;
+  readonly policy?: string;
+  readonly line?: number;
+}
+
+export function fileHref({ path, of, rule, policy, line }: FilePlace): string {
+  const query = new URLSearchParams({
+    path,
+    ...(of === undefined ? {} : { of }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(policy === undefined ? {} : { policy }),
+  });
+  return `/policies/file?${query}${line === undefined ? '' : `#L${line}`}`;
+}
+
+/** Where a file that did not take over is mended: its text becomes the copy there. */
+export function mendHref(path: string): string {
+  return `/playground?${new URLSearchParams({ file: path, take: 'failed' })}`;
+}

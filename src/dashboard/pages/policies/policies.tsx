@@ -1,0 +1,178 @@
+// The policies: which set is in force and whether it is what stands in the directory, what each policy is for, how often
+// its rules decide, what rules in shadow would change, and the files.
+
+import { useEffect, useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { useNews } from '../../api/news.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Loading, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame, Section } from '../../parts/page.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import { FailureNote, FailurePlaces } from './failure.tsx';
+import { Files } from './files.tsx';
+import './policies.css';
+import { PolicyTable } from './policy-table.tsx';
+import { RuleTable, ShadowEffects } from './rules.tsx';
+import { Names, SetFacts } from './set-facts.tsx';
+
+type PolicySet = Reply<'getPolicies'>;
+
+/** The most that one answer holds. */
+const pageSize = '200';
+/** Requests come faster than anybody reads. */
+const hitsPauseMs = 5_000;
+
+export default function Policies() {
+  const { data, problem, reload } = useResource('getPolicies', { query: { limit: pageSize } }, ['policies']);
+  const hits = useHits();
+  const more = useMorePolicies(data);
+  const items = [...(data?.items ?? []), ...more.items];
+  const rules = hits.data?.items ?? [];
+  const isStale = data?.state.status === 'stale';
+  return (
+    <PageFrame
+      title="Policies"
+      beside={data !== null && <StateBadge isStale={isStale} />}
+      lead="What agents may do, and who is asked. The text in the policy directory is the truth; nothing is edited here."
+      actions={<Actions onReload={reload} />}
+    >
+      <ProblemNote problem={problem} onRetry={reload} />
+      <p role="status" class="visually-hidden">
+        {data === null
+          ? ''
+          : isStale
+            ? 'The last reload failed; the set before decides.'
+            : 'The policies are in force.'}
+      </p>
+      {data === null ? (
+        problem === null && <Loading label="The policies are loading" />
+      ) : (
+        <>
+          {data.state.failure !== null && <FailureNote failure={data.state.failure} />}
+          {data.state.failure !== null && data.state.failure.diagnostics.length > 0 && (
+            <Section title="What is wrong">
+              <FailurePlaces failure={data.state.failure} />
+            </Section>
+          )}
+          <Section title="The set in force">
+            <SetFacts state={data.state} />
+          </Section>
+          <Section title="Policies">
+            <PolicyTable items={items} rules={rules} />
+            <ProblemNote problem={more.problem} />
+            {more.hasMore && (
+              <div>
+                <Button onClick={more.load}>Show more policies</Button>
+              </div>
+            )}
+          </Section>
+          <Section title="Rules" actions={hits.data !== null && <Since at={hits.data.since} />}>
+            <ProblemNote problem={hits.problem} onRetry={hits.reload} />
+            {hits.data === null ? hits.problem === null && <Loading /> : <RuleTable rules={rules} />}
+          </Section>
+          {rules.some(({ shadow_changed: changed }) => changed !== null) && (
+            <Section title="What the rules in shadow would change">
+              <ShadowEffects rules={rules} />
+            </Section>
+          )}
+          <Names set={data} />
+          <Section title="Files">
+            <Files digest={data.state.digest} />
+          </Section>
+        </>
+      )}
+    </PageFrame>
+  );
+}
+
+function Since({ at }: { readonly at: string }) {
+  return (
+    <span class="policies-never">
+      counted since <Ago at={at} />
+    </span>
+  );
+}
+
+/** The hits of rules; requests refresh them now and then, policies at once. */
+function useHits() {
+  const resource = useResource('getPolicyHits', {}, ['policies']);
+  const [isDue, setDue] = useState(false);
+  useNews(['requests'], () => setDue(true));
+  const { reload } = resource;
+  useEffect(() => {
+    if (!isDue) return;
+    const timer = setTimeout(() => {
+      setDue(false);
+      reload();
+    }, hitsPauseMs);
+    return () => clearTimeout(timer);
+  }, [isDue, reload]);
+  return resource;
+}
+
+/** The policies behind the first page; those of another set are forgotten. */
+function useMorePolicies(first: PolicySet | null) {
+  const digest = first?.state.digest ?? '';
+  const [page, setPage] = useState<{ digest: string; items: PolicySet['items']; next: string | null } | null>(
+    null,
+  );
+  const { problem, run } = useSending();
+  const isOfNow = page?.digest === digest;
+  const next = isOfNow ? page.next : (first?.next_cursor ?? null);
+  const items = isOfNow ? page.items : [];
+  const load = (): Promise<void> =>
+    run(async () => {
+      if (next === null) return;
+      const reply = await call('getPolicies', { query: { limit: pageSize, cursor: next } });
+      setPage({ digest, items: [...items, ...reply.items], next: reply.next_cursor });
+    });
+  return { items, hasMore: next !== null, problem, load };
+}
+
+function StateBadge({ isStale }: { readonly isStale: boolean }) {
+  return isStale ? (
+    <Badge tone="deny" icon="warning">
+      Last reload failed
+    </Badge>
+  ) : (
+    <Badge tone="allow" icon="allow">
+      In force
+    </Badge>
+  );
+}
+
+function Actions({ onReload }: { readonly onReload: () => void }) {
+  const mayReload = useGrant('policies.reload') !== 'no';
+  const mayTry = useGrant('policies.try') !== 'no';
+  const { problem, isBusy, run } = useSending();
+  const reload = (): Promise<void> =>
+    run(async () => {
+      const { status } = await call('reloadPolicies');
+      onReload();
+      tellDone(
+        status === 'current'
+          ? 'The policies were read again and are in force'
+          : 'The policies were read again; what stands there still fails',
+      );
+    });
+  return (
+    <>
+      {mayReload && (
+        <Button icon="refresh" onClick={reload} isBusy={isBusy}>
+          Read again
+        </Button>
+      )}
+      {mayTry && (
+        <ButtonLink href="/playground" icon="try" look="primary">
+          Try a change
+        </ButtonLink>
+      )}
+      <ProblemNote problem={problem} />
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+// The policies with what each is for, who owns it, and how often it has decided.
+
+import type { Reply } from '../../api/client.ts';
+import { Empty } from '../../parts/note.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { fileHref } from './links.ts';
+
+interface PolicyTableProps {
+  readonly items: Reply<'getPolicies'>['items'];
+  readonly rules: Reply<'getPolicyHits'>['items'];
+}
+
+export function PolicyTable({ items, rules }: PolicyTableProps) {
+  if (items.length === 0)
+    return (
+      <Empty icon="policy" title="There is no policy: every request is refused">
+        Nothing passes unless some <code>allow</code> is definitely true. Begin with a file in the policy
+        directory, or try one in the <a href="/playground">playground</a>.
+      </Empty>
+    );
+  const decided = new Map<string, number>();
+  for (const rule of rules) decided.set(rule.policy, (decided.get(rule.policy) ?? 0) + rule.decided);
+  return (
+    <div class="table-wrap">
+      <table class="table policies-table">
+        <thead>
+          <tr>
+            <th scope="col">Policy</th>
+            <th scope="col">What it is for</th>
+            <th scope="col">Owner</th>
+            <th scope="col" class="number">
+              Rules
+            </th>
+            <th scope="col" class="number">
+              Decided
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ name, owner, doc, rules: count, file }) => (
+            <tr key={name}>
+              <td>
+                <a href={fileHref({ path: file, policy: name })}>{name}</a>
+              </td>
+              <td class="policies-doc">
+                <Doc text={doc} />
+              </td>
+              <td>
+                {owner === null ? (
+                  <span class="policies-never">nobody</span>
+                ) : (
+                  <PlainText text={owner} isShort />
+                )}
+              </td>
+              <td class="number">{count}</td>
+              <td class="number">{(decided.get(name) ?? 0).toLocaleString()}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The documentation of a policy, as its author wrote it. */
+function Doc({ text }: { readonly text: string | null }) {
+  return text === null ? <span class="policies-never">no documentation</span> : <PlainText text={text} />;
+}

@@ -1,0 +1,193 @@
+// The rules of the set in force with how often each has decided and held, and what shadow rules would have changed.
+
+import { useState } from 'preact/hooks';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { Badge, DecisionBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Empty } from '../../parts/note.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { fileHref } from './links.ts';
+import { chooseRules, type Order, type RuleHits, readFilter, type Show } from './rule-list.ts';
+
+const showWords: Readonly<Record<Show, string>> = {
+  ...{ all: 'All rules', unused: 'Never held', shadow: 'In shadow' },
+};
+const orderWords: Readonly<Record<Order, string>> = {
+  ...{ policy: 'By policy', decided: 'Decided most', last: 'Held last' },
+};
+const shownFirst = 100;
+
+interface RuleTableProps {
+  readonly rules: readonly RuleHits[];
+}
+
+export function RuleTable({ rules }: RuleTableProps) {
+  const { query } = usePlace();
+  const filter = readFilter(query);
+  const [shownMax, setShownMax] = useState(shownFirst);
+  const chosen = chooseRules(rules, filter);
+  return (
+    <>
+      <div class="policies-filter">
+        <Field label="Rules with">
+          <input
+            type="search"
+            value={filter.text}
+            onInput={({ currentTarget }) => setQuery({ text: currentTarget.value }, { replace: true })}
+          />
+        </Field>
+        <Choice name="show" label="Show" words={showWords} value={filter.show} />
+        <Choice name="order" label="Order" words={orderWords} value={filter.order} />
+        <p role="status">
+          {chosen.length} of {rules.length} rules
+        </p>
+      </div>
+      {chosen.length === 0 ? (
+        <NoRule show={filter.show} hasText={filter.text !== ''} />
+      ) : (
+        <div class="table-wrap">
+          <table class="table policies-rules">
+            <thead>
+              <tr>
+                <th scope="col">Outcome</th>
+                <th scope="col">Rule</th>
+                <th scope="col" class="number" title="How often it gave the decision">
+                  Decided
+                </th>
+                <th scope="col" class="number" title="How often its condition held, or could not be known">
+                  Held
+                </th>
+                <th scope="col">Last hit</th>
+              </tr>
+            </thead>
+            <tbody>
+              {chosen.slice(0, shownMax).map((rule) => (
+                <RuleRow key={`${rule.policy}/${rule.rule}`} rule={rule} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {chosen.length > shownMax && (
+        <div>
+          <Button onClick={() => setShownMax(shownMax + 500)}>Show more rules</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps<Value extends string> {
+  readonly name: string;
+  readonly label: string;
+  readonly words: Readonly<Record<Value, string>>;
+  readonly value: Value;
+}
+
+function Choice<Value extends string>({ name, label, words, value }: ChoiceProps<Value>) {
+  const entries = Object.entries<string>(words);
+  return (
+    <Field label={label}>
+      <select
+        value={value}
+        onChange={({ currentTarget }) =>
+          setQuery(
+            { [name]: currentTarget.value === entries[0]?.[0] ? null : currentTarget.value },
+            { replace: true },
+          )
+        }
+      >
+        {entries.map(([key, word]) => (
+          <option key={key} value={key}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function NoRule({ show, hasText }: { readonly show: Show; readonly hasText: boolean }) {
+  if (hasText) return <Empty icon="search" title="No rule has this in its name" />;
+  return show === 'shadow' ? (
+    <Empty icon="policy" title="No rule is in shadow">
+      Write <code>shadow</code> before a rule to see here what it would change, before it decides anything.
+    </Empty>
+  ) : (
+    <Empty icon="policy" title={show === 'unused' ? 'Every rule has held' : 'No policy has a rule yet'} />
+  );
+}
+
+function RuleRow({ rule: hits }: { readonly rule: RuleHits }) {
+  const { policy, rule, effect, file, decided, met, last_at: lastAt, shadow_changed: changed } = hits;
+  const id = `${policy}/${rule}`;
+  return (
+    <tr>
+      <td>
+        <EffectBadge effect={effect} />
+      </td>
+      <td>
+        <a href={fileHref({ path: file, rule: id })}>{id}</a>
+        {changed !== null && (
+          <>
+            {' '}
+            <Badge tone="unknown">in shadow</Badge>
+          </>
+        )}
+      </td>
+      <td class="number">{effect === 'risk' ? '–' : decided.toLocaleString()}</td>
+      <td class="number">{met.toLocaleString()}</td>
+      <td class={lastAt === null ? 'policies-never' : ''}>
+        {lastAt === null ? 'never' : <Ago at={lastAt} />}
+      </td>
+    </tr>
+  );
+}
+
+const decisions: Readonly<Partial<Record<RuleHits['effect'], string>>> = {
+  ...{ allow: 'ALLOW', deny: 'DENY', escalate: 'ESCALATE', reauth: 'REAUTH_REQUIRED' },
+};
+
+function EffectBadge({ effect }: Pick<RuleHits, 'effect'>) {
+  const decision = decisions[effect];
+  return decision === undefined ? <Badge tone="unknown">Risk</Badge> : <DecisionBadge decision={decision} />;
+}
+
+/** What the rules in shadow would have changed; nothing where no rule is in shadow. */
+export function ShadowEffects({ rules }: RuleTableProps) {
+  const shadow = rules.filter(({ shadow_changed: changed }) => changed !== null);
+  return (
+    <ul class="policies-shadow">
+      {shadow.map(
+        ({ policy, rule, effect, file, met, shadow_changed: changed, shadow_outcomes: outcomes }) => {
+          const id = `${policy}/${rule}`;
+          return (
+            <li key={id}>
+              <p>
+                <EffectBadge effect={effect} /> <a href={fileHref({ path: file, rule: id })}>{id}</a>
+              </p>
+              <p>
+                {changed === 0
+                  ? `Would have changed nothing; it held ${met.toLocaleString()} times.`
+                  : `Would have changed ${changed?.toLocaleString()} of the ${met.toLocaleString()} decisions in which it held:`}
+              </p>
+              {outcomes.length > 0 && (
+                <ul class="policies-changes">
+                  {outcomes.map(({ from, to, count }) => (
+                    <li key={`${from} ${to}`}>
+                      {count.toLocaleString()} × <DecisionBadge decision={from} />
+                      <span aria-hidden="true"> → </span>
+                      <span class="visually-hidden"> would have been </span>
+                      <DecisionBadge decision={to} />
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </li>
+          );
+        },
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,74 @@
+// What is known of the set in force: since when, from what, how large; the groups and meters that it declares.
+
+import type { Reply } from '../../api/client.ts';
+import { Facts, Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { Ago } from '../../parts/time.tsx';
+
+type PolicySet = Reply<'getPolicies'>;
+
+export function SetFacts({ state }: Pick<PolicySet, 'state'>) {
+  const { digest, commit, loaded_at: loadedAt, actions, rules } = state;
+  return (
+    <Facts
+      items={[
+        ['In force since', <Ago key="at" at={loadedAt} />],
+        [
+          'Digest',
+          <code key="digest" title={digest}>
+            {digest.slice(0, 16)}…
+          </code>,
+        ],
+        [
+          'Commit',
+          commit === null ? (
+            'the directory is in no Git repository'
+          ) : (
+            <code key="commit" title={commit}>
+              {commit.slice(0, 12)}
+            </code>
+          ),
+        ],
+        ['Actions', actions.toLocaleString()],
+        ['Rules', rules.toLocaleString()],
+      ]}
+    />
+  );
+}
+
+export function Names({ set: { approvers, meters } }: { readonly set: PolicySet }) {
+  return (
+    <div class="policies-names">
+      <Section title="Groups of approvers">
+        {approvers.length === 0 ? (
+          <p class="policies-never">
+            None is declared; <code>owner</code>, the agent’s control owner, needs no declaration.
+          </p>
+        ) : (
+          <ul>
+            {approvers.map(({ name, title }) => (
+              <li key={name}>
+                <code>{name}</code> <PlainText text={title} isShort />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section title="Meters">
+        {meters.length === 0 ? (
+          <p class="policies-never">
+            None is declared. A meter counts what was granted, so that a rule can set a limit over time.
+          </p>
+        ) : (
+          <ul>
+            {meters.map((name) => (
+              <li key={name}>
+                <code>{name}</code>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+// The part of a long text that is on the screen: whole where it is short, else a stretch with the line that is asked for.
+
+export interface ShownLines {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  /** Of all lines. */
+  readonly count: number;
+  /** How many one stretch has. */
+  readonly size: number;
+}
+
+const size = 2_000;
+
+export function shownLines(text: string, asked: number): ShownLines {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const wanted = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), lines.length) : 1;
+  const from = Math.floor((wanted - 1) / size) * size + 1;
+  const to = Math.min(from + size - 1, lines.length);
+  return { text: lines.slice(from - 1, to).join('\n'), from, to, count: lines.length, size };
+}

@@ -1,0 +1,265 @@
+// What the list asks for, set by controls and kept in the address; each filter that is set stands there as a chip.
+
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { setQuery } from '../../navigation.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import {
+  absoluteTime,
+  type Chip,
+  chipsOf,
+  decisionChoices,
+  type FilterName,
+  type Filters,
+  filterNames,
+  localTime,
+  statusChoices,
+} from './filters.ts';
+
+interface FilterBarProps {
+  readonly filters: Filters;
+  readonly search: RefObject<HTMLInputElement | null>;
+}
+
+export function FilterBar({ filters, search }: FilterBarProps) {
+  const [isOpen, setOpen] = useState(false);
+  const chips = chipsOf(filters);
+  return (
+    <search class="requests-filters" aria-label="Requests">
+      <div class="requests-bar">
+        <SearchField text={filters.text ?? ''} search={search} />
+        <Choice name="decision" label="Decision" choices={decisionChoices} value={filters.decision} />
+        <Choice name="status" label="Status" choices={statusChoices} value={filters.status} />
+        <Button
+          aria-expanded={isOpen}
+          aria-controls="requests-more"
+          icon="down"
+          onClick={() => setOpen(!isOpen)}
+        >
+          More filters
+        </Button>
+      </div>
+      <div id="requests-more">{isOpen && <MoreFilters filters={filters} />}</div>
+      {chips.length > 0 && (
+        <ul class="requests-chips" aria-label="Filters that are set">
+          {chips.map((chip) => (
+            <ChipButton key={chip.name} chip={chip} />
+          ))}
+          <li>
+            <Button look="quiet" onClick={clearAll}>
+              Clear all
+            </Button>
+          </li>
+        </ul>
+      )}
+    </search>
+  );
+}
+
+function clearAll(): void {
+  setQuery(Object.fromEntries(filterNames.map((name) => [name, null])));
+}
+
+function ChipButton({ chip: { name, label, value } }: { readonly chip: Chip }) {
+  const isTime = name === 'from' || name === 'to';
+  const text = isTime ? localTime(value).replace('T', ' ') || value : value;
+  return (
+    <li>
+      <button type="button" class="requests-chip" onClick={() => setQuery({ [name]: null })}>
+        <span class="visually-hidden">Remove the filter </span>
+        <span class="requests-chip-label">{label}</span> <PlainText text={text} isShort />
+        <Icon name="close" size={13} />
+      </button>
+    </li>
+  );
+}
+
+/** An input shows what the address says, except under the hands of who is writing in it. */
+function useFollowed(input: RefObject<HTMLInputElement | null>, value: string): void {
+  useEffect(() => {
+    if (input.current !== null && document.activeElement !== input.current) input.current.value = value;
+  }, [value]);
+}
+
+/** What is typed is asked for once it rests. */
+const typingPauseMs = 350;
+
+function SearchField({
+  text,
+  search,
+}: {
+  readonly text: string;
+  readonly search: RefObject<HTMLInputElement | null>;
+}) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useFollowed(search, text);
+  const ask = (value: string, pauseMs: number): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setQuery({ text: value.trim() }, { replace: true }), pauseMs);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <form
+      class="requests-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask(search.current?.value ?? '', 0);
+      }}
+    >
+      <Icon name="search" />
+      <input
+        ref={search}
+        type="search"
+        aria-label="Search in ids, actions, reasons and payloads"
+        placeholder="Search ids, reasons, payloads"
+        maxLength={200}
+        defaultValue={text}
+        onInput={({ currentTarget }) => ask(currentTarget.value, typingPauseMs)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Escape') currentTarget.blur();
+        }}
+      />
+    </form>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: FilterName;
+  readonly label: string;
+  readonly choices: readonly (readonly [value: string, word: string])[];
+  readonly value: string | undefined;
+}
+
+function Choice({ name, label, choices, value = '' }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      class="requests-choice"
+      value={value}
+      onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+    >
+      <option value="">Any {label.toLowerCase()}</option>
+      {choices.map(([one, word]) => (
+        <option key={one} value={one}>
+          {word}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function MoreFilters({ filters }: { readonly filters: Filters }) {
+  const mayViewAgents = useGrant('agents.view') !== 'no';
+  const mayViewPolicies = useGrant('policies.view') !== 'no';
+  const agents = useResource('listAgents', mayViewAgents ? { query: { limit: '200' } } : null);
+  const policies = useResource('getPolicies', mayViewPolicies ? { query: { limit: '200' } } : null);
+  return (
+    <div class="requests-more">
+      <TextFilter
+        {...{ name: 'agent', label: 'Agent', filters }}
+        names={agents.data?.items.map(({ name }) => name)}
+      />
+      <TextFilter {...{ name: 'action', label: 'Action', filters }} help="Its whole key" />
+      <TextFilter
+        {...{ name: 'policy', label: 'Policy', filters }}
+        names={policies.data?.items.map(({ name }) => name)}
+      />
+      <RiskFilter {...{ name: 'risk_min', label: 'Risk at least', filters }} />
+      <RiskFilter {...{ name: 'risk_max', label: 'Risk at most', filters }} />
+      <TimeFilter {...{ name: 'from', label: 'From', filters }} />
+      <TimeFilter {...{ name: 'to', label: 'Until', filters }} />
+      <fieldset class="requests-spans">
+        <legend class="field-legend">The last</legend>
+        {spans.map(([word, ms]) => (
+          <Button
+            key={word}
+            onClick={() => setQuery({ from: new Date(Date.now() - ms).toISOString(), to: null })}
+          >
+            {word}
+          </Button>
+        ))}
+      </fieldset>
+    </div>
+  );
+}
+
+const spans = [
+  ['hour', 3_600_000],
+  ['day', 86_400_000],
+  ['week', 604_800_000],
+] as const;
+
+interface OneFilter {
+  readonly name: FilterName;
+  readonly label: string;
+  readonly filters: Filters;
+}
+
+function TextFilter({
+  name,
+  label,
+  filters,
+  names = [],
+  help,
+}: OneFilter & { readonly names?: readonly string[] | undefined; readonly help?: string }) {
+  const listId = `requests-names-${name}`;
+  const input = useRef<HTMLInputElement>(null);
+  useFollowed(input, filters[name] ?? '');
+  return (
+    <div>
+      <Field label={label} {...(help === undefined ? {} : { help })}>
+        <input
+          ref={input}
+          list={listId}
+          defaultValue={filters[name] ?? ''}
+          onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value.trim() })}
+        />
+      </Field>
+      <datalist id={listId}>
+        {names.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+function RiskFilter({ name, label, filters }: OneFilter) {
+  const input = useRef<HTMLInputElement>(null);
+  useFollowed(input, filters[name] ?? '');
+  return (
+    <Field label={label}>
+      <input
+        ref={input}
+        type="number"
+        min={0}
+        max={100}
+        step={1}
+        defaultValue={filters[name] ?? ''}
+        onChange={({ currentTarget }) => {
+          if (currentTarget.reportValidity()) setQuery({ [name]: currentTarget.value });
+        }}
+      />
+    </Field>
+  );
+}
+
+function TimeFilter({ name, label, filters }: OneFilter) {
+  const input = useRef<HTMLInputElement>(null);
+  useFollowed(input, localTime(filters[name]));
+  return (
+    <Field label={label}>
+      <input
+        ref={input}
+        type="datetime-local"
+        defaultValue={localTime(filters[name])}
+        onChange={({ currentTarget }) => setQuery({ [name]: absoluteTime(currentTarget.value) })}
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,81 @@
+// What is asked of the list of requests, out of the address and back into it, as words, and as the query of the service.
+
+import type { Operations } from '../../api/types.ts';
+
+export const filterNames = [
+  ...(['text', 'decision', 'status', 'agent', 'action', 'policy'] as const),
+  ...(['risk_min', 'risk_max', 'from', 'to'] as const),
+] as const;
+export type FilterName = (typeof filterNames)[number];
+
+export type Filters = Readonly<Partial<Record<FilterName, string>>>;
+
+export function readFilters(query: URLSearchParams): Filters {
+  const given = filterNames.flatMap((name) => {
+    const value = query.get(name)?.trim() ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+/** A value that the service does not know is its to refuse, with words; here it is text. */
+export function filterQuery(filters: Filters): NonNullable<Operations['listRequests']['query']> {
+  return filters as NonNullable<Operations['listRequests']['query']>;
+}
+
+/** One text for what is asked, the same for the same. */
+export function filterKey(filters: Filters): string {
+  return JSON.stringify(filterNames.map((name) => filters[name] ?? ''));
+}
+
+export const decisionChoices = [
+  ['ALLOW', 'Allow'],
+  ['DENY', 'Deny'],
+  ['ESCALATE', 'Escalate'],
+  ['REAUTH_REQUIRED', 'Step-up'],
+] as const;
+
+export const statusChoices = [
+  ['pending', 'Waiting'],
+  ['auto_approved', 'Approved by policy'],
+  ['approved', 'Approved'],
+  ['rejected', 'Rejected'],
+  ['expired', 'Expired'],
+  ['consumed', 'Used'],
+] as const;
+
+const labels: Readonly<Record<FilterName, string>> = {
+  ...{ text: 'Text', decision: 'Decision', status: 'Status', agent: 'Agent', action: 'Action' },
+  ...{ policy: 'Policy', risk_min: 'Risk at least', risk_max: 'Risk at most', from: 'From', to: 'Until' },
+};
+
+export interface Chip {
+  readonly name: FilterName;
+  readonly label: string;
+  readonly value: string;
+}
+
+/** What is asked, each with a word for it. Times are left as they are: who shows them knows the zone. */
+export function chipsOf(filters: Filters): readonly Chip[] {
+  const words = new Map<string, string>([...decisionChoices, ...statusChoices]);
+  return filterNames.flatMap((name) => {
+    const value = filters[name];
+    if (value === undefined) return [];
+    const isChoice = name === 'decision' || name === 'status';
+    return [{ name, label: labels[name], value: isChoice ? (words.get(value) ?? value) : value }];
+  });
+}
+
+/** RFC 3339 into what an input of a local time holds, to the minute; empty where it is no time. */
+export function localTime(text: string | undefined): string {
+  const ms = text === undefined ? Number.NaN : Date.parse(text);
+  if (Number.isNaN(ms)) return '';
+  const local = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
+/** And back. */
+export function absoluteTime(local: string): string {
+  const ms = local === '' ? Number.NaN : Date.parse(local);
+  return Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+}

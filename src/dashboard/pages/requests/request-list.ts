@@ -1,0 +1,199 @@
+// The list of requests as one sees it: older pages when they are asked for, newer requests by the news. A page that
+// finds few goes on by itself, for as long as it says so. INVARIANT: what one reads is not moved: where somebody is in
+// the middle of the list, what is new waits until it is called for.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useNews } from '../../api/news.ts';
+import { type Filters, filterKey, filterQuery } from './filters.ts';
+import { type NewestItems, type RequestItem, type ShownRows, withNewest, withOlder } from './rows.ts';
+
+export interface ListState extends ShownRows {
+  readonly isLoading: boolean;
+  /** Pages looked through since they were last asked for; more than one where they hold little. */
+  readonly pagesLooked: number;
+  /** Somebody has ended looking for more. */
+  readonly isStopped: boolean;
+  readonly problem: unknown;
+}
+
+export interface RequestList extends ListState {
+  readonly more: () => void;
+  /** Ends looking for more. */
+  readonly stop: () => void;
+  readonly showWaiting: () => void;
+  readonly reload: () => void;
+}
+
+const pageSize = 50;
+/** A list goes on by itself until it has found so many, or has looked through so many pages. */
+const enough = 20;
+export const pagesAtOnceMax = 50;
+/** After so long without a look the newest page may not reach what is known. */
+const lateMs = 10_000;
+const catchUpPagesMax = 10;
+
+const empty: ListState = {
+  ...{ rows: [], waiting: [], hasGap: false, cursor: null, isLoading: true, pagesLooked: 0, problem: null },
+  isStopped: false,
+};
+
+interface Kept {
+  readonly owner: string;
+  readonly key: string;
+  readonly state: ListState;
+}
+
+/** The list that was left last, for who comes back to it. */
+let kept: Kept | null = null;
+
+interface ListOptions {
+  /** Who looks; nobody gets what another has seen. */
+  readonly owner: string;
+  /** Whether somebody is in the middle of the list. */
+  readonly isReading: () => boolean;
+}
+
+export function useRequestList(filters: Filters, { owner, isReading }: ListOptions): RequestList {
+  const key = filterKey(filters);
+  const query = useMemo(() => filterQuery(filters), [key]);
+  const [state, setState] = useState<ListState>(() => remembered(owner, key) ?? empty);
+  const latest = useRef(state);
+  const controller = useRef<AbortController | null>(null);
+  const refreshing = useRef<'no' | 'yes' | 'again'>('no');
+  const checkedAtMs = useRef(0);
+  const wanted = useRef(query);
+  const reading = useRef(isReading);
+  reading.current = isReading;
+
+  const set = useCallback((change: Partial<ListState>): void => {
+    latest.current = { ...latest.current, ...change };
+    setState(latest.current);
+  }, []);
+
+  /** Goes on from `cursor` until enough is found. */
+  const fill = useCallback(
+    async (from: string | null): Promise<void> => {
+      controller.current?.abort();
+      const own = new AbortController();
+      controller.current = own;
+      set({ isLoading: true, problem: null, pagesLooked: 0, isStopped: false });
+      let cursor = from;
+      let found = 0;
+      try {
+        for (let pages = 1; ; pages += 1) {
+          const page = await look(query, cursor, own.signal);
+          if (own.signal.aborted) return;
+          const before = from === null && pages === 1 ? [] : latest.current.rows;
+          if (from === null && pages === 1) checkedAtMs.current = Date.now();
+          found += page.items.length;
+          cursor = page.next_cursor;
+          const isDone = cursor === null || found >= enough || pages === pagesAtOnceMax;
+          set({
+            ...{ rows: withOlder(before, page.items), cursor, pagesLooked: pages, isLoading: !isDone },
+            ...(before.length === 0 ? { waiting: [], hasGap: false } : {}),
+          });
+          if (isDone) return;
+        }
+      } catch (problem) {
+        if (own.signal.aborted) return;
+        // What does not fit the filters must not stand under them.
+        set({ problem, isLoading: false, ...(from === null ? { rows: [], cursor: null } : {}) });
+      }
+    },
+    [query, set],
+  );
+
+  const refresh = useCallback(async (): Promise<void> => {
+    if (document.hidden) return;
+    if (refreshing.current !== 'no') {
+      refreshing.current = 'again';
+      return;
+    }
+    // What is being loaded from the start is new by itself.
+    if (latest.current.isLoading && latest.current.rows.length === 0) return;
+    refreshing.current = 'yes';
+    const ownQuery = query;
+    try {
+      const isLate = Date.now() - checkedAtMs.current > lateMs;
+      const known = new Set(latest.current.rows.map(({ item }) => item.request_id));
+      const newest = await lookNewest(ownQuery, known, isLate ? catchUpPagesMax : 1);
+      checkedAtMs.current = Date.now();
+      if (wanted.current === ownQuery)
+        set({ ...withNewest(latest.current, newest, reading.current()), problem: null });
+    } catch (problem) {
+      if (wanted.current === ownQuery) set({ problem });
+    }
+    const isAgain = (refreshing.current as string) === 'again';
+    refreshing.current = 'no';
+    if (isAgain) void refresh();
+  }, [query, set]);
+
+  useEffect(() => {
+    wanted.current = query;
+    const known = remembered(owner, key);
+    latest.current = known ?? { ...latest.current, isLoading: true, problem: null };
+    setState(latest.current);
+    if (known === null) void fill(null);
+    else void refresh();
+    return () => controller.current?.abort();
+  }, [query]);
+
+  useEffect(
+    () => () => {
+      const { isLoading, pagesLooked } = latest.current;
+      // Rows of the filters before may still stand there.
+      if (isLoading && pagesLooked === 0) return;
+      kept = { owner, key, state: { ...latest.current, isLoading: false, pagesLooked: 0 } };
+    },
+    [owner, key],
+  );
+
+  useNews(['requests'], refresh);
+  useEffect(() => {
+    document.addEventListener('visibilitychange', refresh);
+    return () => document.removeEventListener('visibilitychange', refresh);
+  }, [refresh]);
+
+  return {
+    ...state,
+    more: () => {
+      const { isLoading, cursor } = latest.current;
+      if (!isLoading && cursor !== null) void fill(cursor);
+    },
+    stop: () => {
+      controller.current?.abort();
+      set({ isLoading: false, isStopped: true });
+    },
+    showWaiting: () => {
+      const { hasGap, rows, waiting } = latest.current;
+      if (hasGap) void fill(null);
+      else set({ rows: [...waiting, ...rows], waiting: [] });
+    },
+    reload: () => void fill(null),
+  };
+}
+
+function remembered(owner: string, key: string): ListState | null {
+  return kept?.owner === owner && kept.key === key ? kept.state : null;
+}
+
+type Query = ReturnType<typeof filterQuery>;
+
+function look(query: Query, cursor: string | null, signal: AbortSignal) {
+  const place = cursor === null ? {} : { cursor };
+  return call('listRequests', { query: { ...query, ...place, limit: String(pageSize) }, signal });
+}
+
+/** The newest items, as far as one of `known` where that is within `pagesMax`. */
+async function lookNewest(query: Query, known: ReadonlySet<string>, pagesMax: number): Promise<NewestItems> {
+  const items: RequestItem[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const page: Awaited<ReturnType<typeof look>> = await look(query, cursor, AbortSignal.timeout(30_000));
+    items.push(...page.items);
+    cursor = page.next_cursor;
+    if (cursor === null || page.items.some(({ request_id: id }) => known.has(id))) break;
+  }
+  return { items, cursor };
+}

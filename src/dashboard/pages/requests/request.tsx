@@ -1,0 +1,206 @@
+// One request: what was asked, what was decided and why, what it rests on, what people said, and what can be done now.
+
+import { useEffect, useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.ts';
+import { useGrant, usePerson } from '../../api/session.tsx';
+import type { PageProps } from '../../pages.ts';
+import { DecisionBadge, Risk, StatusBadge } from '../../parts/badge.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { ConditionTree } from '../../parts/condition-tree.tsx';
+import { CopyText } from '../../parts/copy.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Loading, ProblemNote } from '../../parts/note.tsx';
+import { Facts, PageFrame, Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { At } from '../../parts/time.tsx';
+import { decidingRule, traceRules } from '../../parts/trace.ts';
+import { backToList } from './last-list.ts';
+import { OutcomeDialog } from './outcome.tsx';
+import './request.css';
+import { agentName } from './request-table.tsx';
+import { RiskAndUnknown } from './risk.tsx';
+import { useRuleSources } from './rule-sources.ts';
+import { StepUpDialog } from './step-up.tsx';
+import { groupsToAnswerFor, isOwnAgent, isStepUpOf, type RequestDetail } from './story.ts';
+import { RequestTimeline } from './story.tsx';
+import { WhatWouldChange } from './what-would-change.tsx';
+
+export default function RequestPage({ params: { id = '' } }: PageProps) {
+  const { data, problem, reload } = useResource('getRequest', { params: { id } }, ['requests', 'approvals']);
+  const keys = useShortcuts([{ keys: ['u'], label: 'Back to the list', run: backToList }]);
+  if (data !== null) {
+    return (
+      <>
+        <Whole request={data} problem={problem} reload={reload} />
+        {keys}
+      </>
+    );
+  }
+  return (
+    <PageFrame title="Request">
+      {problem === null ? <Loading /> : <ProblemNote problem={problem} onRetry={reload} />}
+      <div>
+        <Button icon="back" onClick={backToList}>
+          All requests
+        </Button>
+      </div>
+      {keys}
+    </PageFrame>
+  );
+}
+
+interface WholeProps {
+  readonly request: RequestDetail;
+  readonly problem: unknown;
+  readonly reload: () => void;
+}
+
+function Whole({ request, problem, reload }: WholeProps) {
+  const { request_id: id, action_key, decision, status, reason, matched_policy: policy } = request;
+  const explained = useResource('explainRequest', { params: { id } }, ['policies']);
+  const isOwnSet = explained.data?.on === 'its own policies';
+  const rules = traceRules(request.trace);
+  const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
+  // The policies of now may be others than those that decided, and what was decided again is not explained by the first.
+  const isRefusedByPerson = request.approvals.some(({ is_approved }) => !is_approved);
+  const isByOwn = isOwnSet && (explained.data?.decision === decision || isRefusedByPerson);
+  const decidedBy =
+    (isByOwn ? explained.data?.rule?.id : undefined) ?? decidingRule(rules, { decision, policy });
+  return (
+    <PageFrame
+      title="Request"
+      beside={
+        <>
+          <span class="request-action">
+            <PlainText text={action_key} isShort />
+          </span>
+          <DecisionBadge decision={decision} />
+          <StatusBadge status={status} />
+        </>
+      }
+      lead={<PlainText text={reason} />}
+      actions={<Actions request={request} reload={reload} />}
+    >
+      <ProblemNote problem={problem} />
+      <div class="request-short">
+        <Section title="In short">
+          <RequestFacts request={request} />
+        </Section>
+      </div>
+      <div class="request-columns">
+        <div class="request-main">
+          <Section title="What was asked">
+            <JsonView value={request.payload} label="Payload" />
+          </Section>
+          <WhatWouldChange explained={explained} decision={decision} matchedPolicy={policy} />
+          <Section title="Conditions">
+            <ConditionTree
+              {...{ trace: request.trace, decidedBy, sources }}
+              conditions={isOwnSet ? (explained.data?.conditions ?? []) : []}
+            />
+          </Section>
+        </div>
+        <div class="request-aside">
+          <Section title="What happened">
+            <RequestTimeline request={request} />
+          </Section>
+          <RiskAndUnknown rules={rules} score={request.risk_score} />
+          <Section title="Record">
+            <Facts items={recordFacts(request)} />
+          </Section>
+        </div>
+      </div>
+      <ShortcutHint />
+    </PageFrame>
+  );
+}
+
+function RequestFacts({ request }: { readonly request: RequestDetail }) {
+  const { agent, matched_policy: policy, risk_score, created_at, expires_at } = request;
+  const mayViewAgents = useGrant('agents.view') !== 'no';
+  const name = <PlainText text={agentName(request)} isShort />;
+  const about = (value: unknown) => (
+    <PlainText text={typeof value === 'string' ? value : 'unknown'} isShort />
+  );
+  const isLink = mayViewAgents && typeof agent.id === 'string';
+  return (
+    <Facts
+      items={[
+        ['Agent', isLink ? <a href={`/agents/${encodeURIComponent(String(agent.id))}`}>{name}</a> : name],
+        ['Risk tier', about(agent.risk_tier)],
+        ['Control owner', about(agent.control_owner)],
+        ['Tags', about(Array.isArray(agent.tags) && agent.tags.length > 0 ? agent.tags.join(', ') : 'none')],
+        ['Policy', <PlainText key="policy" text={policy} isShort />],
+        ['Risk', <Risk key="risk" score={risk_score} />],
+        ['Asked', <At key="asked" at={created_at} />],
+        [endWords[request.status], <At key="ends" at={expires_at} />],
+      ]}
+    />
+  );
+}
+
+const endWords: Readonly<Record<RequestDetail['status'], string>> = {
+  ...{ pending: 'Deadline', rejected: 'Refusal stands until', expired: 'Ended' },
+  ...{ auto_approved: 'Grant ends', approved: 'Grant ends', consumed: 'Grant ends' },
+};
+
+function recordFacts({ request_id, digest, policy_set, message }: RequestDetail) {
+  return [
+    ['What its agent is told', <PlainText key="message" text={message} />],
+    ['Request', <CopyText key="id" text={request_id} label="id of the request" />],
+    ['Digest of agent, action and payload', <CopyText key="digest" text={digest} label="digest" />],
+    ['Policy set', <CopyText key="set" text={policy_set.digest} label="digest of the policy set" />],
+    ['Commit', policy_set.commit === null ? 'not from a git checkout' : <code>{policy_set.commit}</code>],
+  ] as const;
+}
+
+function Actions({ request, reload }: { readonly request: RequestDetail; readonly reload: () => void }) {
+  const [open, setOpen] = useState<'step-up' | 'outcome' | null>(null);
+  const person = usePerson();
+  const mayStepUp = useGrant('agents.step-up') !== 'no' && isStepUpOf(request, person);
+  const report = useGrant('requests.report');
+  const mayReport = report === 'yes' || (report === 'own' && isOwnAgent(request, person));
+  const mayReject = useGrant('requests.reject');
+  const isGranted = request.status === 'auto_approved' || request.status === 'approved';
+  const isPending = request.status === 'pending';
+  const isAsked = isPending && groupsToAnswerFor(request, person).length > 0;
+  const mayRejectAlone =
+    isPending && (mayReject === 'yes' || (mayReject === 'own' && isOwnAgent(request, person)));
+  // What was open may have become pointless meanwhile.
+  useEffect(() => {
+    if (!isPending) setOpen((before) => (before === 'step-up' ? null : before));
+  }, [isPending]);
+  return (
+    <>
+      <Button look="quiet" icon="back" onClick={backToList}>
+        All requests
+      </Button>
+      {mayStepUp && (
+        <Button look="primary" icon="reauth" onClick={() => setOpen('step-up')}>
+          Step up
+        </Button>
+      )}
+      {isAsked && (
+        <ButtonLink href={`/approvals/${request.request_id}`} icon="inbox" look="primary">
+          Decide
+        </ButtonLink>
+      )}
+      {mayRejectAlone && !isAsked && (
+        <ButtonLink href={`/approvals/${request.request_id}#reject`} icon="deny">
+          Reject…
+        </ButtonLink>
+      )}
+      {mayReport && (isGranted || request.status === 'expired') && (
+        <Button onClick={() => setOpen('outcome')}>Report the outcome</Button>
+      )}
+      <ButtonLink href={`/playground?request=${request.request_id}`} icon="try">
+        Try in the playground
+      </ButtonLink>
+      {open === 'step-up' && <StepUpDialog request={request} onClose={() => setOpen(null)} onDone={reload} />}
+      {open === 'outcome' && (
+        <OutcomeDialog request={request} onClose={() => setOpen(null)} onDone={reload} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,185 @@
+// The list of requests: live, filtered by its address, moved in by keys, taken along as a file.
+
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { addressOf } from '../../api/client.ts';
+import { usePerson } from '../../api/session.tsx';
+import { go, usePlace } from '../../navigation.ts';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { type Filters, filterQuery, readFilters } from './filters.ts';
+import { leftHere, noteLeft } from './last-list.ts';
+import { pagesAtOnceMax, type RequestList, useRequestList } from './request-list.ts';
+import { RequestTable } from './request-table.tsx';
+import './requests.css';
+
+export default function RequestsPage() {
+  const filters = readFilters(usePlace().query);
+  const table = useRef<HTMLDivElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const list = useRequestList(filters, {
+    owner: usePerson().id,
+    isReading: () => window.scrollY > 40 || table.current?.contains(document.activeElement) === true,
+  });
+  useKeptPlace();
+  const move = (step: 1 | -1): void => {
+    const links = [...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? [])];
+    const at = links.indexOf(document.activeElement as HTMLElement);
+    const next = links[at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + step))];
+    next?.focus({ preventScroll: true });
+    next?.closest('tr')?.scrollIntoView({ block: 'nearest' });
+    if (at + step >= links.length - 3) list.more();
+  };
+  const keys = useShortcuts([
+    { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
+    { keys: ['k', 'ArrowUp'], label: 'Request before', run: () => move(-1) },
+    { keys: ['Enter'], label: 'Open the request' },
+    { keys: ['/'], label: 'Search', run: () => search.current?.focus() },
+    { keys: ['n'], label: 'Show what is new', run: () => showWaiting(list) },
+    { keys: ['c'], label: 'Clear all filters', run: () => go('/requests') },
+  ]);
+  return (
+    <PageFrame title="Requests" actions={<Exports filters={filters} />}>
+      <FilterBar filters={filters} search={search} />
+      <ProblemNote problem={list.problem} onRetry={list.reload} />
+      <NewOnes list={list} />
+      <div ref={table} class="requests-rows" aria-busy={list.isLoading}>
+        <Rows list={list} filters={filters} />
+      </div>
+      <ShortcutHint />
+      {keys}
+    </PageFrame>
+  );
+}
+
+function Exports({ filters }: { readonly filters: Filters }) {
+  const address = (format: 'csv' | 'jsonl') =>
+    addressOf('exportRequests', { query: { format, ...filterQuery(filters) } });
+  return (
+    <>
+      <ButtonLink icon="download" href={address('csv')} download>
+        <span>
+          <span class="visually-hidden">Export as </span>CSV
+        </span>
+      </ButtonLink>
+      <ButtonLink icon="download" href={address('jsonl')} download>
+        <span>
+          <span class="visually-hidden">Export as </span>JSON Lines
+        </span>
+      </ButtonLink>
+    </>
+  );
+}
+
+function showWaiting(list: RequestList): void {
+  list.showWaiting();
+  window.scrollTo(0, 0);
+}
+
+/** Always there for who is told of changes; seen only where something waits. */
+function NewOnes({ list }: { readonly list: RequestList }) {
+  const count = list.waiting.length;
+  return (
+    <div role="status" class="requests-new">
+      {count > 0 && (
+        <Button look="primary" icon="up" onClick={() => showWaiting(list)}>
+          {count}
+          {list.hasGap ? '+' : ''} new
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Rows({ list, filters }: { readonly list: RequestList; readonly filters: Filters }) {
+  const { rows, cursor, isLoading } = list;
+  if (rows.length === 0 && isLoading && list.pagesLooked === 0)
+    return <Loading label="Requests are loading" lines={10} />;
+  if (rows.length === 0 && !isLoading && cursor === null && list.problem === null)
+    return <NoRows isFiltered={Object.keys(filters).length > 0} />;
+  return (
+    <>
+      {rows.length > 0 && <RequestTable rows={rows} />}
+      <End list={list} isForText={filters.text !== undefined} />
+    </>
+  );
+}
+
+function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty icon="search" title="No request fits">
+      <p>All requests were looked through. Loosen a filter, or</p>
+      <ButtonLink href="/requests">Clear all filters</ButtonLink>
+    </Empty>
+  ) : (
+    <Empty icon="list" title="No requests yet">
+      <p>
+        Each time an agent asks <code>POST /v1/authorize</code>, its request stands here, at once, with what
+        was decided and why.
+      </p>
+      <ButtonLink href="/agents/new">Register an agent</ButtonLink>
+    </Empty>
+  );
+}
+
+/** The list grows by itself up to so many rows; beyond them one asks. */
+const rowsByThemselvesMax = 1_000;
+/** Requests that the service looks through for one page, at most. */
+const lookedPerPage = { any: 2_000, forText: 1_000 } as const;
+
+function End({ list, isForText }: { readonly list: RequestList; readonly isForText: boolean }) {
+  const { rows, cursor, isLoading, isStopped, pagesLooked, more, stop, problem } = list;
+  const sentinel = useRef<HTMLDivElement>(null);
+  const isByItself =
+    rows.length < rowsByThemselvesMax && pagesLooked < pagesAtOnceMax && !isStopped && problem === null;
+  useLayoutEffect(() => {
+    if (sentinel.current === null || !isByItself || cursor === null || isLoading) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((one) => one.isIntersecting) && more(),
+      {
+        rootMargin: '600px',
+      },
+    );
+    observer.observe(sentinel.current);
+    return () => observer.disconnect();
+  }, [isByItself, cursor, isLoading]);
+  const looked = (pagesLooked * lookedPerPage[isForText ? 'forText' : 'any']).toLocaleString();
+  return (
+    <div class="requests-end" ref={sentinel}>
+      <div role="status">
+        {isLoading &&
+          pagesLooked > 0 &&
+          `Looking further back: up to ${looked} looked through, ${rows.length} found`}
+        {isLoading && pagesLooked === 0 && rows.length > 0 && 'Loading older requests'}
+        {!isLoading && cursor === null && rows.length > 0 && 'These are all.'}
+      </div>
+      {isLoading && pagesLooked > 0 && <progress aria-label="Looking further back" />}
+      {isLoading && pagesLooked > 0 && <Button onClick={stop}>Stop</Button>}
+      {!isLoading && cursor !== null && <Button onClick={more}>Look further back</Button>}
+    </div>
+  );
+}
+
+/** Who comes back finds the list where it was left, on the row that was opened. */
+function useKeptPlace(): void {
+  const [left] = useState(leftHere);
+  useLayoutEffect(() => {
+    if (left !== null) window.scrollTo(0, left.y);
+  }, [left]);
+  // After the heading, which takes the focus of a page that is come to.
+  useEffect(() => {
+    if (left === null) return;
+    const row = document.querySelector<HTMLElement>(`a[data-row="${CSS.escape(left.row)}"]`);
+    row?.focus({ preventScroll: true });
+  }, [left]);
+  useEffect(() => {
+    const note = ({ target }: MouseEvent): void => {
+      const link = (target as Element | null)?.closest('tr')?.querySelector<HTMLElement>('a[data-row]');
+      if (link?.dataset.row !== undefined) noteLeft(link.dataset.row);
+    };
+    document.addEventListener('click', note, true);
+    return () => document.removeEventListener('click', note, true);
+  }, []);
+}

@@ -1,0 +1,52 @@
+// What makes up the risk of a request, and what was not known when it was decided.
+
+import { pointsText } from '../../parts/condition-tree.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { missingWords, riskContributions, type TraceRule, unknownReads } from '../../parts/trace.ts';
+
+interface RiskAndUnknownProps {
+  readonly rules: readonly TraceRule[];
+  readonly score: number;
+}
+
+export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
+  const contributions = riskContributions(rules);
+  const unknown = unknownReads(rules);
+  return (
+    <>
+      <Section title={`Risk: ${score} of 100`}>
+        {contributions.length === 0 ? (
+          <p>{rules.length === 0 ? 'No rule was asked.' : 'No rule has added to it.'}</p>
+        ) : (
+          <ul class="request-risks">
+            {contributions.map(({ id, points, truth }) => (
+              <li key={id}>
+                <span class="request-points">{pointsText(points)}</span>
+                <PlainText text={id} isShort />
+                {truth === 'unknown' && <span class="request-soft">unknown, so it may count</span>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section title="What was unknown">
+        {unknown.length === 0 ? (
+          <p>Nothing that a rule asked for.</p>
+        ) : (
+          <ul class="request-unknown">
+            {unknown.map(({ read, rules: left }) => (
+              <li key={read.path}>
+                <code>
+                  <PlainText text={read.path} isShort />
+                </code>
+                : {missingWords(read.missing ?? '')}
+                <span class="request-soft">read by {left.map(({ id }) => id).join(', ')}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+    </>
+  );
+}

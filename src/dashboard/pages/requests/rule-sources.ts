@@ -1,0 +1,56 @@
+// The texts of the rules of some policies, by the ids of the rules, as they stand in the files of the set in force.
+
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { useNews } from '../../api/news.ts';
+import type { RuleSource } from '../../parts/condition-tree.tsx';
+
+const none: ReadonlyMap<string, RuleSource> = new Map();
+/** A page shows rules of few files; it does not load a whole set. */
+const filesMax = 10;
+
+/** Empty until they are there, and where none is wanted or can be had. */
+export function useRuleSources(policies: readonly string[]): ReadonlyMap<string, RuleSource> {
+  const [sources, setSources] = useState(none);
+  const [turn, setTurn] = useState(0);
+  useNews(['policies'], () => setTurn(turn + 1));
+  const wanted = JSON.stringify([...new Set(policies)]);
+  useEffect(() => {
+    const names: readonly string[] = JSON.parse(wanted);
+    if (names.length === 0) return setSources(none);
+    const controller = new AbortController();
+    readSources(names, controller.signal).then(setSources, () => setSources(none));
+    return () => controller.abort();
+  }, [wanted, turn]);
+  return sources;
+}
+
+async function readSources(
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, RuleSource>> {
+  const { items } = await call('getPolicies', { query: { limit: '200' }, signal });
+  const paths = new Set(items.flatMap(({ name, file }) => (names.includes(name) ? [file] : [])));
+  const files = await Promise.all(
+    [...paths].slice(0, filesMax).map((path) => call('getPolicyFile', { query: { path }, signal })),
+  );
+  return new Map(files.flatMap(sourcesOf));
+}
+
+interface PolicyFile {
+  readonly path: string;
+  readonly text: string;
+  readonly policies: readonly {
+    readonly rules: readonly { readonly id: string; readonly line: number; readonly end_line: number }[];
+  }[];
+}
+
+function sourcesOf({ path, text, policies }: PolicyFile): readonly (readonly [string, RuleSource])[] {
+  const lines = text.split(/\r?\n/);
+  return policies.flatMap(({ rules }) =>
+    rules.map(({ id, line, end_line }) => {
+      const own = lines.slice(line - 1, end_line).join('\n');
+      return [id, { file: path, line, text: own.trim() }] as const;
+    }),
+  );
+}

@@ -1,0 +1,108 @@
+// The control owner shows there and then to be there: by a passkey, or by password and one-time code. INVARIANT: neither
+// outlives the dialog.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { answerPasskey } from '../../api/passkey.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { ProblemNote } from '../../parts/note.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import { agentName } from './request-table.tsx';
+import type { RequestDetail } from './story.ts';
+
+interface StepUpDialogProps {
+  readonly request: RequestDetail;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
+  const { request_id: id, action_key } = request;
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const stepUp = (
+    shown: () => Promise<{ passkey: Readonly<Record<string, unknown>> } | { password: string; code: string }>,
+  ) =>
+    run(async () => {
+      const { status } = await call('stepUpForRequest', { params: { id }, body: await shown() });
+      tellDone(status === 'pending' ? 'You have stepped up; it waits for others' : 'You have stepped up');
+      onDone();
+      onClose();
+    });
+  const lacksSecond = problem instanceof ApiProblem && problem.code === 'second_factor_missing';
+  return (
+    <Dialog title="Step up" onClose={onClose}>
+      <p>
+        <strong>
+          <PlainText text={agentName(request)} isShort />
+        </strong>{' '}
+        wants to do{' '}
+        <strong>
+          <PlainText text={action_key} isShort />
+        </strong>
+        . As its control owner you show that it is you, and the policies decide again.
+      </p>
+      <ProblemNote problem={problem} />
+      {lacksSecond && (
+        <p>
+          <a href="/account">Set up one-time codes or a passkey</a>, then come back here.
+        </p>
+      )}
+      <div>
+        <Button
+          icon="passkey"
+          look="primary"
+          onClick={() =>
+            stepUp(async () => ({
+              passkey: await answerPasskey(await call('askPasskeyForRequest', { params: { id } })),
+            }))
+          }
+        >
+          Use a passkey
+        </Button>
+      </div>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void stepUp(async () => ({ password, code: code.replaceAll(/\s/g, '') }));
+        }}
+      >
+        <Field label="Password">
+          <input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+          />
+        </Field>
+        <Field label="One-time code" help="The six digits that your authenticator shows now.">
+          <input
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            pattern="\s*(\d\s*){6}"
+            title="six digits"
+            required
+            value={code}
+            onInput={({ currentTarget }) => setCode(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button type="submit" isBusy={isBusy}>
+            Step up with password and code
+          </Button>
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,84 @@
+// Why a request was decided as it was: the rule that decided as it stands in its file, and the smallest change that would
+// have changed the decision.
+
+import type { Reply } from '../../api/client.ts';
+import type { Resource } from '../../api/resource.ts';
+import { DecisionBadge } from '../../parts/badge.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { SourceText } from '../../parts/source-text.tsx';
+
+interface WhatWouldChangeProps {
+  readonly explained: Resource<Reply<'explainRequest'>>;
+  readonly decision: string;
+  readonly matchedPolicy: string;
+}
+
+export function WhatWouldChange({ explained, decision, matchedPolicy }: WhatWouldChangeProps) {
+  const { data, problem, reload } = explained;
+  return (
+    <>
+      <Section title="What would have changed it">
+        <ProblemNote problem={problem} onRetry={reload} />
+        {data === null && problem === null && <Loading label="Looking for a change" lines={1} />}
+        {data !== null && (
+          <>
+            <OtherPolicies data={data} decision={decision} />
+            <p class="request-change">
+              {data.change === null ? (
+                'No small change was found that would have changed it.'
+              ) : (
+                <PlainText text={data.change} />
+              )}
+            </p>
+          </>
+        )}
+      </Section>
+      <Section title="The rule that decided">
+        {data === null ? (
+          problem === null && <Loading label="The rule is loading" lines={3} />
+        ) : data.rule === null ? (
+          <p>{gates[matchedPolicy] ?? 'No rule decided it.'}</p>
+        ) : (
+          <>
+            <p>
+              <strong>
+                <PlainText text={data.rule.id} isShort />
+              </strong>
+            </p>
+            <SourceText file={data.rule.file} line={data.rule.line} text={data.rule.text} />
+          </>
+        )}
+      </Section>
+    </>
+  );
+}
+
+/** Decided anew by other policies, the rule may be another, and the decision too. */
+function OtherPolicies({
+  data,
+  decision,
+}: {
+  readonly data: Reply<'explainRequest'>;
+  readonly decision: string;
+}) {
+  if (data.on === 'its own policies' && data.decision === decision) return null;
+  const isOther = data.on === 'the policies of now';
+  return (
+    <Note icon="warning">
+      <p>
+        {isOther
+          ? 'The policies have changed since. What follows is what those of now make of it: '
+          : 'People have had their say since. By the policies alone, when it was asked: '}
+        <DecisionBadge decision={data.decision} />
+      </p>
+    </Note>
+  );
+}
+
+const gates: Readonly<Record<string, string>> = {
+  default_deny: 'No rule allowed it, and what no rule allows is refused.',
+  invalid_payload: 'The payload is not of the declared shape, so no rule was asked.',
+  undeclared_action: 'No policy file declares this action, so no rule was asked.',
+};

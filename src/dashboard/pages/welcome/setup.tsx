@@ -1,0 +1,101 @@
+// The first admin, by the link that the first start prints: who they are and a password, and in they are. The link's
+// token leaves the address at once.
+
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useSending } from '../../parts/form.ts';
+import { useJoin } from '../../parts/join.ts';
+import { useLinkToken } from '../../parts/link-token.ts';
+import { NewPassword } from '../../parts/new-password.tsx';
+import { Note, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+
+export default function SetUp() {
+  const token = useLinkToken();
+  return (
+    <div class="alone-card">
+      <PageFrame title="Set up Writ" lead="You become the first admin. Everybody else comes in through you.">
+        {token === null ? <NoToken /> : <SetUpForm token={token} />}
+      </PageFrame>
+    </div>
+  );
+}
+
+function NoToken() {
+  return (
+    <Note tone="escalate" icon="warning">
+      <p>
+        The link is not whole. Open it again as the first start of the service printed it; it is good once.
+      </p>
+      <p>
+        <code>writ people setup-link</code> makes another while nobody has access. If you have,{' '}
+        <a href="/">sign in</a>.
+      </p>
+    </Note>
+  );
+}
+
+function SetUpForm({ token }: { readonly token: string }) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [isMade, setMade] = useState(false);
+  const { isBusy, problem, run } = useSending();
+  const join = useJoin();
+  const send = (): Promise<void> =>
+    run(async () => {
+      const address = email.trim();
+      if (!isMade) await call('setUp', { body: { token, email: address, name: name.trim(), password } });
+      setMade(true);
+      await join({ email: address, password, next: '/welcome' });
+    });
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      {isMade && problem !== null && (
+        <Note tone="allow" icon="check">
+          Your account is made. Only signing in is left: try again.
+        </Note>
+      )}
+      <ProblemNote problem={problem} />
+      <Field label="Your name" problem={detailFor(problem, 'name')}>
+        <input
+          autoComplete="name"
+          required
+          maxLength={100}
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </Field>
+      <Field label="E-mail address" problem={detailFor(problem, 'email')} help="You sign in with it.">
+        <input
+          type="email"
+          autoComplete="username"
+          required
+          maxLength={254}
+          value={email}
+          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+      </Field>
+      <NewPassword
+        value={password}
+        onInput={setPassword}
+        names={[name, email]}
+        problem={detailFor(problem, 'password')}
+      />
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          {isMade ? 'Sign in' : 'Make my account'}
+        </Button>
+      </div>
+    </form>
+  );
+}

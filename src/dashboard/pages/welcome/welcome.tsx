@@ -1,0 +1,144 @@
+// The first minutes: register an agent, have it ask, see the decision come in. Where one is stands in the address, so
+// that a page that was loaded anew goes on; only the key is gone then.
+
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant, usePerson } from '../../api/session.tsx';
+import { setQuery, usePlace } from '../../navigation.ts';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/agent-fields.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { NewKey } from '../../parts/new-key.tsx';
+import { Note, ProblemNote } from '../../parts/note.tsx';
+import { PageFrame, Section } from '../../parts/page.tsx';
+import { FirstDecision } from './first-decision.tsx';
+import './welcome.css';
+
+export default function Welcome() {
+  const { query } = usePlace();
+  const mayRegister = useGrant('agents.register') === 'yes';
+  const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
+  const [isDecided, setDecided] = useState(false);
+  const agentId = query.get('agent');
+  if (!mayRegister) return <NotForYou />;
+  const isRegistered = agentId !== null;
+  return (
+    <PageFrame
+      title="Welcome to Writ"
+      lead="Two steps to the first decision: an agent with a key, and its first question."
+    >
+      <ol class="welcome-steps">
+        <Step number={1} title="You are in" isDone />
+        <Step number={2} title="Register the first agent" isDone={isRegistered} isHere={!isRegistered}>
+          {!isRegistered && (
+            <RegisterForm
+              onDone={(reply) => {
+                setMade(reply);
+                setQuery({ agent: reply.agent.id }, { replace: true });
+              }}
+            />
+          )}
+          {isRegistered && <KeyOf agentId={agentId} made={made?.agent.id === agentId ? made : null} />}
+        </Step>
+        <Step number={3} title="See its first decision" isDone={isDecided} isHere={isRegistered}>
+          {isRegistered && (
+            <FirstDecision
+              agentId={agentId}
+              apiKey={made?.agent.id === agentId ? made.api_key : null}
+              onDecided={() => setDecided(true)}
+            />
+          )}
+        </Step>
+      </ol>
+    </PageFrame>
+  );
+}
+
+interface StepProps {
+  readonly number: number;
+  readonly title: string;
+  readonly isDone?: boolean;
+  readonly isHere?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+function Step({ number, title, isDone = false, isHere = false, children }: StepProps) {
+  return (
+    <li class="welcome-step" aria-current={isHere ? 'step' : undefined}>
+      <h2>
+        <span class={isDone ? 'welcome-mark welcome-mark-done' : 'welcome-mark'} aria-hidden="true">
+          {isDone ? <Icon name="check" /> : number}
+        </span>
+        {title}
+        {isDone && <span class="visually-hidden"> (done)</span>}
+      </h2>
+      {children !== undefined && children !== false && <div class="welcome-body">{children}</div>}
+    </li>
+  );
+}
+
+function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent'>) => void }) {
+  const { email } = usePerson();
+  const [draft, setDraft] = useState<AgentDraft>({ name: 'my-agent', tier: 'low', owner: email, tags: '' });
+  const { isBusy, problem, run } = useSending();
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })));
+      }}
+    >
+      <ProblemNote problem={problem} />
+      <AgentFields draft={draft} onChange={setDraft} problem={problem} />
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          Register Agent
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function KeyOf({
+  agentId,
+  made,
+}: {
+  readonly agentId: string;
+  readonly made: Reply<'registerAgent'> | null;
+}) {
+  const { data, problem } = useResource('getAgent', made === null ? { params: { id: agentId } } : null);
+  if (made !== null) return <NewKey apiKey={made.api_key} name={made.agent.name} />;
+  return (
+    <>
+      <ProblemNote problem={problem} />
+      {data !== null && (
+        <Note icon="key">
+          <p>
+            The key of <bdi>{data.name}</bdi> was shown when it was registered, and is not kept here. Where it
+            is lost, <a href={`/agents/${agentId}`}>make another</a>.
+          </p>
+        </Note>
+      )}
+    </>
+  );
+}
+
+function NotForYou() {
+  return (
+    <PageFrame title="Welcome to Writ">
+      <Section title="You are in">
+        <p>Writ decides what autonomous agents may do, by policies, and keeps a record of each decision.</p>
+        <div class="form-actions">
+          <ButtonLink look="primary" href="/">
+            To your work
+          </ButtonLink>
+          <ButtonLink href="/account">Your account</ButtonLink>
+        </div>
+      </Section>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,85 @@
+// What is pressed: a button that says when it is at work, and a link that looks like one. INVARIANT: while its work goes
+// on a second press does nothing, so nothing is sent twice.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import './button.css';
+import { Icon, type IconName } from './icon.tsx';
+
+type Look = 'plain' | 'primary' | 'danger' | 'quiet';
+
+interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'onClick' | 'label'> {
+  readonly look?: Look;
+  readonly icon?: IconName;
+  /** A promise keeps the button busy until it ends; what it throws is for the caller to show. Anything else is as good as nothing. */
+  readonly onClick?: () => unknown;
+  /** Where there is an icon alone. */
+  readonly label?: string;
+  readonly isBusy?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+export function Button({
+  look = 'plain',
+  icon,
+  label,
+  onClick,
+  isBusy = false,
+  children,
+  ...rest
+}: ButtonProps) {
+  const [isAtWork, setAtWork] = useState(false);
+  const isThere = useRef(true);
+  useEffect(() => {
+    isThere.current = true;
+    return () => {
+      isThere.current = false;
+    };
+  }, []);
+  const busy = isBusy || isAtWork;
+  const press = (): void => {
+    if (busy) return;
+    const result = onClick?.();
+    if (!(result instanceof Promise)) return;
+    setAtWork(true);
+    const done = (): void => {
+      if (isThere.current) setAtWork(false);
+    };
+    result.then(done, (error: unknown) => {
+      done();
+      throw error;
+    });
+  };
+  return (
+    <button
+      type="button"
+      {...rest}
+      class={`button button-${look}${children === undefined ? ' button-icon' : ''}`}
+      aria-label={label}
+      title={label}
+      aria-busy={busy}
+      onClick={onClick === undefined ? undefined : press}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+interface ButtonLinkProps {
+  readonly href: string;
+  readonly look?: Look;
+  readonly icon?: IconName;
+  /** Saves what the address answers. */
+  readonly download?: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function ButtonLink({ href, look = 'plain', icon, download = false, children }: ButtonLinkProps) {
+  return (
+    <a class={`button button-${look}`} href={href} download={download || undefined}>
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,28 @@
+// A form's sending: one at a time, with what went wrong.
+
+import { useCallback, useRef, useState } from 'preact/hooks';
+
+export interface Sending {
+  readonly isBusy: boolean;
+  readonly problem: unknown;
+  /** Runs the work unless some is under way; what it throws becomes `problem`. */
+  readonly run: (work: () => Promise<unknown>) => Promise<void>;
+  readonly clear: () => void;
+}
+
+export function useSending(): Sending {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const isUnderWay = useRef(false);
+  const run = useCallback(async (work: () => Promise<unknown>) => {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    setBusy(true);
+    setProblem(null);
+    await work().catch((error: unknown) => setProblem(error ?? new Error('no reason was given')));
+    isUnderWay.current = false;
+    setBusy(false);
+  }, []);
+  const clear = useCallback(() => setProblem(null), []);
+  return { isBusy, problem, run, clear };
+}

@@ -1,0 +1,78 @@
+// The frame of a page: its heading, which takes the focus when one comes to the page, what can be done, and its sections.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import './page.css';
+
+interface PageFrameProps {
+  readonly title: string;
+  /** Beside the heading: badges, a name. */
+  readonly beside?: ComponentChildren;
+  /** Under the heading, one sentence. */
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+let isFirst = true;
+
+export function PageFrame({ title, beside, lead, actions, children }: PageFrameProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The first page has the focus of the browser.
+    // A part of the page that has taken the focus meanwhile keeps it.
+    const isTaken = document.activeElement?.closest('#content > *') != null;
+    if (!isFirst && !isTaken) heading.current?.focus({ preventScroll: true });
+    isFirst = false;
+  }, []);
+  useEffect(() => {
+    document.title = `${title} · Writ`;
+  }, [title]);
+  return (
+    <>
+      <header class="page-head">
+        <div class="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {beside}
+        </div>
+        {actions !== undefined && <div class="page-actions">{actions}</div>}
+        {lead !== undefined && <p class="page-lead">{lead}</p>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Section({ title, actions, children }: SectionProps) {
+  return (
+    <section class="card" aria-label={title}>
+      <header class="card-head">
+        <h2>{title}</h2>
+        {actions}
+      </header>
+      <div class="card-body">{children}</div>
+    </section>
+  );
+}
+
+/** Names and what they stand for. */
+export function Facts({ items }: { readonly items: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {items.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

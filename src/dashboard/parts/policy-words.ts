@@ -1,0 +1,100 @@
+// A line of a policy file into the pieces that are coloured, for sources that are read and for the editor alike. No token
+// goes over the end of a line, so a line is enough. INVARIANT: the pieces together are the line, and the words are
+// those of the grammar, which test/dashboard/policy-words.test.ts holds them to.
+
+export const words = {
+  declaration: [
+    ...['action', 'list', 'hours', 'let', 'meter', 'policy', 'guarantee', 'group', 'type', 'approvers'],
+  ],
+  outcome: ['allow', 'deny', 'escalate', 'reauth', 'risk', 'never', 'always', 'shadow'],
+  constant: ['true', 'false', 'null'],
+  word: [
+    ...['and', 'or', 'not', 'in', 'like', 'matches', 'starts', 'ends', 'with', 'contains', 'mentions'],
+    ...['inside', 'has', 'else', 'some', 'every', 'no', 'when', 'unless', 'because', 'per', 'over', 'any'],
+    ...['of', 'on', 'except', 'ignoring', 'case', 'from', 'may', 'be', 'empty', 'for', 'after', 'approval'],
+    ...['by', 'needs', 'within', 'to', 'owner', 'tags', 'link', 'sum', 'count', 'distinct', 'today'],
+    ...['secret', 'signed', 'money', 'unapproved'],
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type PieceKind =
+  | keyof typeof words
+  | 'comment'
+  | 'text'
+  | 'escape'
+  /** `{expression}` within a text. */
+  | 'value'
+  | 'number'
+  | 'name'
+  | 'sign'
+  /** Blanks, and what begins no token. */
+  | 'other';
+
+export interface Piece {
+  readonly text: string;
+  readonly kind: PieceKind;
+}
+
+const kinds: ReadonlyMap<string, PieceKind> = new Map(
+  Object.entries(words).flatMap(([kind, list]) => list.map((word) => [word, kind as keyof typeof words])),
+);
+
+const tokens: readonly (readonly [PieceKind, RegExp])[] = [
+  ['other', /\s+/y],
+  ['comment', /#.*/y],
+  ['text', /"(?:[^"\\]|\\.)*"?|'[^']*'?/y],
+  [
+    'number',
+    /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?|\d{4}-\d{2}-\d{2}|\d{2}:\d{2}|\d+(?:_\d+)*[smhd](?!\w)|\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?: [A-Z]{3}(?!\w))?/y,
+  ],
+  ['name', /[A-Za-z_]\w*/y],
+  ['sign', /\.\.\.|\.\.|\?:|==|!=|<=|>=|[<>=+*/|.,:()[\]{}-]/y],
+];
+
+/** The pieces of a line without its end. */
+export function piecesOf(line: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let before: Piece | null = null;
+  for (let at = 0; at < line.length; ) {
+    const [kind, text] = tokenAt(line, at);
+    at += text.length;
+    if (kind === 'text' && text.startsWith('"')) pieces.push(...quotedPieces(text));
+    else {
+      // A word beside a dot, before `:` or `?:`, or after `has` is a name whatever it says.
+      const isWord = kind === 'name' && !isFieldAfter(before) && !isLabelled(line, at);
+      pieces.push({ text, kind: isWord ? (kinds.get(text) ?? 'name') : kind });
+    }
+    if (kind !== 'other') before = pieces.at(-1) ?? null;
+  }
+  return pieces;
+}
+
+function tokenAt(line: string, at: number): readonly [PieceKind, string] {
+  for (const [kind, pattern] of tokens) {
+    pattern.lastIndex = at;
+    const found = pattern.exec(line);
+    if (found !== null) return [kind, found[0]];
+  }
+  return ['other', String.fromCodePoint(line.codePointAt(at) ?? 0)];
+}
+
+const label = /\s*(?:\??:|\.(?!\.))/y;
+
+function isLabelled(line: string, at: number): boolean {
+  label.lastIndex = at;
+  return label.test(line);
+}
+
+function isFieldAfter(before: Piece | null): boolean {
+  return before?.text === '.' || (before?.text === 'has' && before.kind === 'word');
+}
+
+function quotedPieces(text: string): readonly Piece[] {
+  return text
+    .split(/(\\(?:u[0-9A-Fa-f]{4}|.)|\{\{|\{[^"{}]*\})/)
+    .filter((part) => part !== '')
+    .map((part) => ({
+      text: part,
+      kind: part.startsWith('\\') ? 'escape' : part.startsWith('{') && part !== '{{' ? 'value' : 'text',
+    }));
+}

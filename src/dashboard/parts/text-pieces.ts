@@ -1,0 +1,49 @@
+// Text in pieces of what can be seen and what cannot: controls, marks that turn the direction of reading, zero widths, fillers.
+// INVARIANT: the pieces together are the text.
+
+/** Controls, format characters (bidi marks, zero widths, tags), other spaces, lone surrogates, fillers that draw nothing. */
+const invisible =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself.
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
+
+/** Joiners and a selector within an emoji are part of its picture. */
+const emoji = /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f|\u200d\p{Extended_Pictographic})*/gu;
+
+export interface TextPiece {
+  readonly text: string;
+  /** "U+202E" where the piece is one character that cannot be seen. */
+  readonly codePoint: string | null;
+}
+
+/** The text in pieces; together they are the whole of it. Line feeds are left as they are. */
+export function textPieces(text: string): readonly TextPiece[] {
+  const pictures = new Map([...text.matchAll(emoji)].map((match) => [match.index, match[0]]));
+  const pieces: TextPiece[] = [];
+  let plain = '';
+  const flush = (): void => {
+    if (plain !== '') pieces.push({ text: plain, codePoint: null });
+    plain = '';
+  };
+  for (let index = 0; index < text.length; ) {
+    const picture = pictures.get(index);
+    const character = picture ?? String.fromCodePoint(text.codePointAt(index) ?? 0);
+    if (picture !== undefined || character === '\n' || !invisible.test(character)) plain += character;
+    else {
+      flush();
+      const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      pieces.push({ text: character, codePoint: `U+${hex}` });
+    }
+    index += character.length;
+  }
+  flush();
+  return pieces;
+}
+
+export function hasInvisible(text: string): boolean {
+  return textPieces(text).some(({ codePoint }) => codePoint !== null);
+}
+
+/** The first `lengthMax` characters at most; no character is cut in two. */
+export function cutText(text: string, lengthMax: number): string {
+  return text.slice(0, /[\ud800-\udbff]/.test(text[lengthMax - 1] ?? '') ? lengthMax - 1 : lengthMax);
+}

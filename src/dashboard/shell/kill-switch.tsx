@@ -1,0 +1,199 @@
+// The kill switch, on every page of whoever may see it: what is stopped stands above the page; turning it on takes a scope
+// and a reason, and two presses.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { type Resource, useResource } from '../api/resource.ts';
+import { useGrant } from '../api/session.tsx';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field } from '../parts/field.tsx';
+import { useSending } from '../parts/form.ts';
+import { Icon } from '../parts/icon.tsx';
+import { ProblemNote } from '../parts/note.tsx';
+import { PlainText } from '../parts/plain-text.tsx';
+import { Ago } from '../parts/time.tsx';
+import { tellDone } from './toast.tsx';
+
+type Switch = Reply<'listSwitches'>['items'][number];
+
+export function useSwitches(): Resource<Reply<'listSwitches'>> {
+  const mayView = useGrant('switches.view') !== 'no';
+  return useResource('listSwitches', mayView ? {} : null, ['switches']);
+}
+
+/** What is stopped now. */
+export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
+  const mayUse = useGrant('switches.use') === 'yes';
+  const { problem, run } = useSending();
+  const turnOff = ({ id, scope }: Switch): Promise<void> =>
+    run(async () => {
+      await call('turnSwitchOff', { params: { id } });
+      tellDone(`${scopeWords(scope)} may act again`);
+      reload();
+    });
+  if (data === null || data.items.length === 0) return null;
+  return (
+    <section class="stopped" aria-label="What is stopped">
+      <ul class="stopped-list">
+        {data.items.map((one) => (
+          <li key={one.id}>
+            <Icon name="stop" />
+            <span class="stopped-words">
+              <strong>
+                <ScopeName scope={one.scope} />: stopped
+              </strong>{' '}
+              <Ago at={one.created_at} />: <PlainText text={one.reason} isShort />
+            </span>
+            {mayUse && <Button onClick={() => turnOff(one)}>Let it act again</Button>}
+          </li>
+        ))}
+      </ul>
+      <ProblemNote problem={problem} />
+    </section>
+  );
+}
+
+/** An agent by its name, as soon as it is there. */
+function ScopeName({ scope }: { readonly scope: string }) {
+  const mayView = useGrant('agents.view') !== 'no';
+  const id = scope.startsWith('agent:') ? scope.slice('agent:'.length) : null;
+  const options = mayView && id !== null ? { params: { id } } : null;
+  const { data, isLoading } = useResource('getAgent', options, ['agents']);
+  if (data !== null) return <PlainText text={`Agent ${data.name}`} isShort />;
+  return isLoading ? 'Agent' : scopeWords(scope);
+}
+
+/** `scope` as the management API names it: `all`, `tier:high`, `area:payment`, `agent:ID`. */
+function scopeWords(scope: string): string {
+  const [kind = '', value = ''] = scope.split(/:(.*)/s);
+  if (kind === 'tier') return `Agents of ${value} risk`;
+  if (kind === 'area') return `Actions of ${value}`;
+  return kind === 'agent' ? `Agent ${value}` : 'Everything';
+}
+
+export function KillSwitchButton() {
+  const [isOpen, setOpen] = useState(false);
+  if (useGrant('switches.use') !== 'yes') return null;
+  return (
+    <>
+      <Button look="quiet" icon="stop" onClick={() => setOpen(true)}>
+        Kill switch
+      </Button>
+      {isOpen && <KillSwitchDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** The id of the agent whose name or id this is. */
+async function agentIdOf(text: string): Promise<string> {
+  const { items } = await call('listAgents', { query: { text, limit: '200' } });
+  const found = items.find(({ id, name }) => id === text || name === text);
+  if (found !== undefined) return found.id;
+  throw new ApiProblem({
+    ...{ code: 'not_found', status: 404, title: 'There is no such agent' },
+    detail: 'write its name or id as the list of agents has it',
+  });
+}
+
+const kinds = {
+  agent: { word: 'One agent', value: 'Agent', help: 'Name or id of the agent.' },
+  tier: { word: 'Agents of one risk tier', value: 'Risk tier', help: '' },
+  area: {
+    word: 'One area of actions',
+    value: 'Area',
+    help: 'The beginning of action keys up to a dot: payment covers payment.create.',
+  },
+  all: { word: 'Everything', value: '', help: '' },
+} as const;
+
+type Kind = keyof typeof kinds;
+
+/** `agent` is stopped where it is named; else one chooses. */
+export function KillSwitchDialog({
+  onClose,
+  agent = null,
+}: {
+  onClose: () => void;
+  agent?: { id: string; name: string } | null;
+}) {
+  const [kind, setKind] = useState<Kind>('agent');
+  const [value, setValue] = useState(agent?.name ?? '');
+  const [reason, setReason] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const { word, value: label, help } = kinds[kind];
+  const stop = (): Promise<void> =>
+    run(async () => {
+      const isAgentNamed = kind === 'agent' && agent === null;
+      const named = isAgentNamed ? await agentIdOf(value.trim()) : (agent?.id ?? value.trim());
+      const scope = kind === 'all' ? 'all' : `${kind}:${kind === 'agent' ? named : value.trim()}`;
+      await call('turnSwitchOn', { body: { scope, reason } });
+      tellDone(`${scopeWords(kind === 'agent' ? `agent:${value}` : scope)}: stopped`);
+      onClose();
+    });
+  return (
+    <Dialog title="Stop agents" onClose={onClose}>
+      <p>
+        What is stopped is refused before any policy is asked, within a second and everywhere, until somebody
+        lets it act again. Grants that were given stay good until they end.
+      </p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void stop();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        {agent === null && (
+          <fieldset>
+            <legend class="field-legend">What to stop</legend>
+            {(Object.keys(kinds) as Kind[]).map((one) => (
+              <label class="choice" key={one}>
+                <input
+                  type="radio"
+                  name="kind"
+                  checked={kind === one}
+                  onChange={() => {
+                    setKind(one);
+                    setValue(one === 'tier' ? 'high' : '');
+                  }}
+                />
+                {kinds[one].word}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        {kind === 'tier' && (
+          <Field label={label}>
+            <select value={value} onChange={({ currentTarget }) => setValue(currentTarget.value)}>
+              {['low', 'medium', 'high', 'critical'].map((tier) => (
+                <option key={tier}>{tier}</option>
+              ))}
+            </select>
+          </Field>
+        )}
+        {(kind === 'agent' || kind === 'area') && agent === null && (
+          <Field label={label} help={help}>
+            <input required value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
+          </Field>
+        )}
+        <Field label="Reason" help="It stands above every page and in the record.">
+          <input
+            required
+            maxLength={500}
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </Field>
+        <div class="form-actions">
+          <Button look="danger" type="submit" icon="stop" isBusy={isBusy}>
+            {kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,191 @@
+// The house around every page of whoever is signed in: the menu, what is stopped, whether the service can be reached.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useReachable } from '../api/connection.ts';
+import { useResource } from '../api/resource.ts';
+import { useGrant, useSession } from '../api/session.tsx';
+import { usePlace } from '../navigation.ts';
+import { type Page, pages } from '../pages.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
+import './layout.css';
+import { SignInForm } from './sign-in.tsx';
+import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+
+export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const { isMenuOpen, setMenuOpen, opener } = useMenu();
+  const switches = useSwitches();
+  // The page is made meanwhile, but shown in its place at once.
+  const isCutOff = useReachable() === 'no';
+  const isPlaceKnown = switches.data !== null || !switches.isLoading || isCutOff;
+  return (
+    <div class="layout">
+      <a class="skip" href="#content">
+        Skip to the page
+      </a>
+      <header class="bar" ref={opener}>
+        <Button
+          look="quiet"
+          icon={isMenuOpen ? 'close' : 'menu'}
+          label="Menu"
+          aria-expanded={isMenuOpen}
+          aria-controls="menu"
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        />
+        <a class="brand" href="/">
+          <img src="/icon.svg" alt="" width="22" height="22" /> Writ
+        </a>
+      </header>
+      <nav id="menu" class={isMenuOpen ? 'menu menu-open' : 'menu'} aria-label="Pages">
+        <a class="brand" href="/">
+          <img src="/icon.svg" alt="" width="22" height="22" /> Writ
+        </a>
+        <MenuGroup group="work" />
+        <MenuGroup group="set-up" />
+        <div class="menu-end">
+          <KillSwitchButton />
+          <ThemeChoice />
+          <WhoIsIn />
+        </div>
+      </nav>
+      <main id="content" class="content" tabIndex={-1} inert={isMenuOpen}>
+        <Unreachable />
+        <StoppedBanner switches={switches} />
+        <div class={isPlaceKnown ? 'page' : 'page page-placeless'}>{children}</div>
+      </main>
+      <SignInAgain />
+    </div>
+  );
+}
+
+/** On a phone the menu lies over the page, which cannot be reached meanwhile; Escape closes it. */
+function useMenu() {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const opener = useRef<HTMLElement>(null);
+  const place = usePlace();
+  useEffect(() => setMenuOpen(false), [place]);
+  useEffect(() => {
+    if (!isMenuOpen) return;
+    const narrow = window.matchMedia(narrowQuery);
+    const close = (): void => setMenuOpen(false);
+    // It may have grown before anybody listened.
+    if (!narrow.matches) return close();
+    const onKey = ({ key }: KeyboardEvent): void => {
+      if (key !== 'Escape' || document.querySelector('dialog[open]') !== null) return;
+      close();
+      opener.current?.querySelector('button')?.focus();
+    };
+    narrow.addEventListener('change', close);
+    document.addEventListener('keydown', onKey);
+    return () => {
+      narrow.removeEventListener('change', close);
+      document.removeEventListener('keydown', onKey);
+    };
+  }, [isMenuOpen]);
+  return { isMenuOpen, setMenuOpen, opener };
+}
+
+/** As in layout.css. */
+const narrowQuery = '(width < 52rem)';
+
+function MenuGroup({ group }: { readonly group: 'work' | 'set-up' }) {
+  return (
+    <ul class="menu-group">
+      {pages
+        .filter(({ menu }) => menu?.group === group)
+        .map((page) => (
+          <MenuEntry key={page.pattern} page={page} />
+        ))}
+    </ul>
+  );
+}
+
+function MenuEntry({ page: { pattern, title, access, menu } }: { readonly page: Page }) {
+  const grant = useGrant(access);
+  const { path } = usePlace();
+  if (grant === 'no' || menu === undefined) return null;
+  const isHere = path === pattern || path.startsWith(`${pattern}/`);
+  return (
+    <li>
+      <a href={pattern} aria-current={isHere ? 'page' : undefined}>
+        <Icon name={menu.icon} />
+        {title}
+        {pattern === '/approvals' && <WaitingCount />}
+      </a>
+    </li>
+  );
+}
+
+const countedMax = 20;
+
+function WaitingCount() {
+  const { data } = useResource('listApprovals', { query: { limit: String(countedMax) } }, ['approvals']);
+  if (data === null || data.items.length === 0) return null;
+  const count = `${data.items.length}${data.next_cursor === null ? '' : '+'}`;
+  return (
+    <span class="menu-count">
+      {count}
+      <span class="visually-hidden"> waiting</span>
+    </span>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, choose] = useState<Theme>(themeNow);
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
+  const words = { system: 'as the system has it', light: 'light', dark: 'dark' } as const;
+  return (
+    <Button
+      look="quiet"
+      icon={theme}
+      onClick={() => {
+        setTheme(next);
+        choose(next);
+      }}
+    >
+      Theme<span class="visually-hidden">: {words[theme]}</span>
+    </Button>
+  );
+}
+
+function WhoIsIn() {
+  const { session, signOut } = useSession();
+  if (session === null) return null;
+  return (
+    <div class="menu-person">
+      <a href="/account" title={session.person.email}>
+        <Icon name="person" />
+        <span>{session.person.name}</span>
+      </a>
+      <Button look="quiet" icon="signOut" label="Sign out" onClick={signOut} />
+    </div>
+  );
+}
+
+function Unreachable() {
+  const reachable = useReachable();
+  return (
+    <div role="status">
+      {reachable === 'no' && (
+        <p class="unreachable">
+          <Icon name="warning" /> Writ cannot be reached. What you see may be old; trying again.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The session has ended in the middle of something: nothing of the page is lost. */
+function SignInAgain() {
+  const { session, isAskedAgain, leave } = useSession();
+  if (!isAskedAgain || session === null) return null;
+  return (
+    <Dialog title="Your session has ended" onClose={leave}>
+      <p>Sign in to go on where you were.</p>
+      <SignInForm email={session.person.email} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+// Coming in: with a password and, where one is set up, a one-time code; or with a passkey.
+
+import { useState } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { answerPasskey } from '../api/passkey.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { type Session, useSession } from '../api/session.tsx';
+import { Button } from '../parts/button.tsx';
+import { Field } from '../parts/field.tsx';
+import { useSending } from '../parts/form.ts';
+import { ProblemNote } from '../parts/note.tsx';
+
+/** `email` is known where a session has ended. */
+export function SignInForm({ email: known = '' }: { readonly email?: string }) {
+  const { take } = useSession();
+  const [email, setEmail] = useState(known);
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [isCodeAsked, setCodeAsked] = useState(false);
+  const { isBusy, problem, run } = useSending();
+
+  const attempt = (way: () => Promise<Session>): Promise<void> =>
+    run(async () => {
+      const session = await way().catch((error: unknown) => {
+        if (!(error instanceof ApiProblem) || error.code !== 'code_needed') throw error;
+        setCodeAsked(true);
+        return null;
+      });
+      if (session !== null) take(session);
+    });
+  const withPassword = (): Promise<void> =>
+    attempt(() => {
+      const body = {
+        email: email.trim(),
+        password,
+        ...(code === '' ? {} : { code: code.replaceAll(' ', '') }),
+      };
+      return call('signIn', { body, isQuiet: true });
+    });
+  const withPasskey = (): Promise<void> =>
+    attempt(async () => {
+      const response = await answerPasskey(await call('askPasskey', { isQuiet: true }));
+      return await call('signInByPasskey', { body: { response }, isQuiet: true });
+    });
+
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void withPassword();
+      }}
+    >
+      <ProblemNote problem={problem} />
+      <Field label="E-mail address">
+        <input
+          type="email"
+          autoComplete="username webauthn"
+          required
+          value={email}
+          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+      </Field>
+      <Field label="Password">
+        <input
+          type="password"
+          autoComplete="current-password"
+          required
+          data-first={known === '' ? undefined : true}
+          value={password}
+          onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+      </Field>
+      {isCodeAsked && (
+        <Field label="One-time code" help="The six digits that your authenticator shows now.">
+          <input
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            ref={focusOnce}
+            value={code}
+            onInput={({ currentTarget }) => setCode(currentTarget.value)}
+          />
+        </Field>
+      )}
+      <div class="form-actions">
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          Sign in
+        </Button>
+        <Button icon="passkey" onClick={withPasskey}>
+          Use a passkey
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The code is asked for by the reply to a press: what comes next is typing it. */
+function focusOnce(input: HTMLInputElement | null): void {
+  if (input?.value === '') input.focus();
+}

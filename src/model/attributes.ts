@@ -1,0 +1,22 @@
+// What stands in every expression besides the payload and declared names, one entry each, for whoever completes or
+// explains a policy. A test holds it equal to docs/LANGUAGE.md.
+
+import type { FactName } from './expression.ts';
+
+export type Attribute = FactName | 'now' | 'risk';
+
+export const attributes: Readonly<Record<Attribute, string>> = {
+  'agent.id': 'the id under which the agent is registered',
+  'agent.name': 'the name under which the agent is registered',
+  'agent.risk_tier': 'the risk tier that people gave the agent',
+  'agent.control_owner': 'the person who answers for the agent, by address or id',
+  'agent.tags': 'the tags that people gave the agent',
+  'action.key': 'the whole key of the action, such as `payment.create`',
+  'action.area': 'the key up to its last dot',
+  'action.verb': 'the key after its last dot',
+  'request.ip': 'the address that the request came from',
+  'request.signed': 'whether the request carries a valid signature',
+  'request.session': 'the session that the agent names in `X-Agent-Session`: its own word',
+  now: 'the time of the decision',
+  risk: 'the sum of the risk that rules add, from 0 to 100',
+};

@@ -1,0 +1,7 @@
+// The file that the playground's thread starts with.
+
+import { parentPort } from 'node:worker_threads';
+import { servePlayground } from './worker.ts';
+
+if (parentPort === null) throw new Error('the playground runs as a worker thread');
+servePlayground(parentPort);

@@ -1,0 +1,145 @@
+// A worker thread that is watched from outside: one life of it, from its start to its death, within limits of time and
+// memory. INVARIANT: it dies once and for good; what it has sent until then counts, and nothing that comes later does.
+
+import { Worker } from 'node:worker_threads';
+
+export interface ThreadLimits {
+  /** For how long the thread may work without a pause. */
+  readonly timeoutMs: number;
+  /** How much it may hold, garbage included. */
+  readonly memoryMegabytes: number;
+}
+
+/**
+ * An engine that runs out of its memory ends the whole process unless the thread happens to notice in time. So the
+ * thread's use is watched from here, and it is ended long before: this much is allocated in a second at least,
+ */
+const spareMegabytes = 1_024;
+/** and it is looked at this often. */
+const memoryLookMs = 100;
+
+export interface ThreadOptions extends ThreadLimits {
+  /** The file that the thread starts with, */
+  readonly script: URL;
+  /** and what it is given. */
+  readonly data: unknown;
+}
+
+export interface ThreadListener<FromThread> {
+  onMessage(message: FromThread): void;
+  onDeath(death: ThreadDeath): void;
+}
+
+export interface ThreadDeath {
+  /** One line without paths of this machine, in which `it` is the thread. */
+  readonly summary: string;
+  readonly error: unknown;
+}
+
+/** A class because it lives and dies. */
+export class LimitedThread<ToThread, FromThread> {
+  readonly #listener: ThreadListener<FromThread>;
+  readonly #limits: ThreadLimits;
+  #worker: Worker | null = null;
+  #deadline: NodeJS.Timeout | null = null;
+  #memoryTimer: NodeJS.Timeout | null = null;
+  #error: unknown = null;
+  #isDead = false;
+
+  /** Starts the thread. Where that fails it is dead at once, which is told like any death: later. */
+  constructor({ data, script, ...limits }: ThreadOptions, listener: ThreadListener<FromThread>) {
+    this.#listener = listener;
+    this.#limits = limits;
+    try {
+      this.#worker = new Worker(script, {
+        workerData: data,
+        resourceLimits: { maxOldGenerationSizeMb: limits.memoryMegabytes + spareMegabytes },
+      });
+    } catch (error) {
+      queueMicrotask(() => this.#die(`it could not be started: ${messageOf(error)}`, error));
+      return;
+    }
+    this.#worker.on('message', (message: FromThread) => {
+      if (!this.#isDead) this.#listener.onMessage(message);
+    });
+    this.#worker.on('messageerror', (error) => this.#die('it sent what cannot be read', error));
+    // The end of the thread follows, and until then what it has sent.
+    this.#worker.on('error', (error) => {
+      this.#error = error;
+    });
+    this.#worker.on('exit', (code) => this.#die(this.#summaryOf(code), this.#error));
+    this.expectPause(Math.max(limits.timeoutMs, startWithinMs));
+  }
+
+  get isRunning(): boolean {
+    return !this.#isDead && this.#worker !== null;
+  }
+
+  /** Whether it has been given a time by which it has to pause. */
+  get isExpected(): boolean {
+    return this.#deadline !== null;
+  }
+
+  send(message: ToThread): void {
+    this.#worker?.postMessage(message);
+  }
+
+  /** From now on it has so long to pause for a moment. */
+  expectPause(timeoutMs = this.#limits.timeoutMs): void {
+    this.notePause();
+    this.#deadline = setTimeout(
+      () => this.#die(`it was not done after ${timeoutMs / 1_000} seconds`, null),
+      timeoutMs,
+    );
+    this.#memoryTimer = setInterval(() => void this.#watchMemory(), memoryLookMs);
+  }
+
+  /** It waits for something to do, for as long as it likes. */
+  notePause(): void {
+    clearTimeout(this.#deadline ?? undefined);
+    clearInterval(this.#memoryTimer ?? undefined);
+    this.#deadline = null;
+  }
+
+  /** Ends the thread; nobody is told. */
+  async end(): Promise<void> {
+    this.#isDead = true;
+    this.notePause();
+    const ended = this.#worker?.terminate();
+    // A thread that waits for a dead disk ends with the disk.
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, endWithinMs).unref())]);
+  }
+
+  async #watchMemory(): Promise<void> {
+    // Refused by a thread that is ending anyway.
+    const heap = await this.#worker?.getHeapStatistics().catch(() => undefined);
+    if (heap === undefined) return;
+    const usedBytes = heap.used_heap_size + heap.external_memory;
+    if (usedBytes > this.#limits.memoryMegabytes * 1024 * 1024) this.#die(this.#memorySummary(), null);
+  }
+
+  #memorySummary(): string {
+    return `it needed more than ${this.#limits.memoryMegabytes} MB of memory`;
+  }
+
+  #die(summary: string, error: unknown): void {
+    if (this.#isDead) return;
+    void this.end();
+    this.#listener.onDeath({ summary, error });
+  }
+
+  #summaryOf(exitCode: number): string {
+    const error = this.#error;
+    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    if (isMemory) return this.#memorySummary();
+    return error === null ? `it stopped with exit code ${exitCode}` : `it crashed: ${messageOf(error)}`;
+  }
+}
+
+const endWithinMs = 1_000;
+/** Loading the thread's code says nothing of its work. */
+const startWithinMs = 30_000;
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,263 @@
+// The queue of approvals and the page on which one decides: by keys, with everything in sight, at the same time as
+// others, past a deadline, and without a session.
+
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { password } from '../server/person-client.ts';
+import { shareService } from '../server/service.ts';
+import { usePolicies } from '../server/written-policies.ts';
+import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
+import { eventually, hostile, type Payments, payments, policies } from './payments.ts';
+
+const service = shareService();
+const open = shareBrowser();
+let scene: Promise<Payments> | null = null;
+
+function world(): Promise<Payments> {
+  scene ??= payments(service());
+  return scene;
+}
+
+const word = (page: Page) => page.getByRole('region', { name: 'Your word' });
+const large = { amount: 150, vendor: 'Acme' };
+
+async function statusOf(id: string): Promise<string | undefined> {
+  return (await service().store.requests.find(id))?.status;
+}
+
+test('an empty queue says what would stand there, and to whom nothing ever will', async () => {
+  await world();
+  const ben = await open(service(), { email: 'ben@example.com' });
+  await ben.page.goto('/approvals');
+  await ben.page.getByText('You answer for finance.').waitFor();
+  await ben.page.getByText('Nothing waits for you').waitFor();
+  expect(await accessibilityFaults(ben.page)).toEqual([]);
+  const ann = await open(service(), { email: 'ann@example.com', theme: 'dark' });
+  await ann.page.goto('/approvals');
+  await ann.page.getByText('You belong to no group of approvers.').waitFor();
+});
+
+test('the queue is by deadline and is worked through by keys alone', async () => {
+  const { ask } = await world();
+  const { request_id: later } = await ask('pay.create', large);
+  const { request_id: sooner } = await ask('pay.both', { amount: 1 });
+  const { page } = await open(service(), { email: 'ben@example.com' });
+  await page.goto('/approvals');
+  const links = page.locator('a[data-row]');
+  await eventually(() => links.count()).toBe(2);
+  expect(await links.evaluateAll((all) => all.map((one) => one.getAttribute('data-row')))).toEqual([
+    sooner,
+    later,
+  ]);
+  await page
+    .getByRole('timer')
+    .first()
+    .getByText(/^1 h 59 min left|^2 h left/)
+    .waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('j');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('a');
+  await page.getByLabel('Why you approve').waitFor();
+  await page.keyboard.type('j and k are only letters here');
+  expect(await page.getByLabel('Why you approve').inputValue()).toBe('j and k are only letters here');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Your word is given; it waits for others').waitFor();
+  await word(page).getByText('You have approved this; others are waited for.').waitFor();
+  expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  expect(await statusOf(later)).toBe('pending');
+  await page.getByRole('link', { name: 'Next in the queue' }).waitFor();
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.keyboard.press('n');
+  await page.waitForURL(`**/approvals/${sooner}`);
+  await page.getByRole('button', { name: 'Reject…' }).waitFor();
+  await page.keyboard.press('r');
+  await page.getByLabel('Why you reject').waitFor();
+  await page.keyboard.press('Control+Enter');
+  // A rejection without a word is none.
+  expect(await statusOf(sooner)).toBe('pending');
+  await page.keyboard.type('not this one');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('This is decided: rejected').waitFor();
+  expect(await statusOf(sooner)).toBe('rejected');
+  await page.getByText('Nothing else waits for you.').waitFor();
+  await page.keyboard.press('u');
+  await page.getByText('Nothing waits for you').waitFor();
+});
+
+test('two people who decide at once see the word of each other, and what is decided cannot be decided', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 160, vendor: 'Acme' });
+  const [ben, cleo, dora] = await Promise.all(
+    ['ben', 'cleo', 'dora'].map((name) => open(service(), { email: `${name}@example.com` })),
+  );
+  if (ben === undefined || cleo === undefined || dora === undefined) throw new Error('three windows');
+  for (const { page } of [ben, cleo, dora]) {
+    await page.goto(`/approvals/${id}#approve`);
+    await page.getByLabel('Why you approve').fill(`by ${await page.locator('.menu-person').textContent()}`);
+  }
+  await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
+  for (const { page } of [cleo, dora]) {
+    await word(page).getByText('1 of 2 approvals').waitFor();
+    await page.getByText('by ben@example.com').waitFor();
+    // What they had begun to write is still there.
+    expect(await page.getByLabel('Why you approve').inputValue()).toMatch(/^by (cleo|dora)/);
+  }
+  await cleo.page.getByRole('button', { name: 'Approve for finance' }).click();
+  await cleo.page.getByText('This is decided: approved').waitFor();
+  await ben.page.getByText('This is decided: approved').waitFor();
+  await ben.page.getByText('The last word was by cleo@example.com').waitFor();
+  expect(await accessibilityFaults(ben.page)).toEqual([]);
+  expect(await ben.page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
+  // Dora is too late: her comment is shown, and nothing can be sent any more.
+  await dora.page.getByText('This is decided: approved').waitFor();
+  expect(await dora.page.getByLabel('Comment that was not sent').inputValue()).toMatch(/^by dora/);
+  expect(await statusOf(id)).toBe('approved');
+});
+
+test('a word that comes too late is told so, and what was written stays', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 170, vendor: 'Acme' });
+  const { page } = await open(service(), { email: 'ben@example.com', expected: /409|Failed to load/ });
+  await page.goto(`/approvals/${id}#approve`);
+  await page.getByLabel('Why you approve').fill('fine');
+  // No news, and a page of before.
+  await page.route('**/v1/news', (route) => route.abort());
+  let isOld = true;
+  const old = await page.evaluate(`fetch('/v1/requests/${id}').then((reply) => reply.text())`);
+  await page.route(`**/v1/requests/${id}`, (route) =>
+    isOld ? route.fulfill({ body: String(old), contentType: 'application/json' }) : route.continue(),
+  );
+  const admin = await open(service(), { email: 'ann@example.com' });
+  await admin.page.goto(`/approvals/${id}#reject`);
+  await admin.page.getByLabel('Why you reject').fill('we do not know them');
+  await admin.page.getByRole('button', { name: 'Reject for good' }).click();
+  await admin.page.getByText('This is decided: rejected').waitFor();
+  await page.getByRole('button', { name: 'Approve for finance' }).click();
+  await page.getByRole('alert').getByText('this request has been refused').waitFor();
+  expect(await page.getByLabel('Why you approve').inputValue()).toBe('fine');
+  isOld = false;
+  await page.reload();
+  await page.getByText('This is decided: rejected').waitFor();
+  expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('fine');
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('a deadline that passes while one looks ends it', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.brief', {});
+  const { page } = await open(service(), { email: 'ben@example.com' });
+  await page.goto(`/approvals/${id}#approve`);
+  await page.getByLabel('Why you approve').fill('half a sent');
+  await page.getByRole('timer').waitFor();
+  await page.getByText('The deadline has passed: nobody can approve this any more').waitFor();
+  expect(await page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
+  expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('half a sent');
+});
+
+test('of several groups one is chosen', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.both', { amount: 2 });
+  const { page } = await open(service(), { email: 'dora@example.com', theme: 'dark' });
+  await page.goto(`/approvals/${id}#approve`);
+  await page.getByRole('button', { name: /^Approve/ }).click();
+  expect(await statusOf(id)).toBe('pending');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByLabel('legal').check();
+  await page.getByRole('button', { name: 'Approve for legal' }).click();
+  await page.getByText('Your word is given; it waits for others').waitFor();
+  await word(page).getByText('0 of 1 approval').waitFor();
+  expect(await word(page).textContent()).not.toContain('legal: 0');
+});
+
+test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {
+  const { ask, ownKey } = await world();
+  for (const amount of [10, 20, 40]) await ask('pay.create', { amount, vendor: 'Staples' }, ownKey);
+  const { request_id: id } = await ask('pay.create', hostile, ownKey);
+  const { page } = await open(service(), { email: 'ben@example.com' });
+  await page.goto(`/approvals/${id}`);
+  const done = page.getByRole('region', { name: 'What will be done' }).first();
+  await done.getByText('above all before: 10 to 40').waitFor();
+  await done.getByText('new; before: "Staples" (3)').waitFor();
+  const warning = page.getByText('Contains invisible characters').locator('..');
+  expect(await warning.locator('li').allTextContents()).toEqual([
+    'payload.vendor',
+    'payload."oddU+2066 key"',
+    'the reason',
+  ]);
+  await page.getByText('One value is secret').waitFor();
+  expect(await page.content()).not.toContain('hunter2');
+  await done.getByText('9,021 more characters are not shown').waitFor();
+  await done.getByRole('button', { name: 'Show all of it' }).click();
+  expect(await done.textContent()).toContain('long '.repeat(2_000));
+  expect(await page.title()).toBe('Approval · Writ');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize(sizes.phone);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+});
+
+test('a session that ends in the middle of a comment loses nothing', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 180, vendor: 'Acme' });
+  const { page, context } = await open(service(), { email: 'cleo@example.com', expected: /401/ });
+  await page.goto(`/approvals/${id}#approve`);
+  const written = 'looked at <b>it</b> twice \u202E\n👩‍👩‍👧';
+  await page.getByLabel('Why you approve').fill(written);
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Approve for finance' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+  await dialog.getByLabel('Password').fill(password);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText('Your word is given; it waits for others').waitFor();
+  const said = page.getByRole('region', { name: 'What happened' });
+  expect(await said.textContent()).toContain('looked at <b>it</b> twice U+202E\n👩‍👩‍👧');
+
+  const other = await ask('pay.create', { amount: 190, vendor: 'Acme' });
+  await page.goto(`/approvals/${other.request_id}#approve`);
+  await page.getByLabel('Why you approve').fill('begun');
+  await page.goto(`/approvals/${other.request_id}`);
+  expect(await page.getByLabel('Why you approve').inputValue()).toBe('begun');
+});
+
+test('where a step-up comes first, the control owner gives it here, too', async () => {
+  const { ask, ownKey } = await world();
+  const { request_id: id } = await ask('pay.owner', { amount: 1 }, ownKey);
+  const { page } = await open(service(), { email: 'olga@example.com', expected: /403/ });
+  await page.goto(`/approvals/${id}`);
+  await word(page).getByText('First a step-up by the control owner').waitFor();
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Step up' });
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByLabel('Password').fill(password);
+  await dialog.getByLabel('One-time code').fill('123456');
+  await dialog.getByRole('button', { name: 'Step up with password and code' }).click();
+  await dialog.getByRole('link', { name: 'Set up one-time codes or a passkey' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await word(page).getByRole('button', { name: 'Step up' }).waitFor();
+});
+
+test('an approval by which the policies of now refuse says so', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.both', { amount: 3 });
+  const [dora, ben] = [
+    await open(service(), { email: 'dora@example.com' }),
+    await open(service(), { email: 'ben@example.com' }),
+  ];
+  await dora.page.goto(`/approvals/${id}#approve`);
+  await dora.page.getByLabel('legal').check();
+  await dora.page.getByRole('button', { name: 'Approve for legal' }).click();
+  await dora.page.getByText('Your word is given').waitFor();
+  await ben.page.goto(`/approvals/${id}#approve`);
+  await ben.page.getByLabel('Why you approve').waitFor();
+  await usePolicies(
+    service(),
+    policies.replace('allow all for 10m', 'allow all for 10m\n  deny now when action.key == "pay.both"'),
+  );
+  await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
+  await ben.page.getByText('This is decided: rejected').waitFor();
+  await ben.page.getByText('Approved by you, but the policies of now refuse it').waitFor();
+  await usePolicies(service(), policies);
+});

@@ -1,0 +1,114 @@
+// A real browser on a real service: one Chromium for a test file, a window of its own for each person. INVARIANT: an error
+// in the page, a broken content policy or a message on its console fails the test that caused it.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { cookieOf, firstAdmin, password, personWith, send } from '../server/person-client.ts';
+import type { Service } from '../server/service.ts';
+import { findChromium } from './chromium.ts';
+
+export const sizes = {
+  laptop: { width: 1280, height: 800 },
+  phone: { width: 360, height: 740 },
+} as const;
+
+export interface WindowOptions {
+  /** Signed in as; nobody unless said otherwise. */
+  readonly email?: string;
+  readonly theme?: 'light' | 'dark';
+  readonly size?: { readonly width: number; readonly height: number };
+  /** Messages of the console that the test brings about, failed loads for instance. */
+  readonly expected?: RegExp;
+}
+
+export interface Window {
+  readonly page: Page;
+  readonly context: BrowserContext;
+}
+
+const args = [
+  ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  '--no-first-run',
+];
+
+/** The function returned opens a window, which closes with its test. */
+export function shareBrowser(): (service: Pick<Service, 'url'>, options?: WindowOptions) => Promise<Window> {
+  let browser: Browser | null = null;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+  return async (service, options = {}) => {
+    if (browser === null) throw new Error('only for use inside a test');
+    return await openWindow(browser, service, options);
+  };
+}
+
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error('there is no Chromium: run `npm run pretest`');
+  return await chromium.launch({ executablePath, args });
+}
+
+async function openWindow(
+  browser: Browser,
+  service: Pick<Service, 'url'>,
+  { email, theme = 'light', size = sizes.laptop, expected }: WindowOptions,
+): Promise<Window> {
+  const context = await browser.newContext({
+    ...{ baseURL: service.url, viewport: size, colorScheme: theme, reducedMotion: 'reduce', locale: 'en-GB' },
+    timezoneId: 'Europe/Berlin',
+  });
+  context.setDefaultTimeout(15_000);
+  if (email !== undefined) await signInAs(context, service, email);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`${error.message}\n${error.stack}`));
+  page.on('console', (message) => {
+    const isBad = message.type() === 'error' || message.type() === 'warning';
+    if (isBad && expected?.test(message.text()) !== true) faults.push(message.text());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(faults).toEqual([]);
+  });
+  return { page, context };
+}
+
+/** Puts the cookie of a new session into the window. */
+export async function signInAs(
+  context: BrowserContext,
+  service: Pick<Service, 'url'>,
+  email: string,
+): Promise<void> {
+  const answer = await send(service, '/v1/session', { method: 'POST', body: { email, password } });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  const [name = '', value = ''] = cookieOf(answer).split('=');
+  await context.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);
+}
+
+const require = createRequire(import.meta.url);
+let axeSource: string | null = null;
+
+/** What axe finds on the page as it is, as text; empty where all is well. WCAG 2.2 AA and best practices. */
+export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+  axeSource ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axeSource);
+  const violations = (await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  )) as readonly { id: string; help: string; nodes: readonly { html: string; failureSummary?: string }[] }[];
+  return violations.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}\n${nodes.map((node) => `${node.html}\n${node.failureSummary}`).join('\n')}`,
+  );
+}
+
+/** An admin, and two approvers of finance, by address; all have the same password. */
+export async function addPeople(service: Service): Promise<void> {
+  const admin = await firstAdmin(service);
+  const approver = { roles: ['approver'] as const, groups: ['finance'] };
+  await personWith(service, admin, { email: 'ben@example.com', ...approver });
+  await personWith(service, admin, { email: 'cleo@example.com', ...approver });
+}

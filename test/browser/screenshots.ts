@@ -1,0 +1,138 @@
+// `node test/browser/screenshots.ts [--out FOLDER] [--only NAME,...] [--docs]`: every page of a service that has a week behind
+// it, in light, dark and on a phone, as PNG files to be looked at; with `--docs` those of docs/pictures are made anew, too. What
+// a page says on its console is printed, and ends with exit code 1.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, signInAs, sizes } from './browser.ts';
+import { openShowcase, type Showcase } from './showcase.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    ...{ out: { type: 'string', default: 'var/screenshots' }, only: { type: 'string', default: '' } },
+    docs: { type: 'boolean', default: false },
+  },
+});
+
+/** What to wait for where a page has something that comes late. */
+interface Shot {
+  readonly name: string;
+  readonly address: string;
+  readonly isPublic?: boolean;
+  readonly waitFor?: string;
+}
+
+function shotsOf({ shown }: Showcase): readonly Shot[] {
+  return [
+    { name: 'overview', address: '/overview', waitFor: '.overview-canvas canvas' },
+    { name: 'overview-week', address: '/overview?range=7d&hide=allow', waitFor: '.overview-canvas canvas' },
+    { name: 'requests', address: '/requests' },
+    { name: 'request', address: `/requests/${shown.request}` },
+    { name: 'approvals', address: '/approvals' },
+    { name: 'approval', address: `/approvals/${shown.approval}` },
+    { name: 'agents', address: '/agents' },
+    { name: 'agent-new', address: '/agents/new' },
+    { name: 'agent', address: `/agents/${shown.agent}` },
+    { name: 'policies', address: '/policies' },
+    { name: 'policy-file', address: '/policies/file?path=payments%2Fpayments.policy' },
+    {
+      name: 'playground',
+      address: `/playground?request=${shown.request}&file=payments%2Fpayments.policy`,
+      waitFor: '.cm-content',
+    },
+    { name: 'access', address: '/access' },
+    { name: 'audit', address: '/audit' },
+    { name: 'account', address: '/account' },
+    { name: 'welcome', address: '/welcome' },
+    { name: 'nothing-here', address: '/no/such/page' },
+    { name: 'sign-in', address: '/overview', isPublic: true },
+    { name: 'setup', address: '/setup', isPublic: true },
+    { name: 'invitation', address: '/invitation', isPublic: true },
+    { name: 'apply', address: '/apply', isPublic: true },
+  ];
+}
+
+const docsFolder = join(import.meta.dirname, '../../docs/pictures');
+const documented = [
+  ...['overview-light', 'overview-dark', 'approval-light', 'request-dark', 'playground-light'],
+  'approval-phone',
+];
+
+const looks = [
+  { name: 'light', theme: 'light', size: { width: 1440, height: 900 } },
+  { name: 'dark', theme: 'dark', size: { width: 1440, height: 900 } },
+  { name: 'phone', theme: 'light', size: sizes.phone },
+] as const;
+
+async function picture(browser: Browser, showcase: Showcase, look: (typeof looks)[number]): Promise<number> {
+  let faults = 0;
+  const signedIn = await openContext(browser, showcase, look);
+  await signInAs(signedIn, showcase, showcase.email);
+  const stranger = await openContext(browser, showcase, look);
+  for (const { name, address, isPublic = false, waitFor } of shotsOf(showcase)) {
+    if (options.only !== '' && !options.only.split(',').includes(name)) continue;
+    const page = await (isPublic ? stranger : signedIn).newPage();
+    const say = (text: string): void => {
+      faults += 1;
+      console.error(`${look.name} ${name}: ${text}`);
+    };
+    page.on('pageerror', (error) => say(error.message));
+    page.on('console', (message) => {
+      const isExpected = isPublic ? message.text().includes('401') : message.text().includes('404');
+      if (['error', 'warning'].includes(message.type()) && !isExpected) say(message.text());
+    });
+    await openAt(page, address);
+    await page.locator('h1').waitFor();
+    for (let tries = 0; (await page.locator('.loading').count()) > 0; tries += 1) {
+      if (tries === 100) say('is still loading');
+      if (tries === 100) break;
+      await page.waitForTimeout(100);
+    }
+    if (waitFor !== undefined) await page.locator(waitFor).first().waitFor();
+    await page.waitForTimeout(400);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    if (Number(overflow) > 0) say(`is ${overflow} px too wide`);
+    await page.screenshot({ path: join(options.out, `${name}-${look.name}.png`), fullPage: true });
+    if (options.docs && documented.includes(`${name}-${look.name}`))
+      await page.screenshot({ path: join(docsFolder, `${name}-${look.name}.png`) });
+    await page.close();
+  }
+  await signedIn.close();
+  await stranger.close();
+  return faults;
+}
+
+/** What the service does not know as a page is gone to from within. */
+async function openAt(page: Page, address: string): Promise<void> {
+  const answer = await page.goto(address);
+  if (answer?.status() !== 404) return;
+  await page.goto('/account');
+  await page.evaluate(
+    `history.pushState(null, '', '${address}'); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+}
+
+async function openContext(browser: Browser, { url }: Showcase, { theme, size }: (typeof looks)[number]) {
+  const context = await browser.newContext({
+    ...{ baseURL: url, viewport: size, colorScheme: theme, reducedMotion: 'reduce', locale: 'en-GB' },
+    timezoneId: 'Europe/Berlin',
+  });
+  context.setDefaultTimeout(10_000);
+  return context;
+}
+
+mkdirSync(options.out, { recursive: true });
+if (options.docs) mkdirSync(docsFolder, { recursive: true });
+const showcase = await openShowcase();
+const browser = await launchBrowser();
+try {
+  let faults = 0;
+  for (const look of looks) faults += await picture(browser, showcase, look);
+  console.log(`pictures are in ${options.out}; ${faults} faults`);
+  if (faults > 0) process.exitCode = 1;
+} finally {
+  await browser.close();
+  await showcase.close();
+}

@@ -1,0 +1,18 @@
+// The dashboard's types of the management API are those of the OpenAPI document.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { OpenApiDocument } from '../../src/server/openapi.ts';
+import { shareService } from '../server/service.ts';
+import { typeText } from './type-text.ts';
+
+const file = join(import.meta.dirname, '../../src/dashboard/api/types.ts');
+const shared = shareService();
+
+test('are made from the document', async () => {
+  const reply = await fetch(`${shared().url}/openapi.json`);
+  const text = typeText((await reply.json()) as OpenApiDocument);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, text);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});

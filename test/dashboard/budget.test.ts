@@ -1,0 +1,63 @@
+// The budget of the dashboard in bytes, of what was built last: what a page needs before anything is asked of it. Times are
+// measured by `node bench/dashboard.ts`.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  chunksOf,
+  distFolder,
+  firstLoadBytesMax,
+  neededFiles,
+  pageKeys,
+  readManifest,
+  scriptsAmong,
+  stylesAmong,
+  weightOf,
+} from '../../bench/dashboard/bytes.ts';
+
+const manifest = readManifest();
+const pages = pageKeys(manifest);
+
+/** Loaded by themselves a moment after the page is there: they belong to its first load. */
+const drawnAtOnce: Readonly<Record<string, readonly string[]>> = {
+  'pages/overview/overview.tsx': ['pages/overview/draw.ts'],
+};
+
+function firstFiles(page: string): readonly string[] {
+  return neededFiles(manifest, ['index.html', page, ...(drawnAtOnce[page] ?? [])]);
+}
+
+test('each page that the dashboard names is a part of its own', () => {
+  const source = readFileSync(join(distFolder, '../pages.ts'), 'utf8');
+  const named = [...source.matchAll(/import\('\.\/(.*?)'\)/g)].map((match) => match[1]);
+  expect([...pages].sort()).toEqual([...new Set(named)].sort());
+});
+
+describe('a page', () => {
+  test.each(pages)('%s loads no more JavaScript than the budget', (page) => {
+    const { gzip } = weightOf(['theme-early.js', ...scriptsAmong(firstFiles(page))]);
+    expect(gzip).toBeLessThanOrEqual(firstLoadBytesMax);
+  });
+
+  test.each(pages)('%s has styles of 20 KB at most', (page) => {
+    expect(weightOf(stylesAmong(firstFiles(page))).gzip).toBeLessThanOrEqual(20 * 1024);
+  });
+});
+
+test('the start is small, and has neither the editor nor the plots nor any page', () => {
+  const files = neededFiles(manifest, ['index.html']);
+  expect(weightOf(scriptsAmong(files)).gzip).toBeLessThanOrEqual(40 * 1024);
+  const code = scriptsAmong(files)
+    .map((file) => readFileSync(join(distFolder, file), 'utf8'))
+    .join('');
+  // Class names of CodeMirror and of uPlot.
+  expect(code).not.toMatch(/cm-editor|u-over/);
+});
+
+test('the plots are a part of their own', () => {
+  const parts = chunksOf(manifest).filter(({ file }) =>
+    readFileSync(join(distFolder, file), 'utf8').includes('u-over'),
+  );
+  expect(parts).toEqual([expect.objectContaining({ source: 'pages/overview/draw.ts', isLoadedLate: true })]);
+});

@@ -1,0 +1,59 @@
+// Before and after of a change, as the fields that differ.
+
+import { expect, test } from 'vitest';
+import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
+import { differences } from '../../src/dashboard/pages/audit/differences.ts';
+
+test('only what differs is told', () => {
+  const before = { status: 'active', tags: ['a'], rate: { burst: 10, per: 1 } };
+  const after = { status: 'disabled', tags: ['a', 'b'], rate: { burst: 20, per: 1 } };
+  expect(differences(before, after)).toEqual([
+    { path: 'status', before: 'active', after: 'disabled' },
+    { path: 'tags', before: 'a', after: 'a, b' },
+    { path: 'rate.burst', before: '10', after: '20' },
+  ]);
+});
+
+test('what was made has no before, and its empty fields say nothing', () => {
+  expect(differences(null, { name: 'x', tags: [], burst: null, note: '' })).toEqual([
+    { path: 'name', before: null, after: 'x' },
+  ]);
+});
+
+test('what was taken away has no after', () => {
+  expect(differences({ name: 'x' }, null)).toEqual([{ path: 'name', before: 'x', after: null }]);
+});
+
+test('a field that is emptied differs', () => {
+  expect(differences({ burst: 5 }, { burst: null })).toEqual([{ path: 'burst', before: '5', after: 'null' }]);
+});
+
+test('records within lists, and moments', () => {
+  const keys = [{ id: 'Ab3', notAfterMs: null }];
+  const replaced = [{ id: 'Ab3', notAfterMs: 1_772_445_600_000 }];
+  expect(differences({ keys }, { keys: replaced })).toEqual([
+    { path: 'keys', before: 'id Ab3', after: 'id Ab3 notAfterMs 2026-03-02T10:00:00.000Z' },
+  ]);
+});
+
+test.each([
+  ['text', 'other'],
+  [1, 2],
+  [[1], [2]],
+])('values that are no objects: %j and %j', (before, after) => {
+  expect(differences(before, after)).toHaveLength(1);
+});
+
+test('names from outside are paths and nothing else', () => {
+  const hostile = JSON.parse('{"__proto__":{"x":1},"constructor":"y"}') as unknown;
+  expect(differences(null, hostile).map(({ path }) => path)).toEqual(['__proto__.x', 'constructor']);
+});
+
+test('a day begins at its midnight, and what is no day has no beginning', () => {
+  const start = new Date(startOfDay('2026-03-02') ?? '');
+  const next = new Date(startOfDay('2026-02-28', 2) ?? '');
+  expect([start.getFullYear(), start.getMonth(), start.getDate(), start.getHours()]).toEqual([2026, 2, 2, 0]);
+  expect(next).toEqual(start);
+  for (const day of [null, '', '2026-3-2', 'tomorrow', '2026-03-02T00:00'])
+    expect(startOfDay(day)).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+// The request that a new agent begins with, and the line that sends it.
+
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { curlLine, type KnownAction, sampleRequest } from '../../src/dashboard/parts/first-call.ts';
+
+const today = '2026-03-02';
+
+function sampled(fields: Readonly<Record<string, string>>): unknown {
+  const entries = Object.entries(fields).map(([name, type]) => ({ path: `payload.${name}`, type }));
+  return sampleRequest([{ key: 'demo.act', fields: entries }], today).payload;
+}
+
+test.each([
+  ['"USD"', 'USD'],
+  ['"EUR" | "USD"', 'EUR'],
+  ['string 1..200', 'example'],
+  ['string ..3', 'exa'],
+  ['string 10..20', 'examplexxx'],
+  ['secret string 8..200', 'examplex'],
+  ['integer 1..1000', 120],
+  ['integer 1..20', 20],
+  ['integer 500..', 500],
+  ['number 0.01..', 120],
+  ['money(currency) 0.01..', 120],
+  ['boolean', false],
+  ['date', today],
+  ['email', 'ann@example.com'],
+])('a field of type %s', (type, value) => {
+  expect(sampled({ field: type })).toEqual({ field: value });
+});
+
+test('what may be absent is left out', () => {
+  expect(sampled({ a: 'boolean', b: 'string 1..9 | null (may be absent)' })).toEqual({ a: false });
+});
+
+describe('which action', () => {
+  const plain: KnownAction = { key: 'a.plain', fields: [] };
+  const odd: KnownAction = { key: 'b.odd', fields: [{ path: 'payload.items', type: 'list of string' }] };
+  const told: KnownAction = { key: 'c.told', fields: [{ path: 'payload.n', type: 'integer 1..' }] };
+  const payment: KnownAction = { key: 'payment.create', fields: [] };
+
+  test('payments come first', () =>
+    expect(sampleRequest([plain, told, payment], today).action_key).toBe('payment.create'));
+  test('then one with fields', () =>
+    expect(sampleRequest([plain, odd, told], today).action_key).toBe('c.told'));
+  test('then any that can be made up', () =>
+    expect(sampleRequest([odd, plain], today).action_key).toBe('a.plain'));
+  test('else the first, empty', () =>
+    expect(sampleRequest([odd], today)).toEqual({ action_key: 'b.odd', payload: {} }));
+  test('and without policies a name', () => expect(sampleRequest([], today).payload).toEqual({}));
+});
+
+test('whatever the action is called, the line is one command with the body as data', () => {
+  const request = { action_key: `it's "$(echo here)" \`x\` \\ !`, payload: { vendor: "O'Neill" } };
+  const line = curlLine('http://localhost:8181', 'writ_key', request);
+  const script = `curl() { for one in "$@"; do printf '%s\\0' "$one"; done; }\n${line}`;
+  const given = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+  expect(given.slice(0, 6)).toEqual([
+    ...['-sS', 'http://localhost:8181/v1/authorize', '-H', 'Content-Type: application/json'],
+    ...['-H', 'X-Agent-API-Key: writ_key'],
+  ]);
+  expect(given[6]).toBe('-d');
+  expect(JSON.parse(given[7] ?? '')).toEqual(request);
+  expect(given).toHaveLength(8);
+});

@@ -1,0 +1,70 @@
+// Conditions as lines: by their texts in the file, each part with what came of it.
+
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { ConditionLine } from '../../src/playground/condition-lines.ts';
+import { createDesk } from '../../src/playground/desk.ts';
+import { explainRecord } from '../../src/playground/explain-record.ts';
+import { textsOf } from './texts.ts';
+
+const policy = `
+action key.use { token?: secret string 1..90, uses: integer, place: string }
+list near = ["here", "there"]
+let few = payload.uses < 3
+policy keys on key.use when payload.uses > 0 {
+  allow little
+    when few and payload.place in near
+    unless payload has token
+  deny far
+    unless payload.place
+      # Notes are no part of it.
+      in near
+  escalate rich to owner when agent.risk_tier == "high"
+  risk plain +1
+}
+`;
+
+const record = {
+  ...{ actionKey: 'key.use', agent: { name: 'a' }, request: {}, createdAtMs: 0, meters: {} },
+  satisfied: { escalate: [], reauth: [] },
+} as const;
+
+function shown(payload: JsonObject): Readonly<Record<string, readonly string[]>> {
+  const desk = createDesk();
+  desk.take(textsOf({ 'k.policy': policy }));
+  const { conditions } = explainRecord(desk.lay([]), { ...record, payload });
+  return Object.fromEntries(
+    conditions.map(({ rule, truth, lines }) => [`${rule} ${truth}`, lines.map(lineText)]),
+  );
+}
+
+function lineText({ depth, text, value, truth }: ConditionLine): string {
+  return `${'  '.repeat(depth)}${text}${truth === null ? ` = ${value}` : `: ${truth}`}`;
+}
+
+test('what joins has no line of its own, what is unknown says so, and secrets are not told', () => {
+  const token = { secret: `hmac-sha256:${'0'.repeat(64)}` };
+  const found = shown({ token, uses: 2, place: 'x' });
+  const positive = ['payload.uses > 0: true', '  payload.uses = 2'];
+  expect(found).toEqual({
+    'keys/far true': [
+      ...[...positive, 'unless payload.place in near: true', '  payload.place in near: false'],
+      '    payload.place = x',
+    ],
+    'keys/plain true': positive,
+    'keys/rich unknown': [
+      ...[...positive, 'agent.risk_tier == "high": unknown', '  agent.risk_tier = unknown'],
+    ],
+    'keys/little false': [
+      ...[...positive, 'few: true', '  payload.uses < 3: true', '    payload.uses = 2'],
+      ...['payload.place in near: false', '  payload.place = x'],
+      ...['unless payload has token: false', '  payload has token: true'],
+    ],
+  });
+  // Those that hold, or may hold, come first.
+  expect(Object.keys(found).at(-1)).toBe('keys/little false');
+});
+
+test('a payload that is of another shape is for no rule', () => {
+  expect(shown({ uses: 'many' })).toEqual({});
+});

@@ -1,0 +1,234 @@
+// Grants that are not used leave the meters: at any moment these stand where the plain definition says, over random
+// histories, with ends of the process and changes of the meters in between.
+
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { verifyChain } from '../../src/audit/verify.ts';
+import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { begin, inForceOf, type World } from './metered.ts';
+
+const policiesWith = (meter: string): string => `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  approvers finance "Finance"
+  meter spent = sum(payload.amount) in USD of pay.send ${meter} per agent over 24h
+  policy budget on pay.send {
+    allow all for 2h
+    deny beyond when spent > 100000 USD
+    escalate large to finance within 1h when payload.amount > 50 USD
+  }`;
+/** Two definitions that say the same: the past of each comes from the records whenever the other was in force. */
+const sets = [policiesWith(''), policiesWith('when payload.amount >= 0.01 USD')];
+const [hourMs, dayMs] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
+
+const person = { who: 'ann@example.com (p1)', mayRelease: true };
+const agentItself = { who: 'agent', mayRelease: false };
+const approver = {
+  ...{ id: 'p1', email: 'ann@example.com', who: person.who },
+  ...{ groups: ['finance'], isOfAll: false },
+};
+
+interface Asked {
+  readonly id: string;
+  readonly amount: number;
+  /** Null while it is pending. */
+  grantedAtMs: number | null;
+  endsAtMs: number;
+  /** A refusal or a release counts no more. */
+  isCounted: boolean;
+  isEnded: boolean;
+}
+
+async function setUp() {
+  const path = join(temporaryFolder(), 'writ.db');
+  const agent = agentRow();
+  const inForce = sets.map(inForceOf);
+  const world: World = { nowMs: startMs, inForce: inForce[0]! };
+  let service = await begin(path, world, agent);
+  const asked: Asked[] = [];
+
+  /** Asks, and holds the reading of the record to a walk over all that was asked before. */
+  const ask = async (amount: number): Promise<Asked> => {
+    const view = await service.ask({ amount, currency: 'USD' });
+    const record = await service.record(view.request_id);
+    const counted = asked.filter(
+      ({ isCounted, grantedAtMs }) =>
+        isCounted && (grantedAtMs === null || world.nowMs - grantedAtMs < dayMs),
+    );
+    const sum = (some: readonly Asked[]) => some.reduce((total, one) => total + one.amount, amount);
+    expect(record.meters).toEqual({
+      spent: {
+        low: String(sum(counted.filter(({ grantedAtMs }) => grantedAtMs !== null))),
+        high: String(sum(counted)),
+      },
+    });
+    const isGranted = view.decision === 'ALLOW';
+    const one: Asked = {
+      ...{ id: view.request_id, amount, grantedAtMs: isGranted ? world.nowMs : null },
+      ...{ endsAtMs: Date.parse(view.expires_at), isCounted: true, isEnded: false },
+    };
+    asked.push(one);
+    return one;
+  };
+
+  const end = async (): Promise<void> => {
+    for (const id of await service.store.requests.expireDue(world.nowMs, 100))
+      service.metering.settle(id, null);
+    for (const one of asked)
+      if (one.grantedAtMs === null && one.endsAtMs <= world.nowMs) one.isCounted = false;
+  };
+
+  const report = async (one: Asked, executed: boolean, by: typeof person) => {
+    const changed = await service.decisions.report(one.id, { executed, ...by });
+    const isOpen = one.grantedAtMs !== null && world.nowMs < one.endsAtMs;
+    // The agent's word has ended it, a person's same word releases it all the same.
+    if (isOpen && !executed && by.mayRelease && changed.kind === 'changed') one.isCounted = false;
+    if (changed.kind === 'changed') one.isEnded = true;
+    return changed;
+  };
+
+  return {
+    ...{ world, asked, ask, end, report, service: () => service },
+    restart: async () => {
+      await service.end();
+      service = await begin(path, world, agent);
+    },
+    take: (set: number) => service.take(inForce[set % sets.length]!),
+    give: async (one: Asked, word: 'approve' | 'reject') => {
+      const draft = { approver, group: null, comment: '' };
+      const changed = await service.decisions[word](one.id, draft);
+      if (changed.kind !== 'changed') return;
+      const { decidedAtMs, expiresAtMs } = changed.standing;
+      one.grantedAtMs = word === 'approve' ? decidedAtMs : null;
+      one.endsAtMs = expiresAtMs;
+      one.isCounted = word === 'approve';
+    },
+  };
+}
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ask'), amount: fc.integer({ min: 1, max: 70 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('report'), at: fc.nat(30), executed: fc.boolean(), isPerson: fc.boolean() },
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('word'), at: fc.nat(30), word: fc.constantFrom('approve', 'reject') },
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('pass'),
+      ms: fc.constantFrom(1, hourMs, 2 * hourMs, dayMs - hourMs, dayMs),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('take'), set: fc.nat(1) }) },
+);
+
+test('meters stand where a walk over all requests says, whatever is released when', {
+  timeout: 240_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+      const life = await setUp();
+      for (const one of steps as readonly Readonly<Record<string, unknown>>[]) {
+        const chosen = life.asked[Number(one.at) % life.asked.length];
+        switch (String(one.kind)) {
+          case 'ask':
+            await life.ask(Number(one.amount));
+            break;
+          case 'report':
+            if (chosen !== undefined)
+              await life.report(chosen, Boolean(one.executed), one.isPerson ? person : agentItself);
+            break;
+          case 'word':
+            if (chosen?.isCounted && chosen.grantedAtMs === null)
+              await life.give(chosen, one.word as 'approve' | 'reject');
+            break;
+          case 'pass':
+            life.world.nowMs += Number(one.ms);
+            await life.end();
+            break;
+          case 'restart':
+            await life.restart();
+            break;
+          case 'take':
+            await life.take(Number(one.set));
+        }
+      }
+      await life.ask(1);
+      // From the records alone, all the same.
+      await life.take(0);
+      await life.take(1);
+      await life.ask(1);
+      expect(await verifyChain(life.service().store)).toMatchObject({ kind: 'whole' });
+      await life.service().end();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+describe('a release', () => {
+  const readings = async (life: Awaited<ReturnType<typeof setUp>>) => {
+    const { id } = await life.ask(1);
+    return (await life.service().record(id)).meters;
+  };
+
+  test('is an event at the end of the chain, with who made it, in the transaction that empties the meters', async () => {
+    const life = await setUp();
+    const one = await life.ask(40);
+    expect(await life.service().store.meters.enteredBy(one.id)).toHaveLength(1);
+    await life.report(one, false, person);
+    const { events } = (await life.service().store.requests.history(one.id))!;
+    expect(events.map(({ what, who, state }) => [what, who, state.status])).toEqual([
+      ['consumed', person.who, 'consumed'],
+      ['released', person.who, 'consumed'],
+    ]);
+    expect(await life.service().store.meters.enteredBy(one.id)).toEqual([]);
+    expect(await verifyChain(life.service().store)).toMatchObject({ kind: 'whole' });
+    expect(await readings(life)).toEqual({ spent: { low: '1', high: '1' } });
+  });
+
+  test('is not made by the agent, but by a person who says the same in time', async () => {
+    const life = await setUp();
+    const one = await life.ask(40);
+    await life.report(one, false, agentItself);
+    expect(await readings(life)).toEqual({ spent: { low: '41', high: '41' } });
+    await life.report(one, false, person);
+    expect(await readings(life)).toEqual({ spent: { low: '2', high: '2' } });
+    await life.report(one, false, person);
+    const { events } = (await life.service().store.requests.history(one.id))!;
+    expect(events.map(({ what }) => what)).toEqual(['consumed', 'released']);
+  });
+
+  test('is not made after the end of the grant, nor of one that was used', async () => {
+    const life = await setUp();
+    const [late, used, ended] = [await life.ask(40), await life.ask(30), await life.ask(20)];
+    await life.report(used, true, agentItself);
+    await life.report(ended, false, agentItself);
+    expect(await life.report(used, false, person)).toMatchObject({ kind: 'conflict' });
+    life.world.nowMs += 2 * hourMs;
+    expect(await life.report(late, false, person)).toMatchObject({ kind: 'conflict' });
+    await life.report(ended, false, person);
+    expect(await readings(life)).toEqual({ spent: { low: '91', high: '91' } });
+    await life.restart();
+    expect(await readings(life)).toEqual({ spent: { low: '92', high: '92' } });
+  });
+
+  test('that cannot be stored changes nothing', async () => {
+    const life = await setUp();
+    const one = await life.ask(40);
+    const { change } = life.service().store.requests;
+    const failing = life.service().store.requests as { change: typeof change };
+    failing.change = () => Promise.reject(new Error('the disk is full'));
+    await expect(life.report(one, false, person)).rejects.toThrow('the disk is full');
+    failing.change = change;
+    expect(await readings(life)).toEqual({ spent: { low: '41', high: '41' } });
+  });
+});

@@ -1,0 +1,68 @@
+// Readers of /v1/news for tests, over connections of their own.
+
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { onTestFinished } from 'vitest';
+import type { Client } from './person-client.ts';
+import type { Service } from './service.ts';
+
+export interface Heard {
+  readonly kind: string;
+  readonly at: string;
+  /** On the clock of `performance.now`. */
+  readonly heardAtMs: number;
+}
+
+export interface Reader {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly heard: readonly Heard[];
+  /** All that came. */
+  readonly text: () => string;
+  readonly hasEnded: () => boolean;
+  /** Reads no further, and leaves the connection open. */
+  pause(): void;
+  leave(): void;
+}
+
+/** Opens a stream as this person. */
+export function readNews(
+  { port }: Pick<Service, 'port'>,
+  { headers }: Pick<Client, 'headers'>,
+): Promise<Reader> {
+  return new Promise((resolve, reject) => {
+    const asked: ClientRequest = request(
+      { ...{ host: '127.0.0.1', port, path: '/v1/news', headers, agent: false } },
+      (reply) => resolve(follow(asked, reply)),
+    );
+    asked.on('error', reject);
+    asked.end();
+    onTestFinished(() => void asked.destroy());
+  });
+}
+
+function follow(asked: ClientRequest, reply: IncomingMessage): Reader {
+  const heard: Heard[] = [];
+  let [text, rest] = ['', ''];
+  let isOver = false;
+  reply.setEncoding('utf8');
+  reply.on('data', (chunk: string) => {
+    text += chunk;
+    rest += chunk;
+    for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
+      const [, kind = '', data = ''] = /^event: (\w+)\ndata: (.*)$/.exec(rest.slice(0, end)) ?? [];
+      if (kind !== '') heard.push({ kind, at: JSON.parse(data).at, heardAtMs: performance.now() });
+      rest = rest.slice(end + 2);
+    }
+  });
+  const over = (): void => {
+    isOver = true;
+  };
+  reply.on('end', over).on('close', over).on('error', over);
+  asked.on('error', over);
+  return {
+    ...{ status: reply.statusCode ?? 0, headers: reply.headers, heard, text: () => text },
+    hasEnded: () => isOver,
+    pause: () => void reply.pause(),
+    leave: () => void asked.destroy(),
+  };
+}

@@ -1,0 +1,74 @@
+// GET /v1/requests/export: the file holds what the list finds, for whoever may see it, whatever is in it.
+
+import { expect, test } from 'vitest';
+import { firstAdmin, personWith, tokenClient } from './person-client.ts';
+import { startService } from './service.ts';
+import { ask, codeOf } from './written-policies.ts';
+
+test('holds what the list finds, as JSON Lines or CSV, and nothing that is not for the caller', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  const ann = await tokenClient(service, admin);
+  const payloads = [{ vendor: '=HYPERLINK("x")', note: 'a\r\nb, "c"' }, {}, { amount: 5 }];
+  const ids: string[] = [];
+  for (const payload of payloads) ids.unshift((await ask(service, 'demo.allow', { payload })).request_id);
+  const { request_id: waits } = await ask(service, 'demo.escalate');
+  const all = await ann.send('/v1/requests/export');
+  expect(all.headers.get('content-type')).toBe('application/jsonl; charset=utf-8');
+  const lines = String(all.body)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map((line) => line.request_id)).toEqual([waits, ...ids]);
+  expect(lines.at(-1)).toEqual((await ann.send(`/v1/requests/${ids.at(-1)}`)).body);
+
+  const csv = await ann.send('/v1/requests/export?format=csv&action=demo.allow');
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  const rows = rowsOf(String(csv.body));
+  expect(rows[0]?.slice(0, 4)).toEqual(['request_id', 'created_at', 'decided_at', 'agent_id']);
+  expect(rows.slice(1).map(([id]) => id)).toEqual(ids);
+  const [names = [], , , first = []] = rows;
+  expect(JSON.parse(first[names.indexOf('payload')] ?? '')).toEqual(payloads[0]);
+  expect(rows.every((row) => row.length === names.length)).toBe(true);
+
+  const filtered = await ann.send('/v1/requests/export?format=csv&text=hyperlink');
+  expect(
+    rowsOf(String(filtered.body))
+      .slice(1)
+      .map(([id]) => id),
+  ).toEqual([ids.at(-1)]);
+  const legal = await personWith(service, admin, {
+    ...{ email: 'leo@example.com', roles: ['approver'], groups: ['legal'] },
+  });
+  expect((await legal.send('/v1/requests/export')).body).toBeUndefined();
+  const finance = await personWith(service, admin, {
+    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+  });
+  expect(JSON.parse(String((await finance.send('/v1/requests/export')).body)).request_id).toBe(waits);
+  expect(codeOf(await ann.send('/v1/requests/export?format=xml'))).toEqual([400, 'invalid_query']);
+  expect(codeOf(await ann.send('/v1/requests/export?limit=5'))).toEqual([400, 'invalid_query']);
+});
+
+test('goes on over many pages, each request once', async () => {
+  const service = await startService();
+  const ann = await tokenClient(service, await firstAdmin(service));
+  const asked = Array.from({ length: 130 }, (_, count) => ask(service, 'demo.allow', { payload: { count } }));
+  const ids = (await Promise.all(asked)).map(({ request_id }) => request_id);
+  const csv = await ann.send('/v1/requests/export?format=csv');
+  const found = rowsOf(String(csv.body))
+    .slice(1)
+    .map(([id]) => id);
+  expect(found.toSorted()).toEqual(ids.toSorted());
+});
+
+/** RFC 4180, written by what the RFC says. */
+function rowsOf(text: string): readonly (readonly string[])[] {
+  const rows: string[][] = [[]];
+  const cell = /("(?:[^"]|"")*"|[^,\r"]*)(,|\r\n|$)/y;
+  while (cell.lastIndex < text.length) {
+    const [, written = '', end] = cell.exec(text) ?? [];
+    rows.at(-1)?.push(written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written);
+    if (end !== ',') rows.push([]);
+  }
+  return rows.slice(0, -1);
+}

@@ -1,0 +1,80 @@
+// The request path on a real store with statistics that listen to it, which can be ended without warning and begun again.
+
+import type { JsonObject } from '../../src/model/json.ts';
+import { createAuthorizer } from '../../src/requests/authorize.ts';
+import { createDecisions } from '../../src/requests/decisions.ts';
+import { createRequestId } from '../../src/requests/id.ts';
+import { createMetering } from '../../src/requests/metering.ts';
+import { createStatistics, type Statistics } from '../../src/statistics/statistics.ts';
+import type { AgentRow } from '../../src/store/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import { inForceOf } from '../requests/metered.ts';
+import { refusalRecord } from '../store/rows.ts';
+
+const policies = `
+  approvers finance "Finance"
+  action pay.send { amount: integer 0.., vendor: string }
+  action pay.other { ... }
+  policy payments on pay.send {
+    allow small when payload.amount < 80
+    deny huge when payload.amount >= 95
+    escalate large to finance within 1h when payload.amount > 50
+    reauth odd when payload.amount == 13
+    shadow deny tiny when payload.amount < 5
+    shadow allow between when payload.amount >= 80
+    risk base +20
+    risk more +55 when payload.amount > 40
+  }
+  policy others on pay.other {
+    risk most +95
+  }
+  policy vendors on pay.send {
+    deny blocked when payload.vendor == "bad"
+    shadow escalate strange to finance within 1h when payload.vendor == "odd"
+  }`;
+
+export interface World {
+  readonly store: Store;
+  readonly agent: AgentRow;
+  nowMs: number;
+  statistics: Statistics;
+}
+
+/** None of its timers fires: the test says when something is stored. */
+const neverMs = 2 ** 30;
+
+export async function beginStatistics({ store }: Pick<World, 'store'>, clock: () => number) {
+  const failures: unknown[] = [];
+  const statistics = createStatistics({
+    ...{ store: store.statistics, clock, everyMs: neverMs, onFailure: (error) => failures.push(error) },
+  });
+  await statistics.start();
+  return { statistics, failures };
+}
+
+export function requestPath(world: World, clock: () => number = () => world.nowMs) {
+  const { store, agent } = world;
+  const inForce = inForceOf(policies);
+  const metering = createMetering({ meters: store.meters, clock });
+  const shared = { store, policies: () => inForce, clock, metering };
+  const authorizer = createAuthorizer({
+    ...{ ...shared, openRequestsMax: 1_000_000 },
+    onRecorded: (record) => world.statistics.decided(record),
+  });
+  const decisions = createDecisions({ ...shared, stopped: async () => null });
+  const ask = async (payload: JsonObject, action = 'pay.send') => {
+    const result = await authorizer.authorize({
+      ...{ agent, key: { id: 'key00001', isReplaced: false }, actionKey: action, payload },
+      ...{ isSigned: false, session: null, clientAddress: '192.0.2.7' },
+      ...{ idempotencyKey: null, bodyDigest: null, requestId: createRequestId(clock()) },
+    });
+    if (result.kind !== 'decided') throw new Error(result.kind);
+    return result.request;
+  };
+  const refuse = async () => {
+    const record = refusalRecord({ atMs: Math.trunc(clock()) });
+    await store.requests.appendRefusal(record);
+    world.statistics.refused(record.atMs);
+  };
+  return { ask, refuse, decisions };
+}
