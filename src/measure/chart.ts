@@ -109,8 +109,11 @@ function createScale(axis: Axis, values: readonly number[], [from, to]: readonly
 
 /** Powers of ten around the values; over few of them also their double and fivefold. */
 function logarithmicTicks(smallest: number, largest: number): readonly number[] {
-  const first = Math.floor(Math.log10(smallest));
-  const last = Math.max(first + 1, Math.ceil(Math.log10(largest)));
+  // A logarithm next to a whole number is rounded to it, from either side.
+  const first =
+    Math.floor(Math.log10(smallest)) - (10 ** Math.floor(Math.log10(smallest)) > smallest ? 1 : 0);
+  const upper = Math.ceil(Math.log10(largest));
+  const last = Math.max(first + 1, upper + (10 ** upper < largest ? 1 : 0));
   const steps = last - first <= 3 ? [1, 2, 5] : [1];
   const all = Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((power) =>
     steps.map((step) => step * 10 ** power),

@@ -25,7 +25,7 @@ const keyCommand = 'npm run writ -- agent add NAME';
 export function welcome(facts: Welcome): string {
   const { url, policies, dataFile } = facts;
   const lines = [
-    `Writ listens on ${url}`,
+    `Writ listens on ${url} (the dashboard, too)`,
     `  policies  ${policies.directory} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
     ...(facts.newSandboxToken === null ? [] : [`  sandbox   token ${facts.newSandboxToken} (shown once)`]),

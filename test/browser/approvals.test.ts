@@ -212,6 +212,7 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText('Your word is given; it waits for others').waitFor();
   const said = page.getByRole('region', { name: 'What happened' });
+  await said.getByText('looked at').waitFor();
   expect(await said.textContent()).toContain('looked at <b>it</b> twice U+202E\n👩‍👩‍👧');
 
   const other = await ask('pay.create', { amount: 190, vendor: 'Acme' });

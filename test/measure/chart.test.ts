@@ -60,6 +60,22 @@ describe('drawChart', () => {
           expect(across >= 0 && across <= 900 && down >= 0 && down <= 480).toBe(true);
         }
       }),
+      {
+        // Their logarithms are those of a power of ten.
+        examples: [
+          [[[[0.001, 999999999999.9979]]], 'linear', 'logarithmic'],
+          [
+            [
+              [
+                [10, 1],
+                [1000.0000000000001, 1],
+              ],
+            ],
+            'logarithmic',
+            'linear',
+          ],
+        ],
+      },
     );
   });
 

@@ -108,7 +108,7 @@ test('two keys are no key', async () => {
 
 describe('addresses and methods', () => {
   test.each([
-    ['GET', '/', 404, 'unknown_route', null],
+    ['GET', '/nothing', 404, 'unknown_route', null],
     ['POST', '/v1/authorize/', 404, 'unknown_route', null],
     ['POST', '/V1/authorize', 404, 'unknown_route', null],
     ['GET', '/%', 400, 'malformed_request', null],
