@@ -1,6 +1,6 @@
 // How people come in: the first admin by the link that the service prints at its first start, everybody else by an
-// invitation, which an operator sends or grants to who applied. INVARIANT: an invitation is good once and for a week;
-// nobody hands out a role that makes them more than they are.
+// invitation, which an operator sends or grants to who applied. INVARIANT: an invitation is good once and for a week,
+// unless it is withdrawn; nobody hands out a role that makes them more than they are.
 
 import { randomUUID } from 'node:crypto';
 import { isSameDigest } from '../agents/keys.ts';
@@ -138,7 +138,8 @@ function newInvitation(
   const secret = createSecret();
   const createdAtMs = Math.trunc(clock());
   const invitation: Invitation = {
-    id: digestOf(secret),
+    id: randomUUID(),
+    digest: digestOf(secret),
     email,
     name,
     roles: [...roles],
@@ -150,13 +151,46 @@ function newInvitation(
   return { invitation, secret };
 }
 
-/** Turns an invitation into a person. `no-invitation`: there is none, it was used or is over. */
+/** Whether its link is still good. */
+export function isOpen({ endsAtMs }: Invitation, nowMs: number): boolean {
+  return nowMs < endsAtMs;
+}
+
+/**
+ * Takes an invitation back: its link is not good any more. `unknown`: there is none, it was used or is over. The actor has
+ * been found to be allowed to invite.
+ */
+export async function withdrawInvitation(
+  directory: Directory,
+  actor: Actor,
+  id: string,
+): Promise<{ readonly kind: 'withdrawn' | 'unknown' } | NotAllowed> {
+  const found = await directory.invitations.find(id);
+  if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'unknown' };
+  const { value: invitation, version } = found;
+  const above = roleAbove(actor, invitation);
+  if (above !== null) {
+    return {
+      kind: 'not-allowed',
+      detail: `only an admin withdraws an invitation with the role \`${above}\``,
+    };
+  }
+  const before = { ...shownStanding(invitation), name: invitation.name };
+  const result = await directory.change([directory.invitations.remove(invitation, version)], {
+    ...{ who: recordName(actor.person), what: 'invitation-withdrawn', subject: invitation.email },
+    ...{ before, after: null },
+  });
+  // It is never changed, only used or withdrawn: whoever was faster, there is none any more.
+  return { kind: result === 'changed' ? 'withdrawn' : 'unknown' };
+}
+
+/** Turns an invitation into a person. `no-invitation`: there is none, it was used, withdrawn or is over. */
 export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
 ): Promise<Joined | Invalid | { readonly kind: 'no-invitation' }> {
-  const found = await directory.invitations.find(digestOf(secret));
-  if (found === null || found.value.endsAtMs <= directory.clock()) return { kind: 'no-invitation' };
+  const found = await directory.invitations.findByName(digestOf(secret));
+  if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'no-invitation' };
   const { email, name, roles, groups } = found.value;
   const problems = passwordProblems(password, [email, name]);
   if (problems.length > 0) return { kind: 'invalid', problems };
@@ -265,10 +299,15 @@ async function newPerson(
 }
 
 /** Why the actor may not give somebody these roles; null where they may. */
-function standingProblem({ roles }: Actor, standing: Standing): string | null {
+function standingProblem(actor: Actor, standing: Standing): string | null {
+  const above = roleAbove(actor, standing);
+  return above === null ? null : `only an admin gives the role \`${above}\``;
+}
+
+/** A role among these that the actor has no say in; null where there is none. */
+function roleAbove({ roles }: Actor, standing: Standing): Role | null {
   if (grantOf(roles, 'people.change') === 'yes') return null;
-  const above = standing.roles.filter((role) => rolesOfAdmins.includes(role));
-  return above.length === 0 ? null : `only an admin gives the role \`${above[0]}\``;
+  return standing.roles.find((role) => rolesOfAdmins.includes(role)) ?? null;
 }
 
 function shownStanding({ roles, groups }: Standing) {

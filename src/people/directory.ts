@@ -42,7 +42,10 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       parent: personId,
       endsAtMs,
     })),
-    invitations: createCollection<Invitation>(documents, 'invitation', ({ endsAtMs }) => ({ endsAtMs })),
+    invitations: createCollection<Invitation>(documents, 'invitation', ({ digest, endsAtMs }) => ({
+      name: digest,
+      endsAtMs,
+    })),
     applications: createCollection<Application>(documents, 'application', () => ({})),
     change: (writes, change) => documents.write(writes, { ...change, atMs: Math.trunc(clock()) }),
   };

@@ -50,8 +50,10 @@ export interface PersonalToken {
 }
 
 export interface Invitation {
-  /** SHA-256 of the link's token. */
+  /** Says nothing of the link: lists show it. */
   readonly id: string;
+  /** SHA-256 of the link's token. */
+  readonly digest: string;
   readonly email: string;
   readonly name: string;
   readonly roles: readonly Role[];

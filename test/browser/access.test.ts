@@ -23,6 +23,7 @@ async function people(): Promise<void> {
   arePeopleThere = true;
   const admin = await firstAdmin(service());
   await personWith(service(), admin, { email: 'otto@example.com', roles: ['operator'] });
+  await personWith(service(), admin, { email: 'iris@example.com', roles: ['auditor'] });
   await personWith(service(), admin, {
     ...{ email: 'cleo@example.com', roles: ['approver'], groups: ['finance'] },
   });
@@ -106,7 +107,8 @@ test('somebody applies, an operator grants it, and they come in by the link', as
 
   await page.goto(link);
   await page.getByLabel('Password').waitFor();
-  expect(page.url()).toBe(`${service().url}/invitation`);
+  // The token leaves the address once the page is there.
+  await page.waitForURL(`${service().url}/invitation`);
   await page.getByLabel('Password').fill(password);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Come in' }).click();
@@ -225,7 +227,7 @@ test('changes are found by filters that stand in the address', async () => {
   await page.goto(`/audit?subject=${id}&from=2020-01-01&to=2020-01-02`);
   await page.getByText('No change fits these filters').waitFor();
   await page.getByRole('link', { name: 'Take the filters away' }).click();
-  await page.getByRole('cell', { name: 'First admin set up' }).waitFor();
+  await page.getByRole('cell', { name: 'Agent changed' }).first().waitFor();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Export all records' }).click(),
@@ -233,6 +235,61 @@ test('changes are found by filters that stand in the address', async () => {
   const stream = await download.createReadStream();
   const exported = (await stream.toArray()).join('');
   expect(JSON.parse(exported.split('\n')[0] ?? '')).toMatchObject({ sequence: 1 });
+});
+
+test('open invitations are seen, and withdrawn, by an operator but for those of admins', async () => {
+  await people();
+  const admin = await signedIn(service(), ann);
+  const invite = async (email: string, name: string, role: string): Promise<string> => {
+    const body = { email, name, roles: [role] };
+    const { body: invited } = await admin.send('/v1/invitations', { method: 'POST', body });
+    return `${service().url}/invitation#token=${invited.token}`;
+  };
+  await invite('boss@example.com', 'Boss', 'operator');
+  const link = await invite('ivy@example.com', 'Ivy \u202Etxt.exe <img src=x>', 'auditor');
+  const { page } = await open(service(), { email: 'otto@example.com', theme: 'dark' });
+  await page.goto('/access?tab=invitations');
+  await page
+    .getByRole('row', { name: /Boss .* operator none .* in 6 d 23 h an admin withdraws it/ })
+    .waitFor();
+  const row = page.getByRole('row', { name: /ivy@example.com auditor none .* in 6 d 23 h Withdraw/ });
+  await row.getByText('U+202E').waitFor();
+  expect(await page.getByRole('button', { name: 'Withdraw boss@example.com' }).count()).toBe(0);
+  const withdraw = page.getByRole('button', { name: 'Withdraw ivy@example.com' });
+  const dialog = page.getByRole('dialog', { name: 'Withdraw the invitation' });
+  await withdraw.press('Enter');
+  await dialog.waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await withdraw.press('Enter');
+  await dialog.getByRole('button', { name: 'Withdraw it' }).press('Enter');
+  await page.getByText('The invitation is withdrawn').waitFor();
+  await row.waitFor({ state: 'detached' });
+
+  // A link that was made just now goes from the page with its invitation.
+  await page.getByLabel('Name').fill('Jo');
+  await page.getByLabel('E-mail address').fill('jo@example.com');
+  await page.getByLabel(/^auditor/).check();
+  await page.getByRole('button', { name: 'Make the invitation' }).click();
+  await page.getByText(/\/invitation#token=/).waitFor();
+  await page.setViewportSize(sizes.phone);
+  await page.getByRole('button', { name: 'Withdraw jo@example.com' }).press('Enter');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Withdraw it' }).press('Enter');
+  await page.getByRole('button', { name: 'Make the invitation' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
+
+  const { page: looking } = await open(service(), { email: 'iris@example.com' });
+  await looking.goto('/access?tab=invitations');
+  await looking.getByRole('row', { name: /Boss .* operator none .* in 6 d 23 h$/ }).waitFor();
+  expect(await looking.getByRole('button', { name: /Withdraw|Make the invitation/ }).count()).toBe(0);
+
+  const { page: hers } = await open(service(), { expected: /401|404/ });
+  await hers.goto(link);
+  await hers.getByLabel('Password').fill(password);
+  await hers.getByRole('button', { name: 'Come in' }).click();
+  await hers.getByText('ask for a new invitation').waitFor();
 });
 
 test('the chain is found whole, and broken where a record was changed', async () => {

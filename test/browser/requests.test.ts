@@ -42,7 +42,7 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   for (let at = 0; at < 70; at += 1) await ask('pay.create', { amount: at, vendor: `Vendor ${at}` });
   const { page } = await open(service(), { email });
   await page.goto('/requests');
-  await eventually(() => rows(page).count()).toBeGreaterThanOrEqual(50);
+  await eventually(() => rows(page).count()).toBeGreaterThanOrEqual(30);
   const latest = await ask('pay.create', { amount: 1, vendor: 'Latest' });
   const first = page.locator('a[data-row]').first();
   await eventually(() => first.getAttribute('data-row')).toBe(latest.request_id);
@@ -154,17 +154,17 @@ test('of many requests a list costs what is seen of it, and a search that finds 
     await route.continue().catch(() => undefined);
   });
   await page.goto('/requests');
-  await eventually(() => rows(page).count()).toBe(50);
+  await eventually(() => rows(page).count()).toBe(30);
   expect(calls).toBe(1);
-  for (let shown = 50; shown < 300; shown = await rows(page).count()) {
+  for (let shown = 30; shown < 300; shown = await rows(page).count()) {
     await page.mouse.wheel(0, 4_000);
     await eventually(() => rows(page).count()).toBeGreaterThan(shown);
   }
-  expect(calls).toBe((await rows(page).count()) / 50);
+  expect(calls).toBe((await rows(page).count()) / 30);
   await page.evaluate(countChangesOfRows);
   await page.evaluate('scrollTo(0, 0)');
   await ask('pay.create', { amount: 2, vendor: 'One more' });
-  await eventually(async () => (await rows(page).count()) % 50).toBe(1);
+  await eventually(async () => (await rows(page).count()) % 30).toBe(1);
   // One row comes in, and nothing is done about all the others.
   expect(await page.evaluate('window.changesOfRows')).toBe(1);
 

@@ -126,6 +126,30 @@ describe('writ people', () => {
     expect((await run('people', 'change', items[0].id)).code).toBe(2);
   });
 
+  test('lists invitations, and withdraws one', async () => {
+    const { run } = await startWithAdmin();
+    expect((await run('people', 'invitations')).stdout).toBe('no open invitations\n');
+    const name = 'Ben \u202eneB';
+    const args = ['--name', name, '--role', 'approver', '--group', 'finance', '--json'];
+    const made = JSON.parse((await run('people', 'invite', 'ben@example.com', ...args)).stdout);
+    const list = await run('people', 'invitations');
+    expect([list.code, list.stdout]).toEqual([
+      0,
+      expect.stringMatching(/ben@example\.com .* approver {2}finance/),
+    ]);
+    expect(list.stdout).not.toContain('\u202e');
+    const { items } = JSON.parse((await run('people', 'invitations', '--json')).stdout);
+    expect(items).toMatchObject([{ id: made.id, name, ends_at: made.ends_at }]);
+    const withdrawn = await run('people', 'withdraw', made.id);
+    expect([withdrawn.code, withdrawn.stdout]).toEqual([0, `${made.id} is withdrawn\n`]);
+    const again = await run('people', 'withdraw', made.id);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      'error: 404 not_found: there is no such open invitation\n',
+    ]);
+    expect((await run('people', 'withdraw')).code).toBe(2);
+  });
+
   test('answers applications', async () => {
     const { service, run } = await startWithAdmin();
     const apply = async (email: string) => {

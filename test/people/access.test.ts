@@ -9,6 +9,7 @@ import {
   grantApplication,
   invite,
   setUpFirstAdmin,
+  withdrawInvitation,
 } from '../../src/people/access.ts';
 import { actor, emptyDirectory, joinAs, password, startPeople } from './service.ts';
 
@@ -69,6 +70,32 @@ describe('an invitation', () => {
     time.nowMs += 7 * 24 * hourMs;
     const late = await acceptInvitation(directory, { secret: invited.secret, password });
     expect(late).toEqual({ kind: 'no-invitation' });
+  });
+
+  it('is accepted or withdrawn, not both', async () => {
+    const { directory, admin } = await startPeople();
+    const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
+    if (invited.kind !== 'invited') throw new Error(invited.kind);
+    const results = await Promise.all([
+      acceptInvitation(directory, { secret: invited.secret, password }),
+      withdrawInvitation(directory, admin, invited.invitation.id),
+      withdrawInvitation(directory, admin, invited.invitation.id),
+    ]);
+    const done = results.filter(({ kind }) => kind === 'joined' || kind === 'withdrawn');
+    expect(done).toHaveLength(1);
+    const people = (await directory.people.list({ countMax: 9 })).length;
+    expect(people).toBe(done[0]?.kind === 'joined' ? 2 : 1);
+  });
+
+  it('that is over is withdrawn no more, and neither is one that nobody sent', async () => {
+    const { directory, admin, time } = await startPeople();
+    const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
+    if (invited.kind !== 'invited') throw new Error(invited.kind);
+    const { id, digest } = invited.invitation;
+    time.nowMs += 7 * 24 * hourMs;
+    for (const one of [id, digest, invited.secret, 'none']) {
+      expect(await withdrawInvitation(directory, admin, one)).toEqual({ kind: 'unknown' });
+    }
   });
 
   it('survives a password that will not do', async () => {

@@ -35,6 +35,7 @@ const managed = [
   ...['get /v1/people/{id}', 'get /v1/session', 'get /v1/session/passkeys', 'get /v1/tokens'],
   ...['patch /v1/people/{id}', 'post /v1/applications', 'post /v1/applications/{id}/decline'],
   ...['post /v1/applications/{id}/grant', 'post /v1/invitations', 'post /v1/invitations/accept'],
+  ...['get /v1/invitations', 'delete /v1/invitations/{id}'],
   ...['post /v1/session', 'post /v1/session/passkey', 'post /v1/session/passkey-options'],
   ...['post /v1/session/passkeys', 'post /v1/session/passkeys/options', 'post /v1/session/password'],
   ...['post /v1/session/totp', 'post /v1/session/totp/confirm', 'post /v1/setup', 'post /v1/tokens'],

@@ -1,8 +1,9 @@
 // People over HTTP: how they come in, stay in and go out, and that nothing but their own pages acts for them.
 
 import { describe, expect, test } from 'vitest';
-import { createSetUpLink } from '../../src/people/access.ts';
+import { createSetUpLink, invite } from '../../src/people/access.ts';
 import { createDirectory } from '../../src/people/directory.ts';
+import { digestOf } from '../../src/people/secrets.ts';
 import { totpAt } from '../../src/people/totp.ts';
 import {
   client,
@@ -187,6 +188,89 @@ describe('access', () => {
       body: { roles: ['auditor'] },
     });
     expect([answer.status, answer.body.detail]).toEqual([403, 'this is the last admin who may come in']);
+  });
+});
+
+describe('an invitation', () => {
+  const post = (body: unknown) => ({ method: 'POST', body });
+
+  test('is listed while its link is good, and not its token', async () => {
+    const service = await startService();
+    const admin = await firstAdmin(service);
+    const ann = await tokenClient(service, admin);
+    const before = createDirectory(service.store.documents, () => Date.now() - 7 * 24 * 3_600_000);
+    const late = { email: 'late@example.com', name: 'Late', roles: ['auditor'], groups: [] } as const;
+    expect((await invite(before, { person: admin, roles: admin.roles }, late)).kind).toBe('invited');
+    const ben = { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] };
+    const made = (await ann.send('/v1/invitations', post(ben))).body;
+    const zoe = { email: 'zoe@example.com', name: 'Zoe', roles: ['auditor'] };
+    const { token } = (await ann.send('/v1/invitations', post(zoe))).body;
+    const first = await ann.send('/v1/invitations?limit=1');
+    const rest = await ann.send(`/v1/invitations?limit=1&cursor=${first.body.next_cursor}`);
+    const items = [...first.body.items, ...rest.body.items];
+    expect(rest.body.next_cursor).toBeNull();
+    expect(items).toEqual(
+      expect.arrayContaining([
+        { ...zoe, groups: [], ...{ id: expect.any(String), created_by: admin.id }, ...times },
+        { ...ben, id: made.id, created_by: admin.id, ends_at: made.ends_at, created_at: expect.any(String) },
+      ]),
+    );
+    expect(items.map(({ created_at }) => created_at)).toEqual(
+      items.map(({ created_at }) => created_at).toSorted((a, b) => b.localeCompare(a)),
+    );
+    for (const secret of [made.token, token]) {
+      expect(JSON.stringify(items)).not.toContain(secret);
+      expect(JSON.stringify(items)).not.toContain(digestOf(secret));
+    }
+    const accept = await send(service, '/v1/invitations/accept', post({ token, password }));
+    expect(accept.status).toBe(201);
+    expect((await ann.send('/v1/invitations')).body.items).toMatchObject([{ email: 'ben@example.com' }]);
+  });
+
+  const times = { created_at: expect.any(String), ends_at: expect.any(String) };
+
+  test('that is withdrawn lets nobody in, and the record says who withdrew it', async () => {
+    const service = await startService();
+    const admin = await firstAdmin(service);
+    const ann = await tokenClient(service, admin);
+    const ben = { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] };
+    const { id, token } = (await ann.send('/v1/invitations', post(ben))).body;
+    const withdraw = () => ann.send(`/v1/invitations/${id}`, { method: 'DELETE' });
+    expect((await withdraw()).status).toBe(204);
+    const again = await withdraw();
+    expect([again.status, again.body.type]).toEqual([404, 'urn:writ:error:not_found']);
+    const accept = await send(service, '/v1/invitations/accept', post({ token, password }));
+    expect([accept.status, accept.body.type]).toEqual([404, 'urn:writ:error:link_not_valid']);
+    expect((await ann.send('/v1/invitations')).body.items).toEqual([]);
+    const { items } = (await ann.send('/v1/audit?subject=ben@example.com')).body;
+    const { email, ...shown } = ben;
+    const who = `ann@example.com (${admin.id})`;
+    expect(items).toMatchObject([
+      { what: 'invitation-withdrawn', who, subject: email, before: shown, after: null },
+      { what: 'person-invited', who, subject: email, before: null, after: shown },
+    ]);
+    expect((await ann.send('/v1/invitations', post(ben))).status).toBe(201);
+  });
+
+  test('to roles that only an admin gives is withdrawn by an admin alone', async () => {
+    const service = await startService();
+    const admin = await firstAdmin(service);
+    const ann = await tokenClient(service, admin);
+    const otto = await personWith(service, admin, { email: 'otto@example.com', roles: ['operator'] });
+    const draft = { email: 'ben@example.com', name: 'Ben' };
+    for (const role of ['admin', 'operator']) {
+      const invited = await ann.send('/v1/invitations', post({ ...draft, roles: ['auditor', role] }));
+      const path = `/v1/invitations/${invited.body.id}`;
+      const refused = await otto.send(path, { method: 'DELETE' });
+      expect([refused.status, refused.body.detail]).toEqual([
+        403,
+        `only an admin withdraws an invitation with the role \`${role}\``,
+      ]);
+      expect((await otto.send('/v1/invitations')).body.items).toMatchObject([{ id: invited.body.id }]);
+      expect((await ann.send(path, { method: 'DELETE' })).status).toBe(204);
+    }
+    const { id } = (await ann.send('/v1/invitations', post({ ...draft, roles: ['auditor'] }))).body;
+    expect((await otto.send(`/v1/invitations/${id}`, { method: 'DELETE' })).status).toBe(204);
   });
 });
 

@@ -46,6 +46,15 @@ interface ShownInvitation {
   readonly ends_at: string;
 }
 
+interface ShownOpenInvitation {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly ends_at: string;
+}
+
 interface ListOptions extends ApiOptions {
   readonly limit?: string;
   readonly cursor?: string;
@@ -60,6 +69,7 @@ export function define(command: Command, finish: Finish): void {
   command.addHelpText('after', examples + apiHelp);
   defineLists(command, finish);
   defineInvite(command, finish);
+  defineInvitations(command, finish);
   defineChange(command, finish);
   defineAnswers(command, finish);
   defineSetUpLink(command, finish);
@@ -69,6 +79,8 @@ const examples = `
 Examples:
   writ people list
   writ people invite ben@example.com --name Ben --role approver --group finance
+  writ people invitations
+  writ people withdraw 1f7e0000-0000-4000-8000-000000000000
   writ people change b3f1c2d4-0000-4000-8000-000000000000 --role auditor
   writ people disable b3f1c2d4-0000-4000-8000-000000000000
   writ people applications
@@ -129,6 +141,35 @@ function defineInvite(command: Command, finish: Finish): void {
         await withApi(options, async (api) => {
           const body = { email, name, roles: role, groups: group };
           show(options, await api.post<ShownInvitation>('/v1/invitations', body), printInvitation);
+        }),
+      );
+    });
+}
+
+function defineInvitations(command: Command, finish: Finish): void {
+  withPage(
+    command.command('invitations').description('list the invitations whose link is still good'),
+  ).action(async (options: ListOptions) => {
+    const { limit, cursor } = options;
+    finish(
+      await withApi(options, async (api) => {
+        const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
+        show(options, page, ({ items }) => {
+          print(items.length === 0 ? 'no open invitations\n' : invitationTable(items));
+          printRest(page);
+        });
+      }),
+    );
+  });
+  withApiOptions(
+    command.command('withdraw').description('withdraw an invitation: its link is not good any more'),
+  )
+    .argument('<id>', 'as `invitations` shows it')
+    .action(async (id: string, options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          await api.delete(`/v1/invitations/${step(id)}`);
+          show(options, { id, status: 'withdrawn' }, () => print(`${id} is withdrawn\n`));
         }),
       );
     });
@@ -236,6 +277,15 @@ function personTable(items: readonly ShownPerson[]): string {
     ['id', 'email', 'name', 'roles', 'groups', 'status'],
     items.map(({ id, email, name, roles: held, groups, status }) => [
       ...[id, email, name, held.join(','), groups.join(','), status],
+    ]),
+  );
+}
+
+function invitationTable(items: readonly ShownOpenInvitation[]): string {
+  return table(
+    ['id', 'email', 'name', 'roles', 'groups', 'ends'],
+    items.map(({ id, email, name, roles: given, groups, ends_at }) => [
+      ...[id, email, name, given.join(','), groups.join(','), ends_at],
     ]),
   );
 }

@@ -19,6 +19,8 @@ export function PlainText({ text, isShort = false }: PlainTextProps) {
   const [isWhole, setWhole] = useState(false);
   const lengthMax = isShort ? 120 : foldedLength;
   const isFolded = !isWhole && text.length > lengthMax;
+  // Lists have hundreds of them.
+  if (isShort && !isFolded) return <PlainPieces text={text} />;
   return (
     <span class="plain-text">
       <PlainPieces text={isFolded ? cutText(text, lengthMax) : text} />

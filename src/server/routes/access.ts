@@ -8,21 +8,24 @@ import {
   grantApplication,
   type Invited,
   invite,
+  isOpen,
   setUpFirstAdmin,
+  withdrawInvitation,
 } from '../../people/access.ts';
 import type { Attempts } from '../../people/attempts.ts';
 import { type Role, roles } from '../../people/operations.ts';
-import type { Application } from '../../people/person.ts';
+import type { Application, Invitation } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { refusal } from '../credentials.ts';
-import { actorOf, conflict, invalidBody, manage, notAllowed } from '../manage.ts';
+import { actorOf, conflict, invalidBody, manage, notAllowed, notFound } from '../manage.ts';
 import type { AccessNews } from '../news.ts';
 import type { JsonSchema } from '../operation.ts';
-import { pageOf, pageParameters, pageReply, readPage } from '../page.ts';
+import { collect, pageOf, pageParameters, pageReply, readPage } from '../page.ts';
 import { personExample, personSchema, shownPersonReply } from '../person-view.ts';
 import { ProblemError } from '../problem.ts';
 import {
   idParameter,
+  noContent,
   objectSchema,
   text,
   textList,
@@ -73,6 +76,29 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
     },
   });
 
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/invitations', access: 'people.view' },
+    operation: {
+      id: 'listInvitations',
+      summary: 'Invitations whose link is still good, the latest first',
+      parameters: pageParameters,
+      replies: { 200: pageReply('A page of invitations', openInvitationSchema, openInvitationExample) },
+    },
+    handle: async ({ query }) => {
+      const { countMax, after } = readPage(query);
+      const nowMs = directory.clock();
+      const found = await collect(
+        { countMax: countMax + 1, after },
+        {
+          next: (place, count) => directory.invitations.list({ after: place, countMax: count }),
+          placeOf: ({ value }) => value,
+          matches: ({ value }) => isOpen(value, nowMs),
+        },
+      );
+      return pageOf(found, countMax, shownOpenInvitation);
+    },
+  });
+
   manage<{ email: string; name: string } & StandingBody>(app, deps, {
     ...{ method: 'POST', url: '/v1/invitations', access: 'people.invite' },
     operation: {
@@ -95,6 +121,23 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       accessNews.invited(result.invitation, result.secret);
       call.reply.code(201);
       return shownInvitation(result);
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'DELETE', url: '/v1/invitations/:id', access: 'people.invite' },
+    operation: {
+      id: 'withdrawInvitation',
+      summary: 'Withdraws an invitation: its link is not good any more',
+      description: 'Only an admin withdraws one with the roles `admin` and `operator`.',
+      parameters: [idParameter('The id in the list.', openInvitationExample.id)],
+      replies: { 204: noContent('Withdrawn') },
+      problems: ['not_found'],
+    },
+    handle: async (call) => {
+      const result = await withdrawInvitation(directory, actorOf(call), call.params.id ?? '');
+      if (result.kind === 'not-allowed') throw notAllowed(result.detail);
+      if (result.kind === 'unknown') throw notFound('open invitation');
     },
   });
 
@@ -252,13 +295,37 @@ function notOpen(): ProblemError {
 function invitationView(description: string) {
   return {
     description,
-    schema: objectSchema({ email: text(254), token: text(100), ends_at: time }),
-    example: { email: 'ben@example.com', token: 'AbC', ends_at: '2026-03-09T10:00:00.000Z' },
+    schema: objectSchema({ id: text(100), email: text(254), token: text(100), ends_at: time }),
+    example: {
+      ...{ id: openInvitationExample.id, email: 'ben@example.com', token: 'AbC' },
+      ends_at: '2026-03-09T10:00:00.000Z',
+    },
   };
 }
 
 function shownInvitation({ invitation, secret }: Invited) {
-  return { email: invitation.email, token: secret, ends_at: timeText(invitation.endsAtMs) };
+  const { id, email, endsAtMs } = invitation;
+  return { id, email, token: secret, ends_at: timeText(endsAtMs) };
+}
+
+const openInvitationSchema = objectSchema({
+  ...{ id: text(100), email: text(254), name: text(100), roles: textList, groups: textList },
+  ...{ created_at: time, created_by: text(100), ends_at: time },
+});
+
+const openInvitationExample = {
+  ...{ id: '1f7e0000-0000-4000-8000-000000000000', email: 'ben@example.com', name: 'Ben' },
+  ...{ roles: ['approver'], groups: ['finance'], created_at: '2026-03-02T10:00:00.000Z' },
+  ...{ created_by: 'b3f1c2d4-0000-4000-8000-000000000000', ends_at: '2026-03-09T10:00:00.000Z' },
+};
+
+/** Never its token, of which only the digest is known, nor the digest. */
+function shownOpenInvitation({ id, email, name, roles: given, groups, ...rest }: Invitation) {
+  const { createdAtMs, invitedBy, endsAtMs } = rest;
+  return {
+    ...{ id, email, name, roles: [...given], groups: [...groups], created_at: timeText(createdAtMs) },
+    ...{ created_by: invitedBy, ends_at: timeText(endsAtMs) },
+  };
 }
 
 const applicationSchema = objectSchema({

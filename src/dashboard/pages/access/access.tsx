@@ -15,7 +15,7 @@ import { Webhooks } from './webhooks.tsx';
 const tabs = {
   people: { title: 'People', access: 'people.view', Content: People },
   applications: { title: 'Applications', access: 'applications.view', Content: Applications },
-  invitations: { title: 'Invitations', access: 'people.invite', Content: Invitations },
+  invitations: { title: 'Invitations', access: 'people.view', Content: Invitations },
   webhooks: { title: 'Webhooks', access: 'webhooks.view', Content: Webhooks },
 } as const;
 

@@ -1,26 +1,52 @@
-// Inviting somebody: who they are and what they may do; their link is shown once.
+// Invitations: inviting somebody, by who they are and what they may do, whose link is shown once; and those that are open.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { usePlace } from '../../navigation.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
 import { ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
 import { InvitationLink } from './invitation-link.tsx';
+import { OpenInvitations } from './open-invitations.tsx';
 import { type Standing, StandingFields } from './standing-fields.tsx';
 
 export function Invitations() {
+  const cursor = usePlace().query.get('cursor') ?? undefined;
+  const invitations = useResource('listInvitations', { query: { cursor } }, ['people']);
+  const mayInvite = useGrant('people.invite') === 'yes';
   const [invited, setInvited] = useState<Reply<'invite'> | null>(null);
-  if (invited === null) return <InviteForm onDone={setInvited} />;
   return (
-    <Section title="Invited">
-      <InvitationLink invited={invited} />
-      <div class="form-actions">
-        <Button onClick={() => setInvited(null)}>Invite another</Button>
-      </div>
-    </Section>
+    <>
+      {mayInvite && invited === null && (
+        <InviteForm
+          onDone={(made) => {
+            setInvited(made);
+            invitations.reload();
+          }}
+        />
+      )}
+      {invited !== null && (
+        <Section title="Invited">
+          <InvitationLink invited={invited} />
+          <div class="form-actions">
+            <Button onClick={() => setInvited(null)}>Invite another</Button>
+          </div>
+        </Section>
+      )}
+      <OpenInvitations
+        invitations={invitations}
+        onWithdrawn={(id) => {
+          // Nobody hands out a link that is not good any more.
+          if (invited?.id === id) setInvited(null);
+          invitations.reload();
+        }}
+      />
+    </>
   );
 }
 

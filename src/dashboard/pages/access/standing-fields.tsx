@@ -20,7 +20,7 @@ interface StandingFieldsProps {
 }
 
 /** Only an admin hands them out. */
-const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
+export const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
 /** The control owner of an agent is always one of this group for it. */
 const implied = 'owner';
 

@@ -7,6 +7,7 @@ import { Facts, Section } from '../../parts/page.tsx';
 import { TableScroll } from '../../parts/table-scroll.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { activityBars, type Bars, type Day, type Outcome, outcomes } from './activity-bars.ts';
+import { ActivityFills, FillSwatch, fillOf } from './activity-fills.tsx';
 import type { AgentProps } from './agent.tsx';
 
 const words: Readonly<Record<Outcome, string>> = {
@@ -57,10 +58,11 @@ export function AgentActivity({ agent: { id } }: AgentProps) {
   );
 }
 
-/** Drawn in units of its own and stretched; the table says the same. */
+/** Drawn in shares of its width and height, so that the patterns keep their form; the table says the same. */
 function Chart({ bars: { top, bars, total } }: { readonly bars: Bars }) {
-  const width = 10;
   const last = bars.length - 1;
+  const left = (index: number): string => percent((index + 0.1) / bars.length);
+  const width = percent(0.8 / bars.length);
   return (
     <figure class="agent-chart">
       <figcaption class="visually-hidden">
@@ -70,19 +72,20 @@ function Chart({ bars: { top, bars, total } }: { readonly bars: Bars }) {
         <span class="agent-chart-top" aria-hidden="true">
           {top.toLocaleString()}
         </span>
-        <svg viewBox={`0 0 ${bars.length * width} 100`} preserveAspectRatio="none" aria-hidden="true">
+        <svg aria-hidden="true">
+          <ActivityFills />
           {bars.map(({ at, total: count, parts }, index) => (
             <g key={at}>
               <title>{`${dayName(at)}: ${count}`}</title>
-              <rect class="agent-bar-none" x={index * width + 1} y={0} width={width - 2} height={100} />
+              <rect class="agent-bar-none" x={left(index)} y="0" width={width} height="100%" />
               {parts.map(({ outcome, from, size }) => (
                 <rect
                   key={outcome}
-                  class={`agent-bar-${outcome}`}
-                  x={index * width + 1}
-                  y={100 * (1 - from - size)}
-                  width={width - 2}
-                  height={100 * size}
+                  fill={fillOf(outcome)}
+                  x={left(index)}
+                  y={percent(1 - from - size)}
+                  width={width}
+                  height={percent(size)}
                 />
               ))}
             </g>
@@ -96,13 +99,17 @@ function Chart({ bars: { top, bars, total } }: { readonly bars: Bars }) {
       <ul class="agent-legend" aria-hidden="true">
         {outcomes.map((outcome) => (
           <li key={outcome}>
-            <i class={`agent-bar-${outcome}`} />
+            <FillSwatch outcome={outcome} />
             {words[outcome]}
           </li>
         ))}
       </ul>
     </figure>
   );
+}
+
+function percent(share: number): string {
+  return `${100 * share}%`;
 }
 
 function DayTable({ days }: { readonly days: readonly Day[] }) {

@@ -15,6 +15,8 @@ import { ChangeList } from './change-list.tsx';
 import { kindsOfChange } from './change-words.ts';
 import { startOfDay } from './days.ts';
 
+/** Changes have many parts each: more of them would be slow to show. */
+const pageSize = '20';
 const filterNames = ['who', 'what', 'subject', 'from', 'to'] as const;
 
 export default function Audit() {
@@ -23,6 +25,7 @@ export default function Audit() {
   const times = { from: startOfDay(query.get('from')), to: startOfDay(query.get('to'), 1) };
   const asked = {
     ...{ who: given('who'), what: given('what'), subject: given('subject'), cursor: given('cursor') },
+    limit: pageSize,
     ...times,
   };
   const { data, problem, isLoading, reload } = useResource('listChanges', { query: asked }, [

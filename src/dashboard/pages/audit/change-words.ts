@@ -13,6 +13,7 @@ export const kindsOfChange = [
   ['switch-turned-off', 'Kill switch turned off'],
   ['person-invited', 'Person invited'],
   ['invitation-accepted', 'Invitation accepted'],
+  ['invitation-withdrawn', 'Invitation withdrawn'],
   ['person-changed', 'Person changed'],
   ['first-admin-set-up', 'First admin set up'],
   ['set-up-link-made', 'Set-up link made'],

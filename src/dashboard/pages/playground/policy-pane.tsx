@@ -49,7 +49,7 @@ function PolicyActions({ desk, isDiff }: { readonly desk: Desk; readonly isDiff:
   const [isNaming, setNaming] = useState(false);
   const changed = new Set(changes.map((change) => change.path));
   return (
-    <div class="playground-bar">
+    <div class="playground-bar playground-files">
       <Field label="File">
         <select
           value={path}

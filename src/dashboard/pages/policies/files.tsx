@@ -3,6 +3,7 @@
 import { useResource } from '../../api/resource.ts';
 import { Loading, ProblemNote } from '../../parts/note.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
 import { fileHref } from './links.ts';
 
 export function Files({ digest }: { readonly digest: string }) {
@@ -10,8 +11,8 @@ export function Files({ digest }: { readonly digest: string }) {
   if (data === null)
     return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
   return (
-    <div class="table-wrap" aria-busy={data.digest !== digest}>
-      <table class="table">
+    <TableScroll label="List of files" isOld={data.digest !== digest}>
+      <table class="table table-stack">
         <thead>
           <tr>
             <th scope="col">File</th>
@@ -29,13 +30,15 @@ export function Files({ digest }: { readonly digest: string }) {
                   <PlainText text={path} isShort />
                 </a>
               </td>
-              <td>{kind === 'policy' ? 'Policies' : 'List'}</td>
-              <td class="number">{sizeText(bytes)}</td>
+              <td data-label="Kind">{kind === 'policy' ? 'Policies' : 'List'}</td>
+              <td class="number" data-label="Size">
+                {sizeText(bytes)}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }
 

@@ -3,6 +3,7 @@
 import type { Reply } from '../../api/client.ts';
 import { Empty } from '../../parts/note.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
 import { fileHref } from './links.ts';
 
 interface PolicyTableProps {
@@ -21,8 +22,8 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
   const decided = new Map<string, number>();
   for (const rule of rules) decided.set(rule.policy, (decided.get(rule.policy) ?? 0) + rule.decided);
   return (
-    <div class="table-wrap">
-      <table class="table policies-table">
+    <TableScroll label="List of policies">
+      <table class="table table-stack policies-table">
         <thead>
           <tr>
             <th scope="col">Policy</th>
@@ -42,23 +43,27 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
               <td>
                 <a href={fileHref({ path: file, policy: name })}>{name}</a>
               </td>
-              <td class="policies-doc">
+              <td class="policies-doc" data-label="For">
                 <Doc text={doc} />
               </td>
-              <td>
+              <td data-label="Owner">
                 {owner === null ? (
                   <span class="policies-never">nobody</span>
                 ) : (
                   <PlainText text={owner} isShort />
                 )}
               </td>
-              <td class="number">{count}</td>
-              <td class="number">{(decided.get(name) ?? 0).toLocaleString()}</td>
+              <td class="number" data-label="Rules">
+                {count}
+              </td>
+              <td class="number" data-label="Decided">
+                {(decided.get(name) ?? 0).toLocaleString()}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }
 

@@ -6,6 +6,7 @@ import { Badge, DecisionBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/field.tsx';
 import { Empty } from '../../parts/note.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { fileHref } from './links.ts';
 import { chooseRules, type Order, type RuleHits, readFilter, type Show } from './rule-list.ts';
@@ -46,8 +47,8 @@ export function RuleTable({ rules }: RuleTableProps) {
       {chosen.length === 0 ? (
         <NoRule show={filter.show} hasText={filter.text !== ''} />
       ) : (
-        <div class="table-wrap">
-          <table class="table policies-rules">
+        <TableScroll label="List of rules">
+          <table class="table table-stack policies-rules">
             <thead>
               <tr>
                 <th scope="col">Outcome</th>
@@ -67,7 +68,7 @@ export function RuleTable({ rules }: RuleTableProps) {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       )}
       {chosen.length > shownMax && (
         <div>
@@ -136,9 +137,13 @@ function RuleRow({ rule: hits }: { readonly rule: RuleHits }) {
           </>
         )}
       </td>
-      <td class="number">{effect === 'risk' ? '–' : decided.toLocaleString()}</td>
-      <td class="number">{met.toLocaleString()}</td>
-      <td class={lastAt === null ? 'policies-never' : ''}>
+      <td class="number" data-label="Decided">
+        {effect === 'risk' ? '–' : decided.toLocaleString()}
+      </td>
+      <td class="number" data-label="Held">
+        {met.toLocaleString()}
+      </td>
+      <td data-label="Last hit" class={lastAt === null ? 'policies-never' : ''}>
         {lastAt === null ? 'never' : <Ago at={lastAt} />}
       </td>
     </tr>

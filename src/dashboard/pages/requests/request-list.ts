@@ -25,7 +25,8 @@ export interface RequestList extends ListState {
   readonly reload: () => void;
 }
 
-const pageSize = 50;
+/** What fills a window and a little more: the first page should be there at once. */
+const pageSize = 30;
 /** A list goes on by itself until it has found so many, or has looked through so many pages. */
 const enough = 20;
 export const pagesAtOnceMax = 50;

@@ -139,7 +139,7 @@ function End({ list, isForText }: { readonly list: RequestList; readonly isForTe
     const observer = new IntersectionObserver(
       (entries) => entries.some((one) => one.isIntersecting) && more(),
       {
-        rootMargin: '600px',
+        rootMargin: '400px',
       },
     );
     observer.observe(sentinel.current);

@@ -1,0 +1,148 @@
+// The invitations whose link is still good, and taking one back.
+
+import { useState } from 'preact/hooks';
+import { call, type Reply } from '../../api/client.ts';
+import type { Resource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useSending } from '../../parts/form.ts';
+import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
+import { Marks } from '../../parts/roles.tsx';
+import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { tellDone } from '../../shell/toast.tsx';
+import { rolesOfAdmins } from './standing-fields.tsx';
+
+type OpenInvitation = Reply<'listInvitations'>['items'][number];
+
+interface OpenInvitationsProps {
+  readonly invitations: Resource<Reply<'listInvitations'>>;
+  readonly onWithdrawn: (id: string) => void;
+}
+
+export function OpenInvitations({ invitations, onWithdrawn }: OpenInvitationsProps) {
+  const { data, problem, isLoading, reload } = invitations;
+  const [withdrawing, setWithdrawing] = useState<OpenInvitation | null>(null);
+  return (
+    <Section title="Open invitations" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading lines={3} />}
+      {data?.items.length === 0 && (
+        <Empty icon="people" title="No invitation is open">
+          <p>Whoever is invited stands here until they come in by their link, which is good for a week.</p>
+        </Empty>
+      )}
+      {data !== null && data.items.length > 0 && (
+        <InvitationTable items={data.items} isOld={isLoading} onWithdraw={setWithdrawing} />
+      )}
+      {withdrawing !== null && (
+        <WithdrawDialog
+          invitation={withdrawing}
+          onChange={onWithdrawn}
+          onClose={() => setWithdrawing(null)}
+        />
+      )}
+    </Section>
+  );
+}
+
+interface InvitationTableProps {
+  readonly items: readonly OpenInvitation[];
+  readonly isOld: boolean;
+  readonly onWithdraw: (invitation: OpenInvitation) => void;
+}
+
+function InvitationTable({ items, isOld, onWithdraw }: InvitationTableProps) {
+  const mayInvite = useGrant('people.invite') === 'yes';
+  const isAdmin = useGrant('people.change') === 'yes';
+  const mayWithdraw = ({ roles }: OpenInvitation): boolean =>
+    isAdmin || !rolesOfAdmins.some((role) => roles.includes(role));
+  return (
+    <TableScroll label="List of open invitations" isOld={isOld}>
+      <table class="table table-stack">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">E-mail address</th>
+            <th scope="col">Roles</th>
+            <th scope="col">Groups</th>
+            <th scope="col">Invited</th>
+            <th scope="col">Ends</th>
+            {mayInvite && <td />}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((invitation) => (
+            <tr key={invitation.id}>
+              <td data-label="Name">
+                <PlainText text={invitation.name} isShort />
+              </td>
+              <td data-label="E-mail">
+                <PlainText text={invitation.email} isShort />
+              </td>
+              <td data-label="Roles">
+                <Marks words={invitation.roles} />
+              </td>
+              <td data-label="Groups">
+                <Marks words={invitation.groups} />
+              </td>
+              <td data-label="Invited" class="access-when">
+                <Ago at={invitation.created_at} />
+              </td>
+              <td data-label="Ends" class="access-when">
+                <Ago at={invitation.ends_at} />
+              </td>
+              {mayInvite && (
+                <td class="access-end">
+                  {mayWithdraw(invitation) ? (
+                    <Button onClick={() => onWithdraw(invitation)}>
+                      Withdraw<span class="visually-hidden"> {invitation.email}</span>
+                    </Button>
+                  ) : (
+                    <span class="access-soft">an admin withdraws it</span>
+                  )}
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+interface WithdrawDialogProps {
+  readonly invitation: OpenInvitation;
+  readonly onChange: (id: string) => void;
+  readonly onClose: () => void;
+}
+
+function WithdrawDialog({ invitation: { id, email }, onChange, onClose }: WithdrawDialogProps) {
+  const { isBusy, problem, run } = useSending();
+  const withdraw = (): Promise<void> =>
+    run(async () => {
+      await call('withdrawInvitation', { params: { id } });
+      tellDone('The invitation is withdrawn');
+      onChange(id);
+      onClose();
+    });
+  return (
+    <Dialog title="Withdraw the invitation" onClose={onClose}>
+      <p>
+        Then nobody comes in by the link that <PlainText text={email} isShort /> was given. To let them in
+        after all, invite them again.
+      </p>
+      <ProblemNote problem={problem} />
+      <div class="form-actions">
+        <Button look="danger" isBusy={isBusy} onClick={() => void withdraw()}>
+          Withdraw it
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}
