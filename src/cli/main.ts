@@ -12,6 +12,8 @@ interface CommandModule {
 
 interface Entry {
   readonly summary: string;
+  /** Another name that people try: most commands over many things are plural. */
+  readonly alias?: string;
   /** It goes on when nobody reads what it prints. */
   readonly isService?: true;
   readonly load: () => Promise<CommandModule>;
@@ -42,6 +44,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/bench.ts'),
   },
   agent: {
+    alias: 'agents',
     summary: 'register agents, change their keys and state',
     load: () => import('./commands/agent.ts'),
   },
@@ -90,10 +93,11 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     );
   const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
   whenReaderLeaves(wanted !== undefined && commands[wanted]?.isService === true ? 'go on' : 'end');
-  for (const [name, { summary, load }] of Object.entries(commands)) {
+  for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary).exitOverride();
+    if (alias !== undefined) command.alias(alias);
     // Only the command that runs is loaded; of the others the help shows a line.
-    if (name === wanted) (await load()).define(command, finish);
+    if (wanted !== undefined && (name === wanted || alias === wanted)) (await load()).define(command, finish);
   }
   return program;
 }

@@ -239,6 +239,7 @@ describe('writ agent', () => {
   it('registers, lists, disables and enables', async () => {
     const data = createFolder();
     const agent = (...args: readonly string[]) => writ(['agent', ...args, '--data', data]);
+    expect(await writ(['agents', 'list', '--data', data])).toEqual(await agent('list'));
     const added = await agent(
       'add',
       'buyer',
