@@ -9,6 +9,7 @@ import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import { useSending } from '../parts/form.ts';
 import { ProblemNote } from '../parts/note.tsx';
+import { codeDigits } from '../parts/password-and-code.tsx';
 
 /** `email` is known where a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {
@@ -33,7 +34,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
       const body = {
         email: email.trim(),
         password,
-        ...(code === '' ? {} : { code: code.replaceAll(' ', '') }),
+        ...(code === '' ? {} : { code: codeDigits(code) }),
       };
       return call('signIn', { body, isQuiet: true });
     });

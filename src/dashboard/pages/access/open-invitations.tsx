@@ -5,8 +5,7 @@ import { call, type Reply } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -14,7 +13,6 @@ import { PlainText } from '../../parts/plain-text.tsx';
 import { Marks } from '../../parts/roles.tsx';
 import { TableScroll } from '../../parts/table-scroll.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
 import { rolesOfAdmins } from './standing-fields.tsx';
 
 type OpenInvitation = Reply<'listInvitations'>['items'][number];
@@ -122,27 +120,17 @@ interface WithdrawDialogProps {
 }
 
 function WithdrawDialog({ invitation: { id, email }, onChange, onClose }: WithdrawDialogProps) {
-  const { isBusy, problem, run } = useSending();
-  const withdraw = (): Promise<void> =>
-    run(async () => {
-      await call('withdrawInvitation', { params: { id } });
-      tellDone('The invitation is withdrawn');
-      onChange(id);
-      onClose();
-    });
   return (
-    <Dialog title="Withdraw the invitation" onClose={onClose}>
-      <p>
-        Then nobody comes in by the link that <PlainText text={email} isShort /> was given. To let them in
-        after all, invite them again.
-      </p>
-      <ProblemNote problem={problem} />
-      <div class="form-actions">
-        <Button look="danger" isBusy={isBusy} onClick={() => void withdraw()}>
-          Withdraw it
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title="Withdraw the invitation"
+      word="Withdraw it"
+      done="The invitation is withdrawn"
+      work={() => call('withdrawInvitation', { params: { id } })}
+      onDone={() => onChange(id)}
+      onClose={onClose}
+    >
+      Then nobody comes in by the link that <PlainText text={email} isShort /> was given. To let them in after
+      all, invite them again.
+    </ConfirmDialog>
   );
 }

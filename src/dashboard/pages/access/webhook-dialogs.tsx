@@ -4,13 +4,13 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
 import { ProblemNote } from '../../parts/note.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
-import { tellDone } from '../../shell/toast.tsx';
 import type { Webhook } from './webhooks.tsx';
 
 type Event = Webhook['events'][number];
@@ -132,26 +132,16 @@ function Secret({ secret, url, onClose }: { secret: string; url: string; onClose
 }
 
 export function RemoveWebhookDialog({ webhook, onChange, onClose }: SecretProps & MakeProps) {
-  const { isBusy, problem, run } = useSending();
-  const remove = (): Promise<void> =>
-    run(async () => {
-      await call('removeWebhook', { params: { id: webhook.id } });
-      tellDone('The webhook is deleted');
-      onChange();
-      onClose();
-    });
   return (
-    <Dialog title="Delete the webhook" onClose={onClose}>
-      <p>
-        <PlainText text={webhook.url} /> is sent nothing more, and what waits for it is dropped.
-      </p>
-      <ProblemNote problem={problem} />
-      <div class="form-actions">
-        <Button look="danger" isBusy={isBusy} onClick={() => void remove()}>
-          Delete it
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title="Delete the webhook"
+      word="Delete it"
+      done="The webhook is deleted"
+      work={() => call('removeWebhook', { params: { id: webhook.id } })}
+      onDone={onChange}
+      onClose={onClose}
+    >
+      <PlainText text={webhook.url} /> is sent nothing more, and what waits for it is dropped.
+    </ConfirmDialog>
   );
 }

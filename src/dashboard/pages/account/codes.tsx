@@ -7,10 +7,10 @@ import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyText } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
 import { ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
+import { CodeField, codeDigits, PasswordAndCode } from '../../parts/password-and-code.tsx';
 import { tellDone } from '../../shell/toast.tsx';
 import { QrCode } from './qr-code.tsx';
 
@@ -64,7 +64,7 @@ function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; read
   const lookAnew = useSessionAnew();
   const confirm = (): Promise<void> =>
     run(async () => {
-      await call('confirmCodes', { body: { secret: offer.secret, code: code.replaceAll(' ', '') } });
+      await call('confirmCodes', { body: { secret: offer.secret, code: codeDigits(code) } });
       tellDone('One-time codes are set up');
       onClose();
       await lookAnew();
@@ -85,16 +85,12 @@ function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; read
         <p>Scan it with your app, or type the secret there:</p>
         <CopyText text={offer.secret} label="secret" />
         <ProblemNote problem={problem} />
-        <Field label="First code" help="The six digits that the app shows now.">
-          <input
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-            maxLength={7}
-            value={code}
-            onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          />
-        </Field>
+        <CodeField
+          label="First code"
+          help="The six digits that the app shows now."
+          code={code}
+          onCode={setCode}
+        />
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
             Confirm
@@ -113,7 +109,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   const lookAnew = useSessionAnew();
   const remove = (): Promise<void> =>
     run(async () => {
-      await call('removeCodes', { body: { password, code: code.replaceAll(' ', '') } });
+      await call('removeCodes', { body: { password, code: codeDigits(code) } });
       tellDone('One-time codes are removed');
       onClose();
       await lookAnew();
@@ -129,25 +125,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
         }}
       >
         <ProblemNote problem={problem} />
-        <Field label="Your password">
-          <input
-            type="password"
-            autoComplete="current-password"
-            required
-            value={password}
-            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-        </Field>
-        <Field label="One-time code">
-          <input
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-            maxLength={7}
-            value={code}
-            onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          />
-        </Field>
+        <PasswordAndCode password={password} onPassword={setPassword} code={code} onCode={setCode} />
         <div class="form-actions">
           <Button look="danger" type="submit" isBusy={isBusy}>
             Remove them

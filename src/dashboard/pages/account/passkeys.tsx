@@ -5,6 +5,7 @@ import { call, type Reply } from '../../api/client.ts';
 import { makePasskey } from '../../api/passkey.ts';
 import { useResource } from '../../api/resource.ts';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
@@ -111,29 +112,19 @@ function AddDialog({ onChange, onClose }: DialogProps) {
 }
 
 function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly passkey: Passkey }) {
-  const { isBusy, problem, run } = useSending();
-  const remove = (): Promise<void> =>
-    run(async () => {
-      await call('removePasskey', { params: { id: passkey.id } });
-      tellDone('The passkey is removed');
-      onChange();
-      onClose();
-    });
   return (
-    <Dialog title="Remove the passkey" onClose={onClose}>
-      <p>
-        <strong>
-          <PlainText text={passkey.name} isShort />
-        </strong>{' '}
-        signs you in no more.
-      </p>
-      <ProblemNote problem={problem} />
-      <div class="form-actions">
-        <Button look="danger" isBusy={isBusy} onClick={() => void remove()}>
-          Remove it
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title="Remove the passkey"
+      word="Remove it"
+      done="The passkey is removed"
+      work={() => call('removePasskey', { params: { id: passkey.id } })}
+      onDone={onChange}
+      onClose={onClose}
+    >
+      <strong>
+        <PlainText text={passkey.name} isShort />
+      </strong>{' '}
+      signs you in no more.
+    </ConfirmDialog>
   );
 }

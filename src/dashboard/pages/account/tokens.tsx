@@ -6,6 +6,7 @@ import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
@@ -16,7 +17,6 @@ import { isRole, Marks, type Role, RoleChoice } from '../../parts/roles.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { TableScroll } from '../../parts/table-scroll.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
 
 type Token = Reply<'listTokens'>['items'][number];
 
@@ -188,30 +188,20 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
 }
 
 function RemoveDialog({ token, onChange, onClose }: DialogProps & { readonly token: Token }) {
-  const { isBusy, problem, run } = useSending();
-  const remove = (): Promise<void> =>
-    run(async () => {
-      await call('removeToken', { params: { id: token.id } });
-      tellDone('The token is removed');
-      onChange();
-      onClose();
-    });
   return (
-    <Dialog title="Remove the token" onClose={onClose}>
-      <p>
-        Whatever still sends{' '}
-        <strong>
-          <PlainText text={token.name} isShort />
-        </strong>{' '}
-        is refused from now on.
-      </p>
-      <ProblemNote problem={problem} />
-      <div class="form-actions">
-        <Button look="danger" isBusy={isBusy} onClick={() => void remove()}>
-          Remove it
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title="Remove the token"
+      word="Remove it"
+      done="The token is removed"
+      work={() => call('removeToken', { params: { id: token.id } })}
+      onDone={onChange}
+      onClose={onClose}
+    >
+      Whatever still sends{' '}
+      <strong>
+        <PlainText text={token.name} isShort />
+      </strong>{' '}
+      is refused from now on.
+    </ConfirmDialog>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
@@ -69,35 +70,22 @@ function StatusDialog({
   onClose,
   kind,
 }: DialogProps & { readonly kind: 'disable' | 'enable' }) {
-  const { isBusy, problem, run } = useSending();
   const { title, word, done, text } = statusWords[kind];
-  const change = (): Promise<void> =>
-    run(async () => {
-      await call(`${kind}Agent`, { params: { id: agent.id } });
-      tellDone(`${agent.name} ${done}`);
-      onChange();
-      onClose();
-    });
   return (
-    <Dialog title={title} onClose={onClose}>
-      <p>
-        <strong>
-          <bdi>{agent.name}</bdi>
-        </strong>
-        : {text}
-      </p>
-      <ProblemNote problem={problem} />
-      <div class="form-actions">
-        <Button
-          look={kind === 'disable' ? 'danger' : 'primary'}
-          isBusy={isBusy}
-          onClick={() => void change()}
-        >
-          {word}
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={title}
+      word={word}
+      look={kind === 'disable' ? 'danger' : 'primary'}
+      done={`${agent.name} ${done}`}
+      work={() => call(`${kind}Agent`, { params: { id: agent.id } })}
+      onDone={onChange}
+      onClose={onClose}
+    >
+      <strong>
+        <bdi>{agent.name}</bdi>
+      </strong>
+      : {text}
+    </ConfirmDialog>
   );
 }
 

@@ -6,10 +6,10 @@ import { answerPasskey } from '../../api/passkey.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
 import { Note, ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
+import { codeDigits, PasswordAndCode } from '../../parts/password-and-code.tsx';
 import { Ago } from '../../parts/time.tsx';
 import type { AgentProps } from './agent.tsx';
 
@@ -39,7 +39,7 @@ function StepUpForm({ agentId }: { readonly agentId: string }) {
     });
   const byCode = (): Promise<void> =>
     run(async () => {
-      const body = { password, code: code.replaceAll(' ', '') };
+      const body = { password, code: codeDigits(code) };
       setAt((await call('stepUpForAgent', { params, body })).at);
       setPassword('');
       setCode('');
@@ -76,25 +76,7 @@ function StepUpForm({ agentId }: { readonly agentId: string }) {
           void byCode();
         }}
       >
-        <Field label="Your password">
-          <input
-            type="password"
-            autoComplete="current-password"
-            required
-            value={password}
-            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-        </Field>
-        <Field label="One-time code">
-          <input
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-            maxLength={7}
-            value={code}
-            onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          />
-        </Field>
+        <PasswordAndCode password={password} onPassword={setPassword} code={code} onCode={setCode} />
         <div class="form-actions">
           <Button type="submit" isBusy={isBusy}>
             Step up with a code
