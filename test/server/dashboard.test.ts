@@ -179,6 +179,6 @@ test.each([
   app.setErrorHandler<Error>((error, _, reply) => reply.code(404).send(error.message));
   await app.register(dashboardRoutes, { folder: names.length === 0 ? join(folder, 'none') : folder });
   const reply = await app.inject('/overview');
-  expect([reply.statusCode, reply.body]).toEqual([404, expect.stringContaining('npm run prepare')]);
+  expect([reply.statusCode, reply.body]).toEqual([404, expect.stringContaining('npm run build')]);
   await app.close();
 });
