@@ -3,6 +3,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { useReachable } from './api/connection.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { matchPath, usePlace } from './navigation.ts';
 import { type Page, type PageProps, pages } from './pages.ts';
@@ -130,10 +131,13 @@ function WantedPage({ page, params }: Found) {
   return hasFailed ? <LoadFailed onRetry={() => setTries(tries + 1)} /> : <Loading />;
 }
 
+/** Browsers may remember that a module failed to load and never ask for it again, unless the whole page is loaded anew. */
 function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
+  const reachable = useReachable();
+  const retry = reachable === 'yes' ? () => window.location.reload() : onRetry;
   return (
     <PageFrame title="This page could not be loaded">
-      <ProblemNote problem={new Error('not loaded')} onRetry={onRetry} />
+      <ProblemNote problem={new Error('not loaded')} onRetry={retry} />
       <p>The service may have been updated since you opened it.</p>
       <div>
         <Button icon="refresh" onClick={() => window.location.reload()}>

@@ -24,9 +24,9 @@ export function findChromium(): Chromium | null {
 
 /** Named by the package's version, so that another one is unpacked anew. */
 export function unpackedFolder(): string {
-  const { version } = JSON.parse(
-    readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8'),
-  ) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8')) as {
+    version: string;
+  };
   return join(modules, '.cache', `chromium-${version}`);
 }
 

@@ -34,7 +34,7 @@ test('from the link that the first start prints to the first decision', async ()
   const { page } = await open({ url }, { expected: looked });
   await page.goto(link);
   await page.getByLabel('Your name').waitFor();
-  expect(page.url()).toBe(`${url}/setup`);
+  await page.waitForURL(`${url}/setup`);
   expect(await page.content()).not.toContain(new URL(link).hash.slice('#token='.length));
   expect(await accessibilityFaults(page)).toEqual([]);
 
@@ -94,7 +94,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   // The link is opened where the page is open already.
   await page.goto(link);
   await page.getByLabel('Your name').fill('Ann');
-  expect(page.url()).toBe(`${url}/setup`);
+  await page.waitForURL(`${url}/setup`);
   await page.getByLabel('E-mail address').fill('ann@example.com');
   await page.getByLabel('Password').fill('correct horse battery');
   await page.getByLabel('Show it').check();
