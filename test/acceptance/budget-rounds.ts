@@ -2,8 +2,7 @@
 // one budget at once, and the process is killed without warning in between. Afterwards every decision in the records
 // must be the one that the definition gives in their order, and no more may have been granted than the budget has.
 
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import type { PolicySet } from '../../src/model/policy.ts';
@@ -16,7 +15,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { RequestRow } from '../../src/store/records.ts';
 import { add } from '../../src/value/decimal.ts';
 import { type Answered, runLoad } from './load.ts';
-import { addAgent, type Service, startService } from './service.ts';
+import { addAgent, type Service, startService, temporary } from './service.ts';
 
 /** About half of what is asked for; of large runs less, so that most of their requests meet a budget that is spent. */
 function budgetOf({ clients, requests }: BudgetOptions): number {
@@ -57,7 +56,7 @@ export interface BudgetOptions {
 }
 
 export async function runBudget(options: BudgetOptions): Promise<BudgetRun> {
-  const folder = mkdtempSync(join(tmpdir(), 'writ-budget-'));
+  const folder = temporary('budget');
   const [directory, data] = [join(folder, 'policies'), join(folder, 'data')];
   mkdirSync(directory);
   const budget = budgetOf(options);

@@ -1,7 +1,7 @@
 // The product as a user runs it: the real command in its own process, on a free port, with a data directory of its own.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -106,6 +106,14 @@ export async function ask(
   return { status: response.status, body: (await response.json()) as Reply['body'] };
 }
 
+const temporaries: string[] = [];
+process.on('exit', () => {
+  for (const folder of temporaries) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder, gone when this process ends. */
 export function temporary(name: string): string {
-  return mkdtempSync(join(tmpdir(), `writ-${name}-`));
+  const folder = mkdtempSync(join(tmpdir(), `writ-${name}-`));
+  temporaries.push(folder);
+  return folder;
 }
