@@ -66,13 +66,24 @@ function endDifferences({ end }: SealedState, found: Link): readonly StateDiffer
   return [difference('records', message, String(end.sequence))];
 }
 
+/** A row whose tag is kept adds nothing but its number where that is another. */
 function* sumOf(database: Database, table: SealedTable, key: Buffer): Generator<number, TableSum> {
+  const isKept = table.hasTags ? prepareKept(database, table) : () => true;
   let sum = emptySum;
   for (const values of rowsOf(database, table)) {
-    sum = addTag(sum, rowTag(key, table.name, values), 1);
+    const tag = rowTag(key, table.name, values);
+    sum = isKept(values, tag) ? addTag(sum, tag, 1) : { ...sum, count: sum.count + 1 };
     if (sum.count % rowsPerStep === 0) yield rowsPerStep;
   }
   return sum;
+}
+
+function prepareKept(database: Database, table: SealedTable) {
+  const find = database
+    .prepare<[string, string], string>('SELECT tag FROM row_seals WHERE table_name = ? AND row_key = ?')
+    .pluck();
+  return (values: readonly unknown[], tag: string): boolean =>
+    find.get(table.name, rowKeyOf(table, values)) === tag;
 }
 
 interface TagRow {

@@ -160,12 +160,11 @@ function prepareSealRows(database: Database, key: Buffer) {
   };
 }
 
-/** The seal that is stored; null where there is none, or one that is not genuine. */
+/** The seal that is stored; null where there is none, more than one, or one that is not genuine. */
 export function readSeal(database: Database, key: Buffer): SealedState | null {
-  const columns = database
-    .prepare<[], SealColumns>('SELECT sequence, hash, sums_json, mac FROM state_seal WHERE id = 1')
-    .get();
-  return columns === undefined ? null : openSeal(key, columns);
+  const found = database.prepare<[], SealColumns & { id: number }>('SELECT * FROM state_seal LIMIT 2').all();
+  const [columns] = found;
+  return columns === undefined || found.length > 1 || columns.id !== 1 ? null : openSeal(key, columns);
 }
 
 /** Seals what is stored, in the transaction that is open. */

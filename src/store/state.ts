@@ -14,7 +14,7 @@ export interface StateCheck {
   /** Leaves out what takes long: indices, and the rows of tables that may be large. */
   readonly isQuick: boolean;
   /** Hears how many rows have been read. */
-  readonly onProgress?: (rowCount: number) => void;
+  readonly onProgress?: ((rowCount: number) => void) | undefined;
 }
 
 export interface StateStore {
