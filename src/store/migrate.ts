@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { chainEarlierRecords } from './chain-earlier.ts';
 import { masterKeyCheck } from './master-key.ts';
-import { sealKeyOf } from './seal.ts';
+import { type SealKey, sealKeyOf } from './seal.ts';
 import { prepareChainEnd } from './sqlite-chain.ts';
 import { schemaDifference } from './sqlite-schema.ts';
 import { readSeal, sealAll } from './sqlite-seal.ts';
@@ -66,7 +66,7 @@ function applyAfter(database: Database, present: number): void {
 }
 
 /** What was changed behind the service's back must not be sealed with the rest. */
-function checkEarlier(database: Database, key: Buffer, { isSealed }: MigrateOptions): void {
+function checkEarlier(database: Database, key: SealKey, { isSealed }: MigrateOptions): void {
   const hasSeal =
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_seal'").get() !== undefined;
   if (!hasSeal) {

@@ -3,7 +3,15 @@
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from './chain.ts';
-import { addTag, emptySum, isSameSum, rowTag, type SealedState, type TableSum } from './seal.ts';
+import {
+  addTag,
+  emptySum,
+  isSameSum,
+  rowTag,
+  type SealedState,
+  type SealKey,
+  type TableSum,
+} from './seal.ts';
 import { rowKeyOf, type SealedTable, sealedTables } from './sealed-tables.ts';
 import { prepareChainEnd } from './sqlite-chain.ts';
 import { readSeal, rowsOf } from './sqlite-seal.ts';
@@ -16,7 +24,7 @@ const rowsPerStep = 1_000;
 const differencesMax = 20;
 
 export interface SealCheck {
-  readonly key: Buffer;
+  readonly key: SealKey;
   /** Leaves out the rows of large tables. */
   readonly isQuick: boolean;
 }
@@ -67,7 +75,7 @@ function endDifferences({ end }: SealedState, found: Link): readonly StateDiffer
 }
 
 /** A row whose tag is kept adds nothing but its number where that is another. */
-function* sumOf(database: Database, table: SealedTable, key: Buffer): Generator<number, TableSum> {
+function* sumOf(database: Database, table: SealedTable, key: SealKey): Generator<number, TableSum> {
   const isKept = table.hasTags ? prepareKept(database, table) : () => true;
   let sum = emptySum;
   for (const values of rowsOf(database, table)) {
@@ -108,14 +116,14 @@ function sumOfTags(database: Database, table: SealedTable): TableSum {
   return sum;
 }
 
-function tableDifferences(database: Database, table: SealedTable, key: Buffer): readonly StateDifference[] {
+function tableDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {
   const rows = table.hasTags ? rowDifferences(database, table, key) : [];
   const entry = table.name === 'meter_entries' ? entryDifference(database) : null;
   if (rows.length > 0) return rows;
   return [entry ?? difference(table.name, 'its rows are not those that the service wrote')];
 }
 
-function rowDifferences(database: Database, table: SealedTable, key: Buffer): readonly StateDifference[] {
+function rowDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {
   const tags = new Map<string, string>();
   for (const { row_key, tag } of tagsOf(database, table)) tags.set(row_key, tag);
   const found: StateDifference[] = [];

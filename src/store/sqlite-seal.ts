@@ -11,6 +11,7 @@ import {
   rowTag,
   type SealColumns,
   type SealedState,
+  type SealKey,
   type StoredValue,
   sealColumns,
   type TableSum,
@@ -46,7 +47,7 @@ interface Touched {
 
 const functionName = 'writ_seal';
 
-export function prepareSeal(database: Database, key: Buffer): Seal {
+export function prepareSeal(database: Database, key: SealKey): Seal {
   const tables = new Map(sealedTables(database).map((table) => [table.name, table]));
   const rows = prepareSealRows(database, key);
   const dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
@@ -131,7 +132,7 @@ function watchRows(
   }
 }
 
-function prepareSealRows(database: Database, key: Buffer) {
+function prepareSealRows(database: Database, key: SealKey) {
   const put = database.prepare<[SealColumns]>(
     `INSERT INTO state_seal VALUES (1, @sequence, @hash, @sums_json, @mac)
      ON CONFLICT (id) DO UPDATE SET sequence = @sequence, hash = @hash, sums_json = @sums_json, mac = @mac`,
@@ -161,14 +162,14 @@ function prepareSealRows(database: Database, key: Buffer) {
 }
 
 /** The seal that is stored; null where there is none, more than one, or one that is not genuine. */
-export function readSeal(database: Database, key: Buffer): SealedState | null {
+export function readSeal(database: Database, key: SealKey): SealedState | null {
   const found = database.prepare<[], SealColumns & { id: number }>('SELECT * FROM state_seal LIMIT 2').all();
   const [columns] = found;
   return columns === undefined || found.length > 1 || columns.id !== 1 ? null : openSeal(key, columns);
 }
 
 /** Seals what is stored, in the transaction that is open. */
-export function sealAll(database: Database, key: Buffer, end: Link): void {
+export function sealAll(database: Database, key: SealKey, end: Link): void {
   const rows = prepareSealRows(database, key);
   const version = Number(database.pragma('user_version', { simple: true }));
   const sums: Record<string, TableSum> = {};

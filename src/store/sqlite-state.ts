@@ -3,7 +3,7 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { sealKeyOf } from './seal.ts';
+import { type SealKey, sealKeyOf } from './seal.ts';
 import { withStoreErrors } from './sqlite-errors.ts';
 import { checkSeal } from './sqlite-seal-check.ts';
 import type { StateCheck, StateDifference, StateStore } from './state.ts';
@@ -36,7 +36,7 @@ export function stateStore({ path, openReader, masterKey }: StateSource, queue: 
 interface OpenState {
   readonly path: string;
   readonly database: Database;
-  readonly key: Buffer;
+  readonly key: SealKey;
 }
 
 async function differencesOf(
