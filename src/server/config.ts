@@ -226,6 +226,9 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
   const { kind }: Setting = settings[name];
   const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
   if (value === null) return origin === 'default' ? null : wants('set to a value');
+  // Some stand in headers of mail and HTTP, all in the log.
+  if (typeof value === 'string' && /\p{Cc}/u.test(value))
+    return wants('a text without line breaks and the like');
   switch (kind.is) {
     case 'text':
     case 'secret':

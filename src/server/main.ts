@@ -14,7 +14,9 @@ import { createMetering } from '../requests/metering.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../sources/live.ts';
 import { openStore } from '../store/open.ts';
 import { lockForServing } from '../store/serving-lock.ts';
+import { nameOfDifference } from '../store/state.ts';
 import type { Store } from '../store/store.ts';
+import { tampered } from '../store/store-error.ts';
 import { type Clock, clockFault, createClock } from './clock.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import { tokenDigest } from './routes/plants.ts';
@@ -90,6 +92,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const loading = import('./app.ts');
   const store = await openStore({ path: dataFile });
   opened.push(() => store.close());
+  await checkState(store, dataFile);
   const lock = lockForServing(dataFile);
   opened.push(async () => lock.release());
   const clock = await startClock(config, store, log);
@@ -152,6 +155,12 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     }),
   );
   return { url, config, stop };
+}
+
+/** A start decides by what the store says, so that must be what the service itself has written. */
+async function checkState(store: Store, dataFile: string): Promise<void> {
+  const [first] = await store.state.differences({ isQuick: true });
+  if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${dataFile}\`: ${first.message}`);
 }
 
 /** Grants of before must not live again: the service goes on from its newest record, or does not start. */

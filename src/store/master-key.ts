@@ -1,32 +1,56 @@
-// The service's master key: 32 random bytes in a file of mode 0600 beside the database, in hexadecimal. It is made
-// once, and the database remembers a digest of it, so that a lost or exchanged key is noticed at start and not when
-// secrets can no longer be read.
+// The service's master key: 32 random bytes in hexadecimal, in a file beside the database that its owner alone can read.
+// The database remembers a digest of it, and the file remembers that the database is sealed. INVARIANT: a key and its
+// database are made together or not at all: one that is there without the other was lost, and nothing is made anew.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { checkKeyFile } from './file-guards.ts';
 import { StoreError } from './store-error.ts';
 
-const keyForm = /^[0-9a-f]{64}\s*$/i;
+const keyForm = /^([0-9a-f]{64})(\s+sealed)?\s*$/i;
+const masterKeySetting = 'master_key_check';
 
-/** The key in the file; a new one where there is no file, and where the database knows of none. */
-export function readMasterKey(path: string, isKnownToDatabase: boolean): Buffer {
-  const text = readText(path);
-  if (text === null && isKnownToDatabase) {
+export interface MasterKey {
+  readonly key: Buffer;
+  /** Whether the database has had a seal: from then on one without is refused. */
+  readonly isSealed: boolean;
+  /** To be called when the database is there and sealed: gives the file its name and notes the seal. */
+  readonly keep: () => void;
+}
+
+/** The key of the database at `path`; a new one where there is neither. Throws StoreError. */
+export function readMasterKey(path: string): MasterKey {
+  const keyPath = `${path}.key`;
+  const present = readKey(keyPath);
+  if (present !== null) {
+    // The key is looked for first: whoever makes a store gives its key the name when the database is there.
+    if (isMissing(path)) throw databaseMissing(path);
+    return { ...present, keep: () => present.isSealed || noteSealed(keyPath, present.key) };
+  }
+  const draftPath = `${keyPath}.new`;
+  if (isMissing(path) || !knowsMasterKey(path)) createKeyFile(draftPath);
+  // Another process may have given it its name meanwhile.
+  const made = readKey(draftPath) ?? readKey(keyPath);
+  if (made === null) {
     throw new StoreError(
       'master-key',
-      `the master key \`${path}\` is missing: restore it from where it was kept`,
+      `the master key \`${keyPath}\` is missing: restore it from where it was kept`,
     );
   }
-  if (text === null) createKeyFile(path);
-  const key = text ?? readText(path) ?? '';
-  if (!keyForm.test(key)) {
-    throw new StoreError(
-      'master-key',
-      `\`${path}\` does not hold a master key of 64 hexadecimal digits: restore it`,
-    );
-  }
-  return Buffer.from(key.trim(), 'hex');
+  return { key: made.key, isSealed: false, keep: () => publish(draftPath, keyPath) };
 }
 
 /** What the database remembers of a key, telling nothing of it. */
@@ -34,11 +58,55 @@ export function masterKeyCheck(key: Uint8Array): string {
   return createHmac('sha256', key).update('writ master key check').digest('hex').slice(0, 32);
 }
 
+/** What the database remembers of its key; null where it knows of none. */
+export function knownMasterKey(database: Database.Database): string | null {
+  const hasSettings =
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'settings'").get() !== undefined;
+  if (!hasSettings) return null;
+  const value = database.prepare<[string], string>('SELECT value FROM settings WHERE name = ?').pluck();
+  return value.get(masterKeySetting) ?? null;
+}
+
 export function masterKeyMismatch(path: string): StoreError {
   return new StoreError(
     'master-key',
     `\`${path}\` is not the master key of this database: restore the right one`,
   );
+}
+
+function databaseMissing(path: string): StoreError {
+  return new StoreError(
+    'unsafe-files',
+    `\`${path}\` is missing or empty, but its master key \`${path}.key\` is there: restore the database from a backup, or move the key away to begin with a new store`,
+  );
+}
+
+function isMissing(path: string): boolean {
+  return !existsSync(path) || statSync(path).size === 0;
+}
+
+/** Opened for writing, so that what a process left that was killed while it made the database is rolled back. */
+function knowsMasterKey(path: string): boolean {
+  const database = new Database(path, { fileMustExist: true });
+  try {
+    return knownMasterKey(database) !== null;
+  } finally {
+    database.close();
+  }
+}
+
+function readKey(path: string): { readonly key: Buffer; readonly isSealed: boolean } | null {
+  const text = readText(path);
+  if (text === null) return null;
+  checkKeyFile(path);
+  const found = keyForm.exec(text);
+  if (found === null) {
+    throw new StoreError(
+      'master-key',
+      `\`${path}\` does not hold a master key of 64 hexadecimal digits: restore it`,
+    );
+  }
+  return { key: Buffer.from(found[1] ?? '', 'hex'), isSealed: found[2] !== undefined };
 }
 
 function readText(path: string): string | null {
@@ -50,20 +118,43 @@ function readText(path: string): string | null {
   }
 }
 
+function keyText(key: Buffer): string {
+  return `${key.toString('hex')}\nsealed\n`;
+}
+
 /** A link appears whole or not at all, and not over another: of two processes, one makes the key and both read it. */
 function createKeyFile(path: string): void {
+  const draft = writeDraft(path, keyText(randomBytes(32)));
+  linkUnlessThere(draft, path);
+  rmSync(draft);
+}
+
+function publish(draftPath: string, keyPath: string): void {
+  if (existsSync(draftPath)) linkUnlessThere(draftPath, keyPath);
+  rmSync(draftPath, { force: true });
+}
+
+function noteSealed(path: string, key: Buffer): void {
+  renameSync(writeDraft(path, keyText(key)), path);
+  syncFolder(dirname(path));
+}
+
+function writeDraft(path: string, text: string): string {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = openSync(draft, 'wx', 0o600);
+  writeSync(file, text);
+  fsyncSync(file);
+  closeSync(file);
+  return draft;
+}
+
+function linkUnlessThere(draft: string, path: string): void {
   try {
-    writeSync(file, `${randomBytes(32).toString('hex')}\n`);
-    fsyncSync(file);
     linkSync(draft, path);
     syncFolder(dirname(path));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  } finally {
-    closeSync(file);
-    rmSync(draft, { force: true });
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOENT')))
+      throw error;
   }
 }
 

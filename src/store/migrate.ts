@@ -4,7 +4,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { chainEarlierRecords } from './chain-earlier.ts';
-import { StoreError } from './store-error.ts';
+import { masterKeyCheck } from './master-key.ts';
+import { type SealKey, sealKeyOf } from './seal.ts';
+import { prepareChainEnd } from './sqlite-chain.ts';
+import { schemaDifference } from './sqlite-schema.ts';
+import { readSeal, sealAll } from './sqlite-seal.ts';
+import { checkSeal } from './sqlite-seal-check.ts';
+import { nameOfDifference } from './state.ts';
+import { StoreError, tampered } from './store-error.ts';
 
 /** "WRIT", as the first schema sets it. */
 const applicationId = 0x57524954;
@@ -13,23 +20,67 @@ const folder = new URL('./migrations/sqlite/', import.meta.url);
 /** What SQL cannot do, by the version whose file it follows. */
 const stepsAfter: Readonly<Record<number, (database: Database) => void>> = { 2: chainEarlierRecords };
 
-/** Applies what is missing, all in one transaction. Throws StoreError, or what SQLite throws. */
-export function migrate(database: Database): void {
-  const files = readdirSync(folder)
+export interface MigrateOptions {
+  readonly masterKey: Uint8Array;
+  /** The master key remembers that this database has a seal: one without is not made one. */
+  readonly isSealed: boolean;
+}
+
+/** Applies what is missing, all in one transaction, and seals it. Throws StoreError, or what SQLite throws. */
+export function migrate(database: Database, options: MigrateOptions): void {
+  const files = migrationFiles();
+  const latest = versionOf(files.at(-1) ?? '');
+  if (schemaVersion(database, latest) !== latest) {
+    // The version is read again under the lock: another process may have done the work meanwhile.
+    const apply = database.transaction(() => {
+      const present = schemaVersion(database, latest);
+      if (present === latest) return;
+      const key = sealKeyOf(options.masterKey);
+      checkEarlier(database, key, options);
+      applyAfter(database, present);
+      database
+        .prepare<[string]>("INSERT OR IGNORE INTO settings VALUES ('master_key_check', ?)")
+        .run(masterKeyCheck(options.masterKey));
+      sealAll(database, key, prepareChainEnd(database)());
+    });
+    apply.immediate();
+  }
+  const difference = schemaDifference(database, (empty) => applyAfter(empty, 0));
+  if (difference === null) return;
+  const advice = 'undo the change to the schema, or restore a backup';
+  throw new StoreError('tampered', `in \`${database.name}\` ${difference}: ${advice}`);
+}
+
+function migrationFiles(): readonly string[] {
+  return readdirSync(folder)
     .filter((name) => /^\d{3}\.sql$/.test(name))
     .sort();
-  const latest = versionOf(files.at(-1) ?? '');
-  if (schemaVersion(database, latest) === latest) return;
-  // The version is read again under the lock: another process may have done the work meanwhile.
-  const apply = database.transaction(() => {
-    const present = schemaVersion(database, latest);
-    for (const file of files.filter((name) => versionOf(name) > present)) {
-      database.exec(readFileSync(new URL(file, folder), 'utf8'));
-      stepsAfter[versionOf(file)]?.(database);
-      database.pragma(`user_version = ${versionOf(file)}`);
-    }
-  });
-  apply.immediate();
+}
+
+function applyAfter(database: Database, present: number): void {
+  for (const file of migrationFiles().filter((name) => versionOf(name) > present)) {
+    database.exec(readFileSync(new URL(file, folder), 'utf8'));
+    stepsAfter[versionOf(file)]?.(database);
+    database.pragma(`user_version = ${versionOf(file)}`);
+  }
+}
+
+/** What was changed behind the service's back must not be sealed with the rest. */
+function checkEarlier(database: Database, key: SealKey, { isSealed }: MigrateOptions): void {
+  const hasSeal =
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_seal'").get() !== undefined;
+  if (!hasSeal) {
+    if (isSealed) throw tampered(`the seal of \`${database.name}\` is missing`);
+    return;
+  }
+  const checking = checkSeal(database, { key, isQuick: false });
+  let step = checking.next();
+  while (step.done !== true) step = checking.next();
+  const [first] = step.value;
+  if (first !== undefined)
+    throw tampered(`${nameOfDifference(first)} in \`${database.name}\`: ${first.message}`);
+  const [sealed, found] = [readSeal(database, key)?.version, numberOf(database, 'user_version')];
+  if (sealed !== found) throw tampered(`the schema of \`${database.name}\` calls itself version ${found}`);
 }
 
 /** The version of the database's schema; 0 where it is empty. */

@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import type { Link } from './chain.ts';
 import { prepareChanges } from './sqlite-changes.ts';
 import type { WriteOptions, WriteResults } from './sqlite-writes.ts';
+import type { StateAcceptance } from './state.ts';
 import type { SignedCheckpoint } from './store.ts';
 
 const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
@@ -31,6 +32,11 @@ export function prepareChainWrites(database: Database, options: WriteOptions) {
     addCheckpoint(checkpoint: SignedCheckpoint): WriteResults['add-checkpoint'] {
       insert.run(checkpoint);
       return 'added';
+    },
+    acceptState({ atMs, differences }: StateAcceptance): WriteResults['accept-state'] {
+      const before = { differences: differences.map(({ table, row, message }) => ({ table, row, message })) };
+      record({ atMs, what: 'state-accepted', subject: '', before, after: null });
+      return 'accepted';
     },
     prune(checkpoint: SignedCheckpoint): WriteResults['prune'] {
       const { sequence, hash, atMs } = checkpoint;

@@ -22,15 +22,7 @@ export interface Chain {
 }
 
 export function prepareChain(database: Database, hashOf = linkHash): Chain {
-  const last = database.prepare<[], Link>(
-    `SELECT * FROM (SELECT sequence, hash FROM requests ORDER BY sequence DESC LIMIT 1)
-     UNION ALL SELECT * FROM (SELECT sequence, hash FROM refusals ORDER BY sequence DESC LIMIT 1)
-     UNION ALL SELECT * FROM (SELECT sequence, hash FROM changes ORDER BY sequence DESC LIMIT 1)
-     UNION ALL SELECT * FROM (SELECT sequence, hash FROM request_events ORDER BY sequence DESC LIMIT 1)
-     UNION ALL SELECT * FROM (SELECT sequence, hash FROM checkpoints WHERE purpose = 'pruned'
-       ORDER BY sequence DESC LIMIT 1)
-     ORDER BY sequence DESC LIMIT 1`,
-  );
+  const last = prepareChainEnd(database);
   // Another one whenever another process has committed.
   const version = database.prepare<[], number>('PRAGMA data_version').pluck();
   let end = chainStart;
@@ -38,7 +30,7 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
   return {
     refresh() {
       const present = version.get();
-      if (present !== endOf) end = last.get() ?? chainStart;
+      if (present !== endOf) end = last();
       endOf = present;
     },
     forget() {
@@ -58,4 +50,18 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
       return true;
     },
   };
+}
+
+/** The function returned reads the last record. */
+export function prepareChainEnd(database: Database): () => Link {
+  const last = database.prepare<[], Link>(
+    `SELECT * FROM (SELECT sequence, hash FROM requests ORDER BY sequence DESC LIMIT 1)
+     UNION ALL SELECT * FROM (SELECT sequence, hash FROM refusals ORDER BY sequence DESC LIMIT 1)
+     UNION ALL SELECT * FROM (SELECT sequence, hash FROM changes ORDER BY sequence DESC LIMIT 1)
+     UNION ALL SELECT * FROM (SELECT sequence, hash FROM request_events ORDER BY sequence DESC LIMIT 1)
+     UNION ALL SELECT * FROM (SELECT sequence, hash FROM checkpoints WHERE purpose = 'pruned'
+       ORDER BY sequence DESC LIMIT 1)
+     ORDER BY sequence DESC LIMIT 1`,
+  );
+  return () => last.get() ?? chainStart;
 }

@@ -41,6 +41,8 @@ type ReportedCode = Exclude<
   | 'writer-died'
   | 'closed'
   | 'master-key'
+  | 'tampered'
+  | 'unsafe-files'
 >;
 
 const messages = {

@@ -6,11 +6,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { type BatchMessage, readBatch } from './batch-message.ts';
 import { createLinkHasher } from './link-hasher.ts';
+import { knownMasterKey, masterKeyCheck, masterKeyMismatch } from './master-key.ts';
 import { migrate } from './migrate.ts';
 import type { NonceUse } from './records.ts';
+import { sealKeyOf } from './seal.ts';
 import { prepareChain } from './sqlite-chain.ts';
 import { type StoreFailure, toFailure } from './sqlite-errors.ts';
 import { prepareNonceWrites } from './sqlite-nonces.ts';
+import { prepareSeal } from './sqlite-seal.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './sqlite-writes.ts';
 
 export interface WriterData {
@@ -19,6 +22,9 @@ export interface WriterData {
   readonly busyTimeoutMs: number;
   /** Who makes the changes of management that come through this thread. */
   readonly actor: string;
+  readonly masterKey: Uint8Array;
+  /** The master key remembers that this database has a seal. */
+  readonly isSealed: boolean;
 }
 
 interface Batch {
@@ -46,7 +52,7 @@ const cacheKibibytes = 64 * 1024;
 const pageBytes = 8192;
 
 // The thread is started by this project alone, with this data.
-const { path, busyTimeoutMs, actor } = workerData as WriterData;
+const { path, busyTimeoutMs, actor, ...guards } = workerData as WriterData;
 const port = parentPort;
 if (port === null) throw new Error('the writer runs as a worker thread');
 
@@ -79,7 +85,8 @@ function openForWriting(): Database.Database {
     database.pragma('foreign_keys = ON');
     // Of a new file: a record takes about half of a page of the usual size, and of two halves one is often left empty.
     database.pragma(`page_size = ${pageBytes}`);
-    migrate(database);
+    checkMasterKey(database);
+    migrate(database, guards);
     useWriteAheadLog(database);
     database.pragma('synchronous = FULL');
     // The leaves of the indices that records are put into at random: without them in memory, appending gets dearer as
@@ -90,6 +97,12 @@ function openForWriting(): Database.Database {
     database.close();
     throw error;
   }
+}
+
+/** Before anything is written under another key. */
+function checkMasterKey(database: Database.Database): void {
+  const known = knownMasterKey(database);
+  if (known !== null && known !== masterKeyCheck(guards.masterKey)) throw masterKeyMismatch(`${path}.key`);
 }
 
 /** The change of journal does not wait for a lock by itself, so two processes that open a new file would collide. */
@@ -108,13 +121,14 @@ function useWriteAheadLog(database: Database.Database): void {
 
 function prepareBatches(database: Database.Database): (batch: Batch) => FromWriter {
   const chain = prepareChain(database, createLinkHasher());
+  const seal = prepareSeal(database, sealKeyOf(guards.masterKey));
   const apply = prepareWrites(database, { chain, actor });
   // Inside the batch's transaction this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);
 
   function applyAlone(write: Write): WriteOutcome {
-    const end = chain.end();
+    const [end, mark] = [chain.end(), seal.mark()];
     try {
       return applyUndoably(write);
     } catch (error) {
@@ -122,6 +136,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
       // A full disk and the like concern the whole batch, and may already have ended its transaction.
       if (failure.code !== 'internal' || !database.inTransaction) throw error;
       chain.rewind(end);
+      seal.rewind(mark);
       return failure;
     }
   }
@@ -131,17 +146,26 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
   const transaction = database.transaction(
     ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
       chain.refresh();
+      const isAccepting = writes.some(({ kind }) => kind === 'accept-state');
+      if (!isAccepting) seal.begin(chain.end());
       noteNonces(nonces);
-      return writes.map(applyOne);
+      const outcomes = writes.map(applyOne);
+      if (isAccepting) seal.renew(chain.end());
+      else seal.finish(chain.end());
+      return outcomes;
     },
   );
   // A savepoint for each write costs half as much as the write. Hardly ever is one refused by the database itself, so
   // they are taken only once that has happened, and the batch begins anew.
+  const forget = (): void => {
+    chain.forget();
+    seal.forget();
+  };
   const applyTogether = (batch: Batch): readonly WriteOutcome[] => {
     try {
       return transaction.immediate(batch, apply);
     } catch (error) {
-      chain.forget();
+      forget();
       if (toFailure(error, path).code !== 'internal' || database.inTransaction) throw error;
       return transaction.immediate(batch, applyAlone);
     }
@@ -150,7 +174,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
     try {
       return { kind: 'done', outcomes: applyTogether(batch) };
     } catch (error) {
-      chain.forget();
+      forget();
       // Within a transaction that could not be rolled back no later batch would be durable: the thread must end.
       if (database.inTransaction) throw error;
       return { kind: 'failed', failure: toFailure(error, path) };

@@ -14,6 +14,7 @@ import { prepareMeterWrites } from './sqlite-meters.ts';
 import { prepareRecordWrites } from './sqlite-record-writes.ts';
 import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
 import { prepareStatisticsWrites } from './sqlite-statistics.ts';
+import type { StateAcceptance } from './state.ts';
 import type { StatisticsChange } from './statistics.ts';
 import type {
   AgentDescription,
@@ -77,6 +78,7 @@ export type Write =
     }
   | { readonly kind: 'change-statistics'; readonly change: StatisticsChange }
   | { readonly kind: 'add-plant'; readonly plant: PlantRow }
+  | { readonly kind: 'accept-state'; readonly acceptance: StateAcceptance }
   | { readonly kind: 'put-setting'; readonly name: string; readonly value: string };
 
 export interface KeyUse {
@@ -106,6 +108,8 @@ export interface WriteResults {
   readonly 'remove-documents': number;
   readonly 'change-statistics': 'changed';
   readonly 'add-plant': 'added' | 'used';
+  /** The seal is made anew by the writer, after all writes of its batch. */
+  readonly 'accept-state': 'accepted';
   readonly 'put-setting': 'put' | 'there';
 }
 
@@ -171,6 +175,8 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
         return statistics.change(write);
       case 'add-plant':
         return rest.addPlant(write.plant);
+      case 'accept-state':
+        return chain.acceptState(write.acceptance);
       case 'put-setting':
         return rest.putSetting(write);
     }

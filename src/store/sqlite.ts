@@ -7,14 +7,16 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import type { ActivityStore } from './agent-activity.ts';
 import type { DocumentStore } from './documents.ts';
+import { checkDataFiles } from './file-guards.ts';
 import { createKeyUses } from './key-uses.ts';
-import { masterKeyCheck, masterKeyMismatch, readMasterKey } from './master-key.ts';
+import { type MasterKey, readMasterKey } from './master-key.ts';
 import type { MeterEntryRow, MeterStore } from './metering.ts';
 import type { PlantRow, RefusalRecord, RequestRow } from './records.ts';
 import { copyDatabase } from './sqlite-copy.ts';
 import { withStoreErrors } from './sqlite-errors.ts';
 import { prepareReads, type Reads } from './sqlite-reads.ts';
 import { refusalColumns, requestColumns } from './sqlite-rows.ts';
+import { stateStore } from './sqlite-state.ts';
 import type { WriterData } from './sqlite-writer.ts';
 import type { WriteOf } from './sqlite-writes.ts';
 import type { StatisticsStore } from './statistics.ts';
@@ -43,16 +45,16 @@ export interface SqliteOptions {
 
 const defaultWritesPendingMax = 10_000;
 const defaultBusyTimeoutMs = 5_000;
-const masterKeySetting = 'master_key_check';
 
 /** Rejects with a StoreError. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
-  const writerData = { path, busyTimeoutMs, actor };
-  withStoreErrors(path, () => prepareFile(path));
+  const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
+  const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed };
   const worker = startWriter(writerData);
   const queue = await openWriteQueue(worker, options.writesPendingMax ?? defaultWritesPendingMax);
   try {
+    withStoreErrors(`${path}.key`, keep);
     return await openWithWriter(writerData, queue);
   } catch (error) {
     await queue.close();
@@ -65,17 +67,22 @@ export function startWriter(data: WriterData): Worker {
   return new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: data });
 }
 
-function prepareFile(path: string): void {
+function prepareFiles(path: string): MasterKey {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  checkDataFiles(path);
+  const masterKey = readMasterKey(path);
   // SQLite gives its other files the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
+  return masterKey;
 }
 
-async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQueue): Promise<Store> {
-  const reader = withStoreErrors(
-    path,
-    () => new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs }),
-  );
+async function openWithWriter(
+  { path, busyTimeoutMs, masterKey }: WriterData,
+  queue: WriteQueue,
+): Promise<Store> {
+  const openReader = () =>
+    new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+  const reader = withStoreErrors(path, openReader);
   try {
     const reads = withStoreErrors(path, () => prepareReads(reader));
     /** An asynchronous face for a read, so that a store over a network can have the same. */
@@ -83,20 +90,19 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
       if (!reader.open) throw new StoreError('closed', 'the store is closed');
       return withStoreErrors(path, () => query(reads));
     };
-    const settings = settingStore(read, queue);
-    const masterKey = await agreeOnMasterKey(`${path}.key`, settings);
     const uses = createKeyUses(queue);
     return {
       agents: agentStore(read, queue, uses.note),
       requests: requestStore(read, queue),
       plants: plantStore(read, queue),
-      settings,
+      settings: settingStore(read, queue),
       nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
       meters: meterStore(read, queue),
       statistics: statisticsStore(read, queue),
       activity: activityStore(read),
+      state: stateStore({ path, openReader, masterKey }, queue),
       masterKey,
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
@@ -115,15 +121,6 @@ async function openWithWriter({ path, busyTimeoutMs }: WriterData, queue: WriteQ
 }
 
 type Read = <T>(query: (reads: Reads) => T) => Promise<T>;
-
-async function agreeOnMasterKey(keyPath: string, settings: SettingStore): Promise<Uint8Array> {
-  const known = await settings.get(masterKeySetting);
-  const masterKey = withStoreErrors(keyPath, () => readMasterKey(keyPath, known !== null));
-  const check = masterKeyCheck(masterKey);
-  if ((known ?? (await settings.putIfAbsent(masterKeySetting, check))) !== check)
-    throw masterKeyMismatch(keyPath);
-  return masterKey;
-}
 
 function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse']): AgentStore {
   let changes = 0;

@@ -20,6 +20,10 @@ export type StoreErrorCode =
   | 'closed'
   /** The master key is missing, malformed or that of another database. */
   | 'master-key'
+  /** Something was changed, and not by the service. */
+  | 'tampered'
+  /** The database is missing, or others may read or write its files. */
+  | 'unsafe-files'
   /** A mistake of ours: the cause says more. */
   | 'internal';
 
@@ -32,4 +36,10 @@ export class StoreError extends Error {
     this.name = 'StoreError';
     this.code = code;
   }
+}
+
+/** `what`: a sentence in lower case without a final period. */
+export function tampered(what: string): StoreError {
+  const advice = 'see `writ audit verify`; restore a backup, or take it as it is with `writ audit accept`';
+  return new StoreError('tampered', `${what}: ${advice}`);
 }

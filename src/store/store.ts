@@ -20,6 +20,7 @@ import type {
   RequestStatus,
   SigningMode,
 } from './records.ts';
+import type { StateStore } from './state.ts';
 import type { StatisticsStore } from './statistics.ts';
 
 export interface Store {
@@ -33,6 +34,7 @@ export interface Store {
   readonly meters: MeterStore;
   readonly statistics: StatisticsStore;
   readonly activity: ActivityStore;
+  readonly state: StateStore;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   /**

@@ -32,6 +32,8 @@ export interface MailerOptions {
 
 const retryMsDefault = [5_000, 60_000];
 const timeoutMsDefault = 15_000;
+/** It would begin another header. */
+const lineBreak = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const waitingMax = 1_000;
 const closeMs = 2_000;
 
@@ -73,6 +75,8 @@ export function createMailer(options: MailerOptions): Mailer {
   return {
     post(mail) {
       if (ending.signal.aborted) return;
+      if (lineBreak.test(mail.to) || lineBreak.test(mail.subject))
+        return onFailure(new Error('an address or a subject holds a line break: the message was not sent'));
       if (waiting.length >= waitingMax) return onFailure(new Error(`more than ${waitingMax} messages wait`));
       waiting.push(mail);
       work ??= sendAll();

@@ -6,17 +6,16 @@ import { lookup as resolve } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type Cidr, isInCidr, parseCidr, parseIp } from '../value/ip.ts';
 
-/** The special-purpose registries of IANA, and what carries an IPv4 address inside. */
+/** The special-purpose registries of IANA: of IPv4, and within what has been given out of IPv6. */
 const reserved = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24'],
   ...['192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
-  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16'],
-  ...['3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ].map(network);
 
-/** All that has been given out of IPv6. */
+/** All that has been given out of IPv6; what carries an IPv4 address inside is outside of it, or above. */
 const unicast = network('2000::/3');
 
 function network(text: string): Cidr {

@@ -3,8 +3,8 @@
 
 import { type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
-import { isPublicAddress, lookupPublic, PrivateAddress } from './public-address.ts';
+import { lookupPublic, PrivateAddress } from './public-address.ts';
+import { readTarget } from './target.ts';
 
 export interface Attempt {
   readonly url: string;
@@ -25,8 +25,8 @@ export function send(attempt: Attempt): Promise<AttemptResult> {
   return new Promise((resolve) => {
     const failed = (reason: string, status: number | null = null): void =>
       resolve({ kind: 'failed', status, reason });
-    const problem = targetProblem(attempt);
-    if (problem !== null) return failed(problem);
+    const target = readTarget(attempt.url, attempt);
+    if (target.kind === 'problem') return failed(target.detail);
     const request = open(attempt);
     const timer = setTimeout(() => request.destroy(new Error('no answer in time')), attempt.timeoutMs);
     request.on('response', (response) => {
@@ -42,22 +42,6 @@ export function send(attempt: Attempt): Promise<AttemptResult> {
     });
     request.end(attempt.body);
   });
-}
-
-/** Why no attempt is made at all. */
-export function targetProblem({
-  url,
-  arePrivateAddressesAllowed,
-}: Pick<Attempt, 'url' | 'arePrivateAddressesAllowed'>): string | null {
-  if (!URL.canParse(url)) return 'the address is not a URL';
-  const { protocol, username, password, hostname } = new URL(url);
-  if (username !== '' || password !== '') return 'the address must not hold user information';
-  if (protocol !== 'https:' && !(protocol === 'http:' && arePrivateAddressesAllowed)) {
-    return 'the address must begin with `https:`';
-  }
-  const host = hostname.replace(/^\[|\]$/g, '');
-  if (arePrivateAddressesAllowed || isIP(host) === 0 || isPublicAddress(host)) return null;
-  return new PrivateAddress(host).message;
 }
 
 function open({ url, headers, body, arePrivateAddressesAllowed }: Attempt): ClientRequest {

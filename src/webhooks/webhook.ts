@@ -7,8 +7,8 @@ import { deriveKey, seal, unseal } from '../agents/sealing.ts';
 import { type Collection, createCollection, type Read } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import { type Actor, recordName } from '../people/person.ts';
-import { targetProblem } from './send.ts';
 import { createWebhookSecret } from './signature.ts';
+import { readTarget, type Target } from './target.ts';
 
 export const webhookEvents = [
   'request.pending',
@@ -59,7 +59,6 @@ export type WebhookMade = {
 };
 
 const webhooksMax = 50;
-const urlLengthMax = 2_000;
 const bothSecretsMs = 24 * 60 * 60 * 1000;
 
 export function webhooksOf({ documents }: Directory): Collection<Webhook> {
@@ -77,14 +76,15 @@ export async function makeWebhook(
   draft: WebhookDraft,
 ): Promise<WebhookMade | Invalid> {
   const { directory } = deps;
-  const problems = [...draftProblems(deps, draft)];
+  const target = readTarget(draft.url, deps);
+  const problems = [...draftProblems(target, draft)];
   if ((await allWebhooks(directory)).length >= webhooksMax) {
     problems.push({ field: 'url', detail: `remove one of the ${webhooksMax} webhooks first` });
   }
-  if (problems.length > 0) return { kind: 'invalid', problems };
+  if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
   const [id, secret] = [randomUUID(), createWebhookSecret()];
   const webhook: Webhook = {
-    ...{ id, url: draft.url, events: [...draft.events], status: 'active', disabledBecause: null },
+    ...{ id, url: target.url, events: [...draft.events], status: 'active', disabledBecause: null },
     ...{ sealedSecret: sealed(deps, id, secret), earlier: null, failingSinceMs: null },
     ...{ createdAtMs: Math.trunc(directory.clock()), createdBy: person.id },
   };
@@ -109,9 +109,11 @@ export async function changeWebhook(
   const found = await webhooksOf(directory).find(id);
   if (found === null) return { kind: 'unknown' };
   const enabled = change.status === 'active' ? { disabledBecause: null, failingSinceMs: null } : {};
-  const webhook: Webhook = { ...found.value, ...change, ...enabled };
-  const problems = draftProblems(deps, webhook);
-  if (problems.length > 0) return { kind: 'invalid', problems };
+  const asked: Webhook = { ...found.value, ...change, ...enabled };
+  const target = readTarget(asked.url, deps);
+  const problems = draftProblems(target, asked);
+  if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
+  const webhook: Webhook = { ...asked, url: target.url };
   const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
     ...{ who: recordName(person), what: 'webhook-changed', subject: id },
     ...{ before: shownInRecords(found.value), after: shownInRecords(webhook) },
@@ -174,13 +176,9 @@ export function shownInRecords({ url, events, status, disabledBecause }: Webhook
   return { origin: new URL(url).origin, events: [...events], status, because: disabledBecause };
 }
 
-function draftProblems(deps: WebhookDeps, { url, events }: WebhookDraft): Invalid['problems'] {
-  const target =
-    url.length > urlLengthMax
-      ? `the address has more than ${urlLengthMax} characters`
-      : targetProblem({ ...deps, url });
+function draftProblems(target: Target, { events }: WebhookDraft): Invalid['problems'] {
   return [
-    ...(target === null ? [] : [{ field: 'url', detail: target }]),
+    ...(target.kind === 'target' ? [] : [{ field: 'url', detail: target.detail }]),
     ...(events.length > 0 ? [] : [{ field: 'events', detail: 'name one event at least' }]),
   ];
 }

@@ -45,7 +45,7 @@ describe('writ audit verify', () => {
     expect(await run('audit', 'verify')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^✓ records 1 to 3 are as they were written\n {2}the last has hash [0-9a-f]{64}\n$/,
+        /^✓ records 1 to 3 are as they were written\n {2}the last has hash [0-9a-f]{64}\n {2}all else is as the service left it\n$/,
       ),
       stderr: '',
     });
@@ -72,11 +72,43 @@ describe('writ audit verify', () => {
       run('audit', 'verify'),
       run('audit', 'verify', '--checkpoint', checkpoint),
     ]);
-    expect(alone.code).toBe(0);
+    expect(alone).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('✗ record 3: the last records are gone: the service wrote up to 3'),
+    });
     expect(compared).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('✗ record 3: the last records are gone'),
     });
+  });
+
+  it('names what was changed beside the records, and the operator may accept it', async () => {
+    const { run, tamper, store } = await createData();
+    await store.settings.putIfAbsent('a', 'b');
+    tamper("UPDATE settings SET value = 'x' WHERE name = 'a'");
+    const [broken, json, listed] = await Promise.all([
+      run('audit', 'verify'),
+      run('audit', 'verify', '--json'),
+      run('audit', 'accept'),
+    ]);
+    const line = '✗ setting `a`: it was changed, not by the service\n';
+    expect(broken).toMatchObject({ code: 1, stdout: '', stderr: line });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      last: 3,
+      differences: [{ table: 'settings', row: '["a"]' }],
+    });
+    expect(listed).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was accepted') });
+  });
+
+  it('accepts what was changed on purpose, in the name of who did', async () => {
+    const { run, tamper, store } = await createData();
+    tamper("INSERT INTO settings VALUES ('a', 'b')");
+    expect((await run('audit', 'accept', '--yes')).code).toBe(0);
+    expect(await run('audit', 'verify')).toMatchObject({ code: 0, stderr: '' });
+    expect((await run('audit', 'accept')).stdout).toContain('nothing to accept');
+    const [change] = await store.chain.changes({ beforeSequence: null, countMax: 1 });
+    expect(change).toMatchObject({ what: 'state-accepted', who: commandLineUser() });
   });
 
   it('refuses what is no checkpoint, and a directory without a store', async () => {

@@ -166,3 +166,16 @@ test('`writ config` prints what is in force, where it came from, and no secret',
   expect(wrong.stderr).toContain('did you mean `WRIT_PORT`');
   expect(text.stdout + wrong.stderr + JSON.stringify(settings)).not.toContain('hush');
 });
+
+test.each(['smtp.from', 'host', 'sandbox.token', 'otel.endpoint', 'public_url', 'data'])(
+  'a line break in %s is refused: the value would stand in a header or a line of the log',
+  (name) => {
+    const variable = `WRIT_${name.replaceAll('.', '_').toUpperCase()}`;
+    for (const value of ['http://a.example/\r\nBcc: eve@example.com', 'a\nb', 'a\u0000']) {
+      expect(load({ environment: { [variable]: value } }).loaded).toMatchObject({
+        ok: false,
+        problems: [expect.stringContaining('line breaks')],
+      });
+    }
+  },
+);

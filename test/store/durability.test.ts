@@ -1,6 +1,7 @@
 // What must hold when things break: a killed process, a full disk, a writer that is lost.
 
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -57,7 +58,13 @@ function run([program = '', ...args]: readonly string[]) {
 
 test('when the writer is lost, waiting and later writes reject', async () => {
   const path = join(temporaryFolder(), 'writ.db');
-  const worker = startWriter({ path, busyTimeoutMs: 1000, actor: 'system' });
+  const worker = startWriter({
+    path,
+    busyTimeoutMs: 1000,
+    actor: 'system',
+    masterKey: randomBytes(32),
+    isSealed: false,
+  });
   const queue = await openWriteQueue(worker, 100);
   const append = () =>
     queue.write({ kind: 'append-request', row: requestColumns(requestRow()), openMax: 20, entries: [] });

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { verifyChain } from '../../src/audit/verify.ts';
+import { verifyStore } from '../../src/audit/verify-store.ts';
 import { openStore } from '../../src/store/open.ts';
 
 const appendScript = fileURLToPath(new URL('./append-until-killed.ts', import.meta.url));
@@ -22,7 +22,7 @@ export interface KillRounds {
   readonly recordCount: number;
   /** Ids that were acknowledged and are not there. */
   readonly lost: readonly string[];
-  /** What was wrong with the chain; null where it was whole after every round. */
+  /** What was not as it was written; null where all was after every round. */
   readonly broken: string | null;
   /** From the start of opening to the first read, of each round. */
   readonly openMs: readonly number[];
@@ -46,9 +46,11 @@ export async function runKillRounds(
       openMs.push(performance.now() - startedAt);
       onRound(openMs.at(-1) ?? 0);
       const lost = acknowledged.filter((_, index) => found[index] === null);
-      const chain = await verifyChain(store);
+      const { chain, differences } = await verifyStore(store);
       const broken =
-        chain.kind === 'broken' ? `record ${chain.break.sequence}: ${chain.break.message}` : null;
+        chain.kind === 'broken'
+          ? `record ${chain.break.sequence}: ${chain.break.message}`
+          : (differences[0]?.message ?? null);
       recordCount = chain.kind === 'whole' ? chain.end.sequence : recordCount;
       if (lost.length > 0 || broken !== null) return { acknowledgedCount, recordCount, lost, broken, openMs };
     } finally {

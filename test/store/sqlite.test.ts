@@ -111,11 +111,12 @@ test('a lost, damaged or exchanged master key is noticed at start', async () => 
 
   rmSync(`${path}.key`);
   await expect(openStore({ path })).rejects.toMatchObject({ code: 'master-key' });
-  writeFileSync(`${path}.key`, kept.slice(1));
+  const restore = (text: string) => writeFileSync(`${path}.key`, text, { mode: 0o600 });
+  restore(kept.slice(1));
   await expect(openStore({ path })).rejects.toMatchObject({ code: 'master-key' });
-  writeFileSync(`${path}.key`, 'ab'.repeat(32));
+  restore('ab'.repeat(32));
   await expect(openStore({ path })).rejects.toMatchObject({ code: 'master-key' });
-  writeFileSync(`${path}.key`, kept);
+  restore(kept);
   await open({ path });
 });
 

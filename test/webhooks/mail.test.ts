@@ -78,3 +78,16 @@ test('a stop waits for no server', async () => {
   mailer.post(mail);
   await mailer.close();
 });
+
+test.each([
+  { to: 'ann@example.com\r\nBcc: eve@example.com' },
+  { to: 'ann@example.com\n' },
+  { subject: 'Writ\r\nBcc: eve@example.com' },
+])('a message that would begin another header is not sent: %j', async (change) => {
+  const { url, taken } = await startMailServer();
+  const { mailer, failures } = start({ url });
+  mailer.post({ ...mail, ...change });
+  await mailer.settled();
+  expect(taken).toEqual([]);
+  expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining('line break') })]);
+});

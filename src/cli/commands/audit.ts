@@ -1,5 +1,5 @@
-// `writ audit`: checks that the records are as they were written, hands them to other programs, signs where they stand,
-// deletes old ones, and decides them again. Works on the data directory of the service, whether the service runs or not.
+// `writ audit`: checks that all that is stored is as it was written, hands the records to other programs, signs where they
+// stand, deletes old ones, and decides them again. Works on the data directory of the service, whether the service runs or not.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,9 @@ import { Option } from 'commander';
 import { checkpointText, createCheckpointSigner, readCheckpoint } from '../../audit/checkpoint.ts';
 import { type ExportFormat, exportFormats, exportRecords } from '../../audit/export.ts';
 import { pruneRecords } from '../../audit/prune.ts';
-import { type ChainBreak, verifyChain, type WholeChain } from '../../audit/verify.ts';
+import type { ChainBreak, Verification, WholeChain } from '../../audit/verify.ts';
+import { isWhole, type StoreVerification, verifyStore } from '../../audit/verify-store.ts';
+import { nameOfDifference, type StateDifference } from '../../store/state.ts';
 import type { SignedCheckpoint, Store } from '../../store/store.ts';
 import {
   createMarks,
@@ -30,6 +32,7 @@ export function define(command: Command, finish: Finish): void {
   defineExport(command, finish);
   defineCheckpoint(command, finish);
   definePrune(command, finish);
+  defineAccept(command, finish);
   defineReplay(command, finish);
 }
 
@@ -40,6 +43,7 @@ Examples:
   writ audit verify --checkpoint /elsewhere/writ-checkpoint.json
   writ audit export --since 2026-03-01 --format csv > march.csv
   writ audit prune --before 2025-01-01
+  writ audit accept
   writ audit replay --all --policies policies`;
 
 interface VerifyCommandOptions extends DataOption {
@@ -49,7 +53,7 @@ interface VerifyCommandOptions extends DataOption {
 
 function defineVerify(command: Command, finish: Finish): void {
   withDataOption(command.command('verify'))
-    .description('check that every record is as it was written; name the first that is not')
+    .description('check that all that is stored is as the service wrote it; name what is not')
     .option('--checkpoint <file...>', 'compare with checkpoints that were kept elsewhere', [])
     .option('--json', 'print the result as JSON')
     .action(async (options: VerifyCommandOptions) => {
@@ -78,33 +82,29 @@ async function verify(
   { json }: VerifyCommandOptions,
 ): Promise<ExitCode> {
   const result = await verifyWithProgress(store, checkpoints);
-  if (result.kind === 'broken') {
-    if (json === true) printJson({ ok: false, break: result.break });
-    else printBreak(result.break);
-    return exitCodes.wrong;
-  }
-  const { firstSequence, end, checkpointCount } = result;
-  if (json === true) {
-    printJson({
-      ok: true,
-      first: firstSequence,
-      last: end.sequence,
-      hash: end.hash,
-      checkpoints: checkpointCount,
-    });
-  } else print(`${createMarks().good('✓')} ${describe(result)}\n`);
-  return exitCodes.ok;
+  const { chain, differences } = result;
+  if (json === true) printJson({ ok: isWhole(result), ...chainJson(chain), differences });
+  else if (!isWhole(result)) printFaults(result);
+  else if (chain.kind === 'whole') print(`${createMarks().good('✓')} ${describe(chain)}\n`);
+  return isWhole(result) ? exitCodes.ok : exitCodes.wrong;
+}
+
+function chainJson(chain: Verification) {
+  if (chain.kind === 'broken') return { break: chain.break };
+  const { firstSequence, end, checkpointCount } = chain;
+  return { first: firstSequence, last: end.sequence, hash: end.hash, checkpoints: checkpointCount };
 }
 
 function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint[] = []) {
   const progress = createProgress();
-  return verifyChain(store, {
+  return verifyStore(store, {
     checkpoints,
     onStretch: async (records, lastSequence) => {
       const last = records.at(-1)?.entry.sequence;
       if (last !== undefined) progress.show(`record ${count(last)} of ${count(lastSequence)}`);
       return 'go on';
     },
+    onRows: (rows) => progress.show(`${count(rows)} rows beside the records`),
   }).finally(progress.clear);
 }
 
@@ -112,7 +112,17 @@ function describe({ firstSequence, end, checkpointCount }: WholeChain): string {
   const compared = checkpointCount === 0 ? '' : `; ${count(checkpointCount)} checkpoints hold`;
   if (end.sequence < firstSequence) return `there are no records${compared}`;
   const range = `records ${count(firstSequence)} to ${count(end.sequence)} are as they were written`;
-  return `${range}${compared}\n  the last has hash ${end.hash}`;
+  return `${range}${compared}\n  the last has hash ${end.hash}\n  all else is as the service left it`;
+}
+
+function printFaults({ chain, differences }: StoreVerification): void {
+  if (chain.kind === 'broken') printBreak(chain.break);
+  for (const difference of differences) printDifference(difference);
+}
+
+function printDifference(difference: StateDifference): void {
+  const mark = createMarks(process.stderr).bad('✗');
+  printError(`${mark} ${nameOfDifference(difference)}: ${difference.message}\n`);
 }
 
 function printBreak({ sequence, name, message }: ChainBreak): void {
@@ -168,12 +178,13 @@ function defineCheckpoint(command: Command, finish: Finish): void {
 /** Only what is whole is signed. */
 async function checkpoint(store: Store): Promise<ExitCode> {
   const result = await verifyWithProgress(store);
-  if (result.kind === 'broken') {
-    printBreak(result.break);
+  const { chain } = result;
+  if (chain.kind === 'broken' || !isWhole(result)) {
+    printFaults(result);
     return exitCodes.wrong;
   }
   const signer = createCheckpointSigner(store.masterKey);
-  const signed = signer.sign(result.end, 'end', Date.now());
+  const signed = signer.sign(chain.end, 'end', Date.now());
   await store.chain.addCheckpoint(signed);
   print(checkpointText(signed, signer));
   return exitCodes.ok;
@@ -206,6 +217,36 @@ async function prune(store: Store, { before, json }: PruneCommandOptions): Promi
   if (result.break === null) return exitCodes.ok;
   if (json !== true) printBreak(result.break);
   return exitCodes.wrong;
+}
+
+interface AcceptCommandOptions extends DataOption {
+  readonly yes?: boolean;
+}
+
+function defineAccept(command: Command, finish: Finish): void {
+  withDataOption(command.command('accept'))
+    .description('take what is stored beside the records as it is, where it was changed on purpose')
+    .option('--yes', 'do it, and record who did; without it, only list what differs')
+    .action(async (options: AcceptCommandOptions) => {
+      finish(await withStore(options, (store) => accept(store, options)));
+    });
+}
+
+/** The records stay as they are: one that was changed is found after this as before. */
+async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<ExitCode> {
+  const differences = await store.state.differences({ isQuick: false });
+  if (differences.length === 0) {
+    print('all is as the service left it: there is nothing to accept\n');
+    return exitCodes.ok;
+  }
+  for (const difference of differences) printDifference(difference);
+  if (yes !== true) {
+    printError('nothing was accepted: restore a backup, or run this again with --yes\n');
+    return exitCodes.wrong;
+  }
+  await store.state.accept({ atMs: Date.now(), differences });
+  print('accepted as it is, and recorded\n');
+  return exitCodes.ok;
 }
 
 const why = { date: '', 'in-force': '; an older one is still in force: it stays, and all after it' } as const;

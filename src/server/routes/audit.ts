@@ -9,6 +9,7 @@ import { type ChainBreak, verifyChain } from '../../audit/verify.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Link } from '../../store/chain.ts';
 import type { ChangeRow } from '../../store/changes.ts';
+import { nameOfDifference } from '../../store/state.ts';
 import type { Store } from '../../store/store.ts';
 import { manage } from '../manage.ts';
 import type { JsonSchema, Parameter } from '../operation.ts';
@@ -89,7 +90,7 @@ export async function auditRoutes(
       id: 'verifyRecords',
       summary: 'Walks the chain of records, a stretch a call',
       description:
-        'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
+        'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. At the end, what is stored beside the records is held against the seal of the service; what differs there is a `break` whose `difference` is `stored`. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
       body: {
         description: 'Nothing to begin; the cursor of the call before to go on.',
         schema: objectSchema({}, { cursor: text(200) }),
@@ -208,6 +209,17 @@ async function walk(store: Store, steadyMs: () => number, after: Link | null) {
   }
   const { end } = verification;
   const isWhole = end.sequence >= last;
+  const [difference] = isWhole ? await store.state.differences({ isQuick: true }) : [];
+  if (difference !== undefined) {
+    const { message } = difference;
+    const stored = {
+      sequence: end.sequence,
+      name: nameOfDifference(difference),
+      difference: 'stored',
+      message,
+    };
+    return { status: 'broken', checked: count, last_sequence: last, cursor: null, break: stored };
+  }
   const cursor = isWhole ? null : cursorOf(end);
   return { status: isWhole ? 'whole' : 'going-on', checked: count, last_sequence: last, cursor, break: null };
 }

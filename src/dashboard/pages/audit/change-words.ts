@@ -34,6 +34,7 @@ export const kindsOfChange = [
   ['webhook-secret-rotated', 'Webhook secret rotated'],
   ['webhook-removed', 'Webhook deleted'],
   ['records-pruned', 'Records pruned'],
+  ['state-accepted', 'Stored state accepted'],
 ] as const;
 
 const words: ReadonlyMap<string, string> = new Map(kindsOfChange);

@@ -1,0 +1,98 @@
+// A seal over stored rows: each row has a tag under a key derived from the master key, the tags of a table add up to one
+// sum, and one code stands for all sums and the last record. INVARIANT: a sum does not depend on the order of the rows,
+// so a write changes it by the rows that it changes, and nobody without the key can say by how much.
+
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+import type { Link } from './chain.ts';
+
+/** A value of a column; whole numbers come as they are stored, exactly. */
+export type StoredValue = string | bigint | null;
+
+/** How many rows a table has, and the sum of their tags in hexadecimal. */
+export interface TableSum {
+  readonly count: number;
+  readonly sum: string;
+}
+
+/** What a seal says is stored. */
+export interface SealedState {
+  /** The last record. */
+  readonly end: Link;
+  /** The version of the schema. */
+  readonly version: number;
+  readonly tables: Readonly<Record<string, TableSum>>;
+}
+
+export const emptySum: TableSum = { count: 0, sum: '0' };
+
+/** Two keys of one block of SHA-256 each, so that two hashes over them are a code of their own (NMAC). */
+export interface SealKey {
+  readonly inner: string;
+  readonly outer: string;
+}
+
+export function sealKeyOf(masterKey: Uint8Array): SealKey {
+  const derived = (purpose: string) => createHmac('sha256', masterKey).update(purpose).digest('hex');
+  return { inner: derived('writ state seal, inner'), outer: derived('writ state seal, outer') };
+}
+
+/** 64 hexadecimal digits. An object for each code, as the library's own HMAC has it, costs ten times as much. */
+function codeOf({ inner, outer }: SealKey, text: string): string {
+  return hash('sha256', outer + hash('sha256', inner + text));
+}
+
+/** 64 hexadecimal digits. Columns count in the order of the schema, so a name is not needed to tell them apart. */
+export function rowTag(key: SealKey, table: string, values: readonly StoredValue[]): string {
+  return codeOf(key, rowText(table, values));
+}
+
+/** Digits outside of quotes are a number: no two rows have the same text. */
+function rowText(table: string, values: readonly StoredValue[]): string {
+  let text = `row ${table}`;
+  for (const value of values) text += typeof value === 'string' ? `,${JSON.stringify(value)}` : `,${value}`;
+  return text;
+}
+
+const modulus = 1n << 256n;
+
+/** `sign`: 1 for a row that was added, -1 for one that was removed. */
+export function addTag({ count, sum }: TableSum, tag: string, sign: 1 | -1): TableSum {
+  const next = (BigInt(`0x${sum}`) + BigInt(sign) * BigInt(`0x${tag}`) + modulus) % modulus;
+  return { count: count + sign, sum: next.toString(16) };
+}
+
+export function isSameSum(a: TableSum, b: TableSum): boolean {
+  return a.count === b.count && a.sum === b.sum;
+}
+
+/** The row of `state_seal`. */
+export interface SealColumns extends Link {
+  readonly sums_json: string;
+  readonly mac: string;
+}
+
+export function sealColumns(key: SealKey, { end, version, tables }: SealedState): SealColumns {
+  const { sequence, hash } = end;
+  const sumsJson = canonicalJson({
+    version,
+    tables: Object.fromEntries(
+      Object.entries(tables).map(([name, { count, sum }]) => [name, { count, sum }]),
+    ),
+  });
+  return { sequence, hash, sums_json: sumsJson, mac: macOf(key, { sequence, hash, sums_json: sumsJson }) };
+}
+
+/** Null where the seal is not genuine. */
+export function openSeal(key: SealKey, columns: SealColumns): SealedState | null {
+  const { sequence, hash, sums_json: sumsJson } = columns;
+  const [expected, found] = [Buffer.from(macOf(key, columns)), Buffer.from(columns.mac)];
+  if (expected.length !== found.length || !timingSafeEqual(expected, found)) return null;
+  // It is genuine, so it was written by `sealColumns`.
+  const { version, tables } = JSON.parse(sumsJson) as Omit<SealedState, 'end'>;
+  return { end: { sequence, hash }, version, tables };
+}
+
+function macOf(key: SealKey, { sequence, hash: end, sums_json: sumsJson }: Omit<SealColumns, 'mac'>): string {
+  return codeOf(key, `seal ${sequence} ${end} ${sumsJson}`);
+}

@@ -1,0 +1,57 @@
+// Which tables a seal covers: all but those of the chain, whose records carry hashes, and those of the seal itself.
+
+import type { Database } from 'better-sqlite3';
+
+export interface SealedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Positions of the columns that name a row. */
+  readonly keyAt: readonly number[];
+  /** Whether each row has a tag that is kept beside the sum. */
+  readonly hasTags: boolean;
+}
+
+const unsealed: readonly string[] = [
+  ...['requests', 'refusals', 'changes', 'request_events'],
+  ...['row_seals', 'state_seal'],
+];
+
+/** By them the service decides who may do what: there are few, and one that was changed is named. */
+const tagged: readonly string[] = ['agents', 'keys', 'settings', 'documents'];
+
+/** Those with tags first. */
+export function sealedTables(database: Database): readonly SealedTable[] {
+  const names = database
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       ORDER BY name`,
+    )
+    .pluck()
+    .all()
+    .filter((name) => !unsealed.includes(name));
+  const ordered = [
+    ...tagged.filter((name) => names.includes(name)),
+    ...names.filter((n) => !tagged.includes(n)),
+  ];
+  return ordered.map((name) => {
+    const columns = database
+      .prepare<[string], { name: string; pk: number }>('SELECT name, pk FROM pragma_table_info(?)')
+      .all(name);
+    return {
+      name,
+      columns: columns.map((column) => column.name),
+      keyAt: columns.flatMap(({ pk }, at) => (pk > 0 ? [at] : [])),
+      hasTags: tagged.includes(name),
+    };
+  });
+}
+
+/** What stands for a row in `row_seals`: its key as JSON. Tables with tags have texts for keys. */
+export function rowKeyOf({ keyAt }: SealedTable, values: readonly unknown[]): string {
+  return JSON.stringify(keyAt.map((at) => String(values[at])));
+}
+
+/** A name in quotes, as SQL writes it. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,46 @@
+// Whether the schema of a database is the one that its migrations make. INVARIANT: a table, index, trigger or view that
+// no migration made is found, and so is one that is missing or reads otherwise.
+
+import Database from 'better-sqlite3';
+
+interface SchemaObject {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string | null;
+}
+
+/** The first object that differs, as a sentence in lower case without a final period; null where none does. */
+export function schemaDifference(
+  database: Database.Database,
+  build: (empty: Database.Database) => void,
+): string | null {
+  const [found, expected] = [objectsOf(database), builtObjects(build)];
+  for (const [name, text] of found) {
+    if (!expected.has(name)) return `${name} is no part of Writ`;
+    if (expected.get(name) !== text) return `${name} is not as Writ made it`;
+  }
+  for (const name of expected.keys()) if (!found.has(name)) return `${name} is missing`;
+  return null;
+}
+
+function builtObjects(build: (empty: Database.Database) => void): ReadonlyMap<string, string> {
+  const empty = new Database(':memory:');
+  try {
+    build(empty);
+    return objectsOf(empty);
+  } finally {
+    empty.close();
+  }
+}
+
+function objectsOf(database: Database.Database): ReadonlyMap<string, string> {
+  const objects = database
+    .prepare<[], SchemaObject>('SELECT type, name, sql FROM main.sqlite_schema ORDER BY name')
+    .all();
+  return new Map(objects.map(({ type, name, sql }) => [`the ${type} \`${name}\``, normalised(sql ?? '')]));
+}
+
+/** Versions of SQLite may keep white space otherwise. */
+function normalised(sql: string): string {
+  return sql.replaceAll(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,57 @@
+// The life of a request, written down once more, apart from the table that the service uses: each cell that is changed
+// there fails here.
+
+import { expect, test } from 'vitest';
+import { nextStatus } from '../../src/requests/life.ts';
+import { requestStatuses } from '../../src/store/records.ts';
+
+// A decision on the way from `pending` by an approval or a step-up: what the policies say then, and how it stands.
+const decided = {
+  ALLOW: 'approved',
+  DENY: 'rejected',
+  ESCALATE: 'pending',
+  REAUTH_REQUIRED: 'pending',
+} as const;
+
+/** All that can happen; what is not named cannot. */
+const happens: readonly string[] = [
+  'pending: reject leads to rejected',
+  'pending: deadline leads to expired',
+  'auto_approved: deadline leads to expired',
+  'auto_approved: outcome leads to consumed',
+  'approved: deadline leads to expired',
+  'approved: outcome leads to consumed',
+];
+
+test('what leads where without a decision is this, and nothing else', () => {
+  const found = requestStatuses.flatMap((status) =>
+    (['reject', 'deadline', 'outcome'] as const).flatMap((event) => {
+      const next = nextStatus(status, event);
+      return next === null ? [] : [`${status}: ${event} leads to ${next}`];
+    }),
+  );
+  expect(found.toSorted()).toEqual(happens.toSorted());
+});
+
+test('an approval and a step-up have a wait decided again, and nothing else', () => {
+  for (const status of ['pending', 'auto_approved', 'approved', 'rejected', 'expired', 'consumed'] as const) {
+    for (const event of ['approve', 'step-up'] as const) {
+      for (const [outcome, next] of Object.entries(decided)) {
+        const found = nextStatus(status, event, outcome as keyof typeof decided);
+        expect([status, event, outcome, found]).toEqual([
+          status,
+          event,
+          outcome,
+          status === 'pending' ? next : null,
+        ]);
+      }
+      expect(nextStatus(status, event, null)).toBe(status === 'pending' ? 'pending' : null);
+    }
+  }
+});
+
+test('there are these states and no others', () => {
+  expect(requestStatuses.toSorted()).toEqual(
+    ['pending', 'auto_approved', 'approved', 'rejected', 'expired', 'consumed'].toSorted(),
+  );
+});

@@ -1,0 +1,57 @@
+// Which refusal has which HTTP status, written down once more, apart from the table that the service uses. A client acts
+// by the status: 4xx other than 408 and 429 is not sent again as it is, so a status that changes is noticed here.
+
+import { expect, test } from 'vitest';
+import { type ProblemCode, problems } from '../../src/server/problem.ts';
+
+const refusals: Readonly<Record<number, readonly string[]>> = {
+  400: [
+    'body_too_large',
+    'idempotency_mismatch',
+    'incomplete_body',
+    'invalid_body',
+    'invalid_envelope',
+    'invalid_header',
+    'invalid_json',
+    'invalid_query',
+    'malformed_request',
+    'unsupported_content_type',
+  ],
+  401: [
+    'code_needed',
+    'invalid_api_key',
+    'invalid_signature',
+    'missing_api_key',
+    'not_signed_in',
+    'wrong_credentials',
+  ],
+  403: [
+    'agent_disabled',
+    'agent_revoked',
+    'cross_site_request',
+    'not_allowed',
+    'second_factor_missing',
+    'stopped',
+  ],
+  404: ['link_not_valid', 'not_found', 'request_not_found', 'unknown_route'],
+  405: ['method_not_allowed'],
+  408: ['request_timeout'],
+  409: ['conflict'],
+  429: [
+    'playground_busy',
+    'rate_limited',
+    'too_many_attempts',
+    'too_many_failures',
+    'too_many_open_requests',
+    'too_many_streams',
+  ],
+  431: ['headers_too_large'],
+  500: ['internal_error', 'record_failed'],
+  503: ['playground_failed'],
+};
+
+test('each refusal has its status', () => {
+  const codes = Object.keys(problems) as ProblemCode[];
+  const found = Object.groupBy(codes.toSorted(), (code) => problems[code].status);
+  expect(found).toEqual(refusals);
+});
