@@ -9,5 +9,8 @@ import { join } from 'node:path';
 export default function makeTemporaryRoot(): () => void {
   const root = mkdtempSync(join(tmpdir(), 'writ-tests-'));
   process.env.TMPDIR = root;
-  return () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  const remove = (): void => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  // A run that is interrupted may end without more ado.
+  process.once('exit', remove);
+  return remove;
 }
