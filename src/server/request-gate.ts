@@ -24,7 +24,9 @@ const decisionsAtOnceMax = 32;
 /** Of all connections together; beyond it each has one. */
 const underWayMax = 2_048;
 /** Requests that wait for others on their connections, all together. One that was read at once may hold some 2,000. */
-const waitingMax = 4_096;
+const waitingMax = 12_000;
+/** Requests that have waited go on by so many in a turn of the event loop. */
+const ofTurnMax = 2;
 /** Bytes of replies that the client has not read; beyond it nothing more is answered. */
 const unreadBytesMax = 64 * 1024;
 
@@ -50,6 +52,9 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   /** The one that has been idle for longest comes first. */
   const idle = new Set<Connection>();
   const holders = new Set<Connection>();
+  /** Those whose next request may go on, by turns. */
+  const ready = new Set<Connection>();
+  let isTurnScheduled = false;
   let underWay = 0;
   let waiting = 0;
 
@@ -75,6 +80,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     waiting -= connection.waiting.length;
     connection.waiting.length = 0;
     holders.delete(connection);
+    ready.delete(connection);
     idle.delete(connection);
   }
 
@@ -116,18 +122,44 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     connection.underWay -= 1;
     underWay -= 1;
     if (connection.socket.destroyed) return;
-    for (;;) {
-      const [next] = connection.waiting;
-      if (next === undefined || !mayGoOn(connection, next.message)) break;
-      connection.waiting.shift();
-      waiting -= 1;
-      if (!holds(connection)) {
-        holders.delete(connection);
-        connection.socket.resume();
-      }
-      goOn(connection, next);
+    if (holds(connection)) schedule(connection);
+    else if (connection.underWay === 0) idle.add(connection);
+  }
+
+  function schedule(connection: Connection): void {
+    ready.add(connection);
+    scheduleTurn();
+  }
+
+  function scheduleTurn(): void {
+    if (isTurnScheduled) return;
+    isTurnScheduled = true;
+    setImmediate(takeTurn);
+  }
+
+  /** One of each connection in turn, and few in a turn of the event loop, so that whoever comes alone waits for few. */
+  function takeTurn(): void {
+    isTurnScheduled = false;
+    for (let count = 0; count < ofTurnMax && ready.size > 0; count += 1) {
+      const [connection] = ready;
+      ready.delete(connection!);
+      takeNext(connection!);
     }
-    if (connection.underWay === 0) idle.add(connection);
+    if (ready.size > 0) scheduleTurn();
+  }
+
+  function takeNext(connection: Connection): void {
+    const [next] = connection.waiting;
+    if (next === undefined || !mayGoOn(connection, next.message)) return;
+    connection.waiting.shift();
+    waiting -= 1;
+    goOn(connection, next);
+    if (holds(connection)) {
+      ready.add(connection);
+    } else {
+      holders.delete(connection);
+      connection.socket.resume();
+    }
   }
 
   function greediest(): Connection {
