@@ -5,7 +5,7 @@ import { createSignatureVerifier } from '../agents/signature.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
-import { createAuthorizer } from '../requests/authorize.ts';
+import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createRequestNews } from '../requests/events.ts';
 import { createMetering } from '../requests/metering.ts';
@@ -104,7 +104,7 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
   const policies = () => deps.policies.current();
   const authorizer = createAuthorizer({
     ...{ store, policies, clock, metering, news },
-    ...(deps.openRequestsMax === undefined ? {} : { openRequestsMax: deps.openRequestsMax }),
+    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
     onRecorded: (record) => {
       statistics.decided(record);
       changeFeed.tell('requests');

@@ -197,6 +197,31 @@ describe('it ends', () => {
     await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
   });
 
+  test('at once when the person is disabled, here or by another process, and not at the next check', async () => {
+    const { service, ann, admin } = await setUp({ changeFeedTiming: { checkMs: 3_600_000 } });
+    const draft = { roles: ['auditor'] as const };
+    const here = await personWith(service, ann, { ...draft, email: 'here@example.com' });
+    const there = await personWith(service, ann, { ...draft, email: 'there@example.com' });
+    const [first, second] = [await readNews(service, here), await readNews(service, there)];
+    const disable = { method: 'PATCH', body: { status: 'disabled' } } as const;
+    await admin.send(`/v1/people/${here.person.id}`, disable);
+    await vi.waitFor(() => expect([first.hasEnded(), second.hasEnded()]).toEqual([true, false]), wait);
+    const other = await openStore({ path: join(service.policyFile, '../../var/writ.db') });
+    try {
+      const directory = createDirectory(other.documents, Date.now);
+      const found = await directory.people.find(there.person.id);
+      if (found === null) throw new Error('the person is there');
+      const write = directory.people.put({ ...found.value, status: 'disabled' }, found.version);
+      await directory.change([write], {
+        ...{ who: 'system', what: 'person-changed', subject: there.person.id, before: null, after: null },
+      });
+      await vi.waitFor(() => expect(second.hasEnded()).toBe(true), wait);
+    } finally {
+      await other.close();
+    }
+    expect(service.log.filter((line) => line.includes('"err":null'))).toEqual([]);
+  });
+
   test('when the store cannot say who the person is', async () => {
     const { service, admin } = await setUp();
     const reader = await readNews(service, admin);
