@@ -80,6 +80,7 @@ async function startService(kind: 'full' | 'not-durable' | 'signed'): Promise<St
     // Nobody decides what waits here.
     openRequestsMax: 1_000_000_000,
     rate: { perMinute: 1_000_000_000, burst: 1_000_000_000 },
+    inFlightMax: 2_000,
     log: { level: 'error', stream: process.stderr },
   });
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;

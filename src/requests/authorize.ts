@@ -53,7 +53,9 @@ export type AuthorizeResult =
       readonly decideMicroseconds: number | null;
     }
   | { readonly kind: 'idempotency-mismatch' }
-  | { readonly kind: 'too-many-open' };
+  | { readonly kind: 'too-many-open' }
+  /** The agent or its key is not as `input` has it any more: nothing was stored. */
+  | { readonly kind: 'agent-changed' };
 
 export interface AuthorizerOptions {
   readonly store: Store;

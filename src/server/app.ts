@@ -1,46 +1,30 @@
 // THE OTHER PAGE: the service, apart from listening. A request passes, in this order:
 //
-//   connection      not HTTP, too long in coming            plugins/connection-errors   400 408 431
+//   connection      too many, not HTTP, too long in coming  http-server, plugins/connection-errors   400 408 431 503
+//   its turn        behind earlier ones of its connection   request-gate
 //   request id      on every reply                          plugins/request-id
-//   route           unknown address or method               plugins/errors              404 405
-//   identify        key, state of the agent, rate           identify                    401 403 429
-//     (an ordinary request of an agent that is remembered takes the straight way from the connection: direct)
-//   body            size, then what the route makes of it   routes/*                    400 401
-//   kill switch     before any policy is asked              ask, ../people/switches     403
-//   decide, record  one step, durable before the reply      ask, ../requests            200 400 429
-//   error           whatever was thrown on the way          plugins/errors              500
+//   route           unknown address or method               plugins/errors                           404 405
+//   the checks of its route: routes/*; those of a request for a decision are `checksInOrder` in authorize-handler
+//   error           whatever was thrown on the way          plugins/errors                           500
 //
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in problem.ts.
 
-import type { RequestListener, Server } from 'node:http';
-import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify';
-import { createSignatureVerifier } from '../agents/signature.ts';
+import type { FastifyInstance } from 'fastify';
 import { createAttempts } from '../people/attempts.ts';
 import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
-import { createSwitchBoard } from '../people/switches.ts';
-import { createPlayground, type PlaygroundOptions } from '../playground/playground.ts';
-import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
-import { createDecisions } from '../requests/decisions.ts';
-import { createRequestNews, type RequestNewsDesk } from '../requests/events.ts';
-import { createRequestId } from '../requests/id.ts';
-import { createMetering, type Metering } from '../requests/metering.ts';
-import { createRefusalRecorder } from '../requests/refusal.ts';
+import type { PlaygroundOptions } from '../playground/playground.ts';
+import type { RequestNewsDesk } from '../requests/events.ts';
+import type { Metering } from '../requests/metering.ts';
 import type { PolicyHost } from '../sources/live.ts';
-import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { createAsk, stoppedText } from './ask.ts';
+import type { ChangeFeedTiming } from './change-feed.ts';
 import { type Clock, createClock } from './clock.ts';
-import type { LogLevel } from './config.ts';
-import { createDirect, type Direct } from './direct.ts';
-import { createHints, type HintTiming } from './hints.ts';
-import { createIdentifier } from './identify.ts';
+import { createServerFactory } from './http-server.ts';
 import { createMetrics } from './metrics.ts';
 import { collectOperations } from './openapi.ts';
-import { createOutgoing, type Outgoing, type SmtpOptions } from './outgoing.ts';
-import { createConnectionErrors } from './plugins/connection-errors.ts';
-import { addErrorReplies, sendProblem, toProblem } from './plugins/errors.ts';
-import { addRequestId } from './plugins/request-id.ts';
+import type { SmtpOptions } from './outgoing.ts';
+import { type Base, createParts, defaultPublicUrl, type Parts } from './parts.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { authorizeRoute } from './routes/authorize.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
@@ -50,7 +34,9 @@ import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { plantRoute } from './routes/plants.ts';
 import { requestRoutes } from './routes/requests.ts';
+import { createShell, furnish, type LogOptions } from './shell.ts';
 import type { Tracing } from './tracing.ts';
+import { type WatchedStore, watchStore } from './watched-store.ts';
 
 export interface AppDeps {
   readonly store: Store;
@@ -61,6 +47,12 @@ export interface AppDeps {
   readonly bodyBytesMax: number;
   /** How many requests of one agent may wait for people at the same time. */
   readonly openRequestsMax?: number;
+  /** How many decisions of one agent may be under way at the same time. */
+  readonly inFlightMax?: number;
+  /** How many answers may be held for one agent or person at the same time. */
+  readonly waitsMax?: number;
+  /** How many connections may be open. */
+  readonly connectionsMax?: number;
   readonly log: LogOptions;
   /** Must not go back. */
   readonly clock?: Clock;
@@ -81,168 +73,96 @@ export interface AppDeps {
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
   /** How often readers of news hear something; as it is documented unless said otherwise. */
-  readonly hintTiming?: Partial<HintTiming>;
+  readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
   /** Of the thread in which policies are tried. */
   readonly playground?: Omit<PlaygroundOptions, 'onFailure'>;
-  /** False sends every request the framework's way, with all of its hooks. */
-  readonly isDirect?: boolean;
 }
 
-interface LogOptions {
-  readonly level: LogLevel;
-  /** Takes one line of JSON at a time. */
-  readonly stream: { write(line: string): void };
-}
-
-const defaultRequestTimeoutMs = 30_000;
-const defaultPublicUrl = 'http://localhost';
+const requestTimeoutMsDefault = 30_000;
+const connectionsMaxDefault = 1_000;
 
 /** The service with all its plugins and routes; `listen` and `close` are the caller's. */
 export function createApp(deps: AppDeps): FastifyInstance {
-  const { store, policies, rate, bodyBytesMax } = deps;
   const clock = deps.clock ?? createClock();
+  const watched = watchStore(deps.store);
+  const metrics = createMetrics({ store: deps.store, policies: deps.policies, clock });
   const stopping = new AbortController();
-  const metrics = createMetrics({ store, policies, clock });
-  const connectionErrors = createConnectionErrors((code) => metrics.refused(code));
-  const app = createShell(deps, connectionErrors.handle);
-  connectionErrors.follow(app.server);
-  // An expectation that we do not know may be ignored (RFC 9110); Node would answer it without a body.
-  app.server.on('checkExpectation', (message, response) => app.server.emit('request', message, response));
+  const app = createShell({
+    log: deps.log,
+    bodyBytesMax: deps.bodyBytesMax,
+    serverFactory: createServerFactory({
+      requestTimeoutMs: deps.requestTimeoutMs ?? requestTimeoutMsDefault,
+      connectionsMax: deps.connectionsMax ?? connectionsMaxDefault,
+      onProblem: (code) => metrics.refused(code),
+    }),
+  });
+  const base: Base = { store: watched.store, clock, metrics, log: app.log, stopping: stopping.signal };
+  const parts = createParts(deps, base);
+  connect(parts, watched, deps.policies);
+  addLifecycle(app, parts);
+  const document = collectOperations(app);
+  furnish(app, metrics, stopping);
+  addRoutes(app, { deps, base, parts });
+  app.register(openApiRoute, { document });
+  return app;
+}
 
-  const { identify, recall } = createIdentifier({ store, rate, clock });
-  const verifySignature = createSignatureVerifier({
-    masterKey: store.masterKey,
-    isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,
-    nonces: store.nonces,
-  });
-  const recordRefusal = createRefusalRecorder(store);
-  const requestNews =
-    deps.requestNews ??
-    createRequestNews((err) => app.log.error({ err }, 'what became of a request was not told'));
-  const inForce = () => policies.current();
-  const metering =
-    deps.metering ??
-    createMetering({
-      ...{ meters: store.meters, clock },
-      onFailure: (err) => app.log.error({ err }, 'the past of a meter was not filled in; it stays unknown'),
-    });
-  const statistics = createStatistics({
-    ...{ store: store.statistics, clock },
-    onFailure: (err) => app.log.warn({ err }, 'statistics could not be kept; trying again'),
-  });
-  const hints = createHints({
-    ...{ chain: store.chain, statistics: store.statistics, clock, timing: deps.hintTiming ?? {} },
-    onFailure: (err) => app.log.warn({ err }, 'what has changed was not looked at; trying again'),
-  });
+/** Who hears of what. */
+function connect(
+  { requestNews, changeFeed, waits }: Parts,
+  watched: WatchedStore,
+  policies: AppDeps['policies'],
+): void {
   requestNews.onNews(() => {
-    hints.tell('requests');
-    hints.tell('approvals');
+    changeFeed.tell('requests');
+    changeFeed.tell('approvals');
   });
-  policies.onChange(() => hints.tell('policies'));
-  const authorizer = createAuthorizer({
-    ...{ store, policies: inForce, clock, metering, news: requestNews },
-    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
-    onRecorded: (record) => {
-      statistics.decided(record);
-      hints.tell('requests');
-    },
+  policies.onChange(() => changeFeed.tell('policies'));
+  watched.onChange((what) => {
+    waits.recheck();
+    if (what === 'documents') changeFeed.recheck();
   });
-  const switches = createSwitchBoard({
-    directory: createDirectory(store.documents, clock),
-    steadyMs: () => performance.now(),
-  });
-  const decisions = createDecisions({
-    ...{ store, policies: inForce, clock, metering, news: requestNews },
-    stopped: async (asked) => {
-      const found = await switches.stopping(asked);
-      return found === null ? null : stoppedText(found);
-    },
-  });
+}
 
-  app.decorate('metrics', metrics);
-  app.addHook('onClose', async () => metrics.close());
+/** What begins and ends with the service. */
+function addLifecycle(app: FastifyInstance, { statistics, outgoing, playground, waits }: Parts): void {
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
-  const document = collectOperations(app);
-  addRequestId(app);
-  addErrorReplies(app);
-  app.decorateRequest('identity', null);
-  // A signature covers the bytes as they were sent, and JSON is read strictly: bodies stay bytes until a route reads them.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.addHook('preClose', (done) => {
-    stopping.abort();
-    done();
-  });
-  // A connection that stays open for more requests would hold up the stop.
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (stopping.signal.aborted) reply.header('connection', 'close');
-    done(null, payload);
-  });
-
-  const tracing = deps.tracing ?? null;
-  const ask = createAsk({
-    verifySignature,
-    authorizer,
-    recordRefusal: async (refusal) => {
-      await recordRefusal(refusal);
-      statistics.refused(refusal.atMs);
-    },
-    stopping: switches.stopping,
-    bodyBytesMax,
-    clock,
-    metrics,
-    tracing,
-  });
-  app.register(authorizeRoute, {
-    ...{ identify, ask, bodyBytesMax, clock, metrics },
-    ...{ requests: store.requests, stopping: stopping.signal },
-  });
-  if (deps.isDirect ?? true) {
-    goDirect(
-      app.server,
-      createDirect({ recall, ask, bodyBytesMax, metrics, log: app.log, stopping: stopping.signal }),
-    );
-  }
-  const outgoing = createOutgoing({
-    ...{ store, policies, clock, publicUrl: deps.publicUrl ?? defaultPublicUrl, smtp: deps.smtp ?? null },
-    ...{ arePrivateAddressesAllowed: deps.areWebhooksPrivate ?? false, requests: requestNews, log: app.log },
-  });
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
-  const playground = createPlayground({
-    ...deps.playground,
-    onFailure: (err, summary) => app.log.error({ err }, summary),
-  });
   app.addHook('preClose', async () => playground.close());
-  const management = {
-    ...managementDeps(deps, { clock, outgoing }),
-    playground,
-    switches,
-    decisions,
-    statistics,
-    hints,
-  };
+  app.addHook('onClose', async () => waits.close());
+}
+
+interface Furnished {
+  readonly deps: AppDeps;
+  readonly base: Base;
+  readonly parts: Parts;
+}
+
+function addRoutes(app: FastifyInstance, furnished: Furnished): void {
+  const { deps, base, parts } = furnished;
+  const { store, stopping, metrics } = base;
+  const management = managementDeps(furnished);
+  app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
   app.register(requestRoutes, {
-    ...{ ...management, identify, authorizer, stopping: stopping.signal },
+    ...management,
+    ...parts,
     areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
   });
   app.register(managementRoutes, management);
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
-  app.register(healthRoutes, { store, policies, stopping: stopping.signal });
+  app.register(healthRoutes, { store, stopping, policies: deps.policies });
   app.register(metricsRoute, { metrics });
-  app.register(openApiRoute, { document });
   app.register(dashboardRoutes);
-  return app;
 }
 
 /** The management API works on what people set up. */
-function managementDeps(
-  { store, policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl }: AppDeps,
-  { clock, outgoing }: { readonly clock: Clock; readonly outgoing: Outgoing },
-): Omit<ManagementDeps, 'playground' | 'switches' | 'decisions' | 'statistics' | 'hints'> {
+function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
+  const { policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
+  const { playground, switches, decisions, statistics, changeFeed, outgoing } = parts;
   const directory = createDirectory(store.documents, clock);
   return {
     signInDeps: { directory, attempts: createAttempts(), masterKey: store.masterKey },
@@ -252,51 +172,6 @@ function managementDeps(
     ...{ store, policies, rate, steadyMs: () => performance.now() },
     arePrivateAddressesAllowed: areWebhooksPrivate,
     ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },
+    ...{ playground, switches, decisions, statistics, changeFeed },
   };
 }
-
-/** Ordinary requests for a decision go past the framework; the rest goes on as before. */
-function goDirect(server: Server, direct: Direct): void {
-  const [framework, ...others] = server.listeners('request') as RequestListener[];
-  if (framework === undefined) throw new Error('the framework listens to its server');
-  server.removeAllListeners('request');
-  for (const other of others) server.on('request', other);
-  server.on('request', (message, response) => {
-    if (!direct(message, response)) framework.call(server, message, response);
-  });
-}
-
-/** Fastify as this service sets it up. */
-function createShell(deps: AppDeps, clientErrorHandler: ReturnType<typeof createConnectionErrors>['handle']) {
-  const requestTimeoutMs = deps.requestTimeoutMs ?? defaultRequestTimeoutMs;
-  return Fastify({
-    logger: { level: deps.log.level, stream: deps.log.stream, redact: secretHeaders },
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => createRequestId(Date.now()),
-    bodyLimit: deps.bodyBytesMax,
-    // What a body holds is never changed to fit.
-    ajv: {
-      customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false, allErrors: true },
-    },
-    requestTimeout: requestTimeoutMs,
-    // Node also derives the time for headers from the one given here, which must not be the longer of the two.
-    http: {
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
-      // Looked for in plugins/request-id: Node's own answer has no body.
-      requireHostHeader: false,
-    },
-    // While it stops, what is already under way is answered like any other request.
-    return503OnClosing: false,
-    clientErrorHandler,
-    frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id).header('cache-control', 'no-store');
-      void sendProblem(toProblem(error satisfies FastifyError), request, reply);
-    },
-  });
-}
-
-/** Should a request ever be logged, these stay out. */
-const secretHeaders = ['x-agent-api-key', 'x-service-signature', 'authorization', 'cookie'].flatMap(
-  (name) => [`req.headers["${name}"]`, `headers["${name}"]`],
-);

@@ -25,6 +25,12 @@ export interface Config {
   readonly ratePerMinute: number;
   readonly burst: number;
   readonly bodyBytesMax: number;
+  /** How many connections may be open at the same time. */
+  readonly connectionsMax: number;
+  /** How many decisions of one agent may be under way at the same time. */
+  readonly inFlightMax: number;
+  /** How many answers may be held for one agent or person at the same time. */
+  readonly waitsMax: number;
   /** How many requests of one agent may wait for people at the same time. */
   readonly openRequestsMax: number;
   readonly logLevel: LogLevel;
@@ -60,10 +66,13 @@ export const settings = {
   'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
   data: { default: './var', kind: { is: 'path' } },
   'sandbox.token': { default: null, kind: { is: 'secret' } },
-  'limits.rate_per_minute': { default: 60_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
-  'limits.burst': { default: 10_000, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'requests.open_max': { default: 20, kind: { is: 'integer', from: 1, to: 1_000_000 } },
   'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
+  'limits.in_flight': { default: 256, kind: { is: 'integer', from: 1, to: 2_000 } },
+  'limits.waits': { default: 100, kind: { is: 'integer', from: 1, to: 2_000 } },
+  connections_max: { default: 1_000, kind: { is: 'integer', from: 1, to: 1_000_000 } },
   'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
   'meters.trust_agent_reports': { default: false, kind: { is: 'boolean' } },
   'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
@@ -283,6 +292,9 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     ratePerMinute: number('limits.rate_per_minute'),
     burst: number('limits.burst'),
     bodyBytesMax: number('limits.body_bytes'),
+    connectionsMax: number('connections_max'),
+    inFlightMax: number('limits.in_flight'),
+    waitsMax: number('limits.waits'),
     openRequestsMax: number('requests.open_max'),
     logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
     isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',

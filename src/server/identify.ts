@@ -1,8 +1,11 @@
-// A request's headers into the agent that sent it, active and within its rate. INVARIANT: only an active agent with a
-// good key leaves here; `request.identity` is set as soon as the key is good, so that refusals after it are recorded.
+// A request's headers into the agent that sent it, active and within its rate; and the same agent again, once the whole
+// request is there. INVARIANT: only an active agent with a good key leaves here; `request.identity` is set as soon as the
+// key is good, so that refusals after it are recorded.
 
+import { performance } from 'node:perf_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createAgentMemory } from '../agents/memory.ts';
+import { createAgentCache, type Moment } from '../agents/agent-cache.ts';
+import type { Authentication } from '../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { ProblemError } from './problem.ts';
@@ -28,17 +31,16 @@ export interface IdentifyOptions {
 
 export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-export interface Identifier {
-  /** An `onRequest` hook. Throws a ProblemError: 401, 403 or 429. */
-  readonly identify: Identify;
-  /** The same for a request that passes beyond doubt and at once; null where it is for `identify` to say. */
-  readonly recall: (keyText: string, startedAtMs: number) => Recalled | null;
-}
+/**
+ * Who it is now: the same object where nothing has changed, and then at once. Throws or rejects with a ProblemError
+ * (401, 403) where the agent may not ask any more.
+ */
+export type IdentifyAgain = (headerText: string, before: Identity) => Identity | Promise<Identity>;
 
-export interface Recalled {
-  readonly identity: Identity;
-  /** What the reply is to carry. */
-  readonly headers: Readonly<Record<string, string>>;
+export interface Identifier {
+  /** An `onRequest` hook, before the body is read. Throws a ProblemError: 401, 403 or 429. */
+  readonly identify: Identify;
+  readonly identifyAgain: IdentifyAgain;
 }
 
 interface Exchange {
@@ -53,9 +55,8 @@ const toldMax = 1_000;
 /** Requests with a missing or bad key that one client address may send before the answer becomes 429. */
 const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
 
-/** Both ways share the counters and the memory of who has asked lately. */
 export function createIdentifier({ store, rate, clock }: IdentifyOptions): Identifier {
-  const memory = createAgentMemory(store);
+  const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
   const failures = createRateLimiter('failures', failureLimit);
   /** By key, on the clock of `performance.now`. */
@@ -63,41 +64,37 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 
   async function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const header = request.headers['x-agent-api-key'];
-    const result = await memory.look(typeof header === 'string' ? header : undefined, {
-      nowMs: clock(),
-      steadyMs: request.startedAtMs,
-    });
-    switch (result.kind) {
-      case 'missing':
-      case 'malformed':
-      case 'unknown':
-      case 'expired':
-        return refuse(result.kind, request.clientAddress);
-      case 'disabled':
-        request.identity = result;
-        throw new ProblemError('agent_disabled', 'an operator has disabled this agent');
-      case 'revoked':
-        request.identity = result;
-        throw new ProblemError('agent_revoked', 'this agent has been revoked for good');
-      case 'ok':
-        request.identity = result;
+    const headerText = typeof header === 'string' ? header : undefined;
+    const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    const cached = headerText === undefined ? null : cache.cached(headerText, moment);
+    if (cached === null) {
+      const result = await cache.look(headerText, moment);
+      if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
+      request.identity = result;
+      checkActive(result);
+    } else {
+      request.identity = cached;
     }
-    flagReplacedKey(result, { request, reply });
-    const reading = agents.take(result.agent.id, request.startedAtMs, result.agent);
+    const identity = request.identity;
+    flagReplacedKey(identity, { request, reply });
+    const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
     reply.headers(agents.headers(reading));
     if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
   }
 
-  function recall(keyText: string, startedAtMs: number): Recalled | null {
-    const identity = memory.recall(keyText, { nowMs: clock(), steadyMs: startedAtMs });
-    // A key that has been replaced is flagged where it is looked up.
-    if (identity === null || identity.key.notAfterMs !== null) return null;
-    const reading = agents.take(identity.agent.id, startedAtMs, identity.agent);
-    // What is not within takes nothing, so that it can be asked again.
-    return reading.isWithin ? { identity, headers: agents.headers(reading) } : null;
+  function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
+    const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
+    return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
 
-  return { identify, recall };
+  async function lookAgain(headerText: string, moment: Moment): Promise<Identity> {
+    const result = await cache.look(headerText, moment);
+    if (!('agent' in result)) throw notKnown(result.kind);
+    checkActive(result);
+    return result;
+  }
+
+  return { identify, identifyAgain };
 
   /** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
   function flagReplacedKey({ agent, key }: Identity, { request, reply }: Exchange): void {
@@ -111,15 +108,28 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   /** Good keys behind the same address are never slowed down by this. */
-  function refuse(kind: keyof typeof refusals, address: string): never {
+  function refuseStranger(kind: keyof typeof refusals, address: string): never {
     const reading = failures.take(address, performance.now());
-    if (!reading.isWithin) {
-      const detail = 'this address has sent too many requests without a valid key';
-      throw new ProblemError('too_many_failures', detail, { headers: failures.headers(reading) });
-    }
-    const { code, detail } = refusals[kind];
-    throw new ProblemError(code, detail, { headers: { 'www-authenticate': 'ApiKey realm="writ"' } });
+    if (reading.isWithin) throw notKnown(kind);
+    const detail = 'this address has sent too many requests without a valid key';
+    throw new ProblemError('too_many_failures', detail, { headers: failures.headers(reading) });
   }
+}
+
+function checkActive({ kind }: Extract<Authentication, Identity>): void {
+  switch (kind) {
+    case 'ok':
+      return;
+    case 'disabled':
+      throw new ProblemError('agent_disabled', 'an operator has disabled this agent');
+    case 'revoked':
+      throw new ProblemError('agent_revoked', 'this agent has been revoked for good');
+  }
+}
+
+function notKnown(kind: keyof typeof refusals): ProblemError {
+  const { code, detail } = refusals[kind];
+  return new ProblemError(code, detail, { headers: { 'www-authenticate': 'ApiKey realm="writ"' } });
 }
 
 /** An unknown key and a wrong secret read the same. */

@@ -9,7 +9,7 @@ import { type Grant, grantOf, type OperationName } from '../people/operations.ts
 import type { Actor, Session } from '../people/person.ts';
 import type { SignInDeps } from '../people/sign-in.ts';
 import type { AgentRow } from '../store/records.ts';
-import { jsonType } from './ask.ts';
+import { jsonType } from './authorize-handler.ts';
 import type { Identify } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
 import type { JsonSchema, Operation, Parameter } from './operation.ts';

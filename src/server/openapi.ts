@@ -99,6 +99,7 @@ const connectionProblems = [
   'incomplete_body',
   'request_timeout',
   'headers_too_large',
+  'too_many_connections',
 ] as const;
 
 const everyReply = ['X-Request-ID', 'Cache-Control'] as const;
@@ -108,6 +109,9 @@ const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[
   missing_api_key: ['WWW-Authenticate'],
   invalid_api_key: ['WWW-Authenticate'],
   rate_limited: ['Retry-After'],
+  too_many_in_flight: ['Retry-After'],
+  too_many_waits: ['Retry-After'],
+  too_many_connections: ['Retry-After'],
   too_many_attempts: ['Retry-After'],
   playground_busy: ['Retry-After'],
   not_signed_in: ['WWW-Authenticate'],

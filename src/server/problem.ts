@@ -38,10 +38,13 @@ export const problems = {
   too_many_streams: { status: 429, title: 'Too many streams are open' },
   too_many_failures: { status: 429, title: 'Too many requests without a valid API key' },
   too_many_open_requests: { status: 429, title: 'Too many requests wait for people' },
+  too_many_in_flight: { status: 429, title: 'Too many requests of the agent are under way' },
+  too_many_waits: { status: 429, title: 'Too many answers are held at the same time' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
   playground_busy: { status: 429, title: 'Too much is tried at the same time' },
   internal_error: { status: 500, title: 'The service made a mistake' },
   record_failed: { status: 500, title: 'The request could not be recorded' },
+  too_many_connections: { status: 503, title: 'Too many connections are open' },
   playground_failed: { status: 503, title: 'The playground has no answer' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;
 

@@ -127,37 +127,30 @@ describe('an agent', () => {
     expect(JSON.stringify(items)).not.toMatch(/digest|writ_/);
   });
 
-  test.each([true, false])(
-    'has its own rate from the next request on; the straight way: %s',
-    async (isDirect) => {
-      const service = await startService({ isDirect });
-      const ann = await tokenClient(service, await firstAdmin(service));
-      const path = `/v1/agents/${service.agent.id}`;
-      const limit = async (own: object) => (await ann.send(path, { method: 'PATCH', body: own })).body;
-      const asked = async () => {
-        const reply = await authorize(service);
-        return [reply.status, reply.headers.get('ratelimit-policy')];
-      };
-      expect(await asked()).toEqual([200, '"agent";q=10000;w=10']);
-      expect(await limit({ rate_per_minute: 1, burst: 3 })).toMatchObject({ rate_per_minute: 1, burst: 3 });
-      const replies = [await asked(), await asked(), await asked(), await asked()];
-      expect(replies).toEqual([200, 200, 200, 429].map((status) => [status, '"agent";q=3;w=180']));
-      expect(await limit({ burst: null, tags: ['calm'] })).toMatchObject({ rate_per_minute: 1, burst: null });
-      expect(await asked()).toEqual([200, '"agent";q=10000;w=600000']);
-      await limit({ rate_per_minute: null });
-      expect(await asked()).toEqual([200, '"agent";q=10000;w=10']);
-      for (const wrong of [0, -1, 1.5, '9', 1_000_000_001]) {
-        const answer = await ann.send(path, { method: 'PATCH', body: { rate_per_minute: wrong } });
-        expect([wrong, answer.status, answer.body.errors[0].pointer]).toEqual([
-          wrong,
-          400,
-          '/rate_per_minute',
-        ]);
-      }
-      const [change] = await service.store.chain.changes({ beforeSequence: null, countMax: 1 });
-      expect(JSON.parse(change?.beforeJson ?? '')).toMatchObject({ ratePerMinute: 1, burst: null });
-    },
-  );
+  test('has its own rate from the next request on', async () => {
+    const service = await startService();
+    const ann = await tokenClient(service, await firstAdmin(service));
+    const path = `/v1/agents/${service.agent.id}`;
+    const limit = async (own: object) => (await ann.send(path, { method: 'PATCH', body: own })).body;
+    const asked = async () => {
+      const reply = await authorize(service);
+      return [reply.status, reply.headers.get('ratelimit-policy')];
+    };
+    expect(await asked()).toEqual([200, '"agent";q=10000;w=10']);
+    expect(await limit({ rate_per_minute: 1, burst: 3 })).toMatchObject({ rate_per_minute: 1, burst: 3 });
+    const replies = [await asked(), await asked(), await asked(), await asked()];
+    expect(replies).toEqual([200, 200, 200, 429].map((status) => [status, '"agent";q=3;w=180']));
+    expect(await limit({ burst: null, tags: ['calm'] })).toMatchObject({ rate_per_minute: 1, burst: null });
+    expect(await asked()).toEqual([200, '"agent";q=10000;w=600000']);
+    await limit({ rate_per_minute: null });
+    expect(await asked()).toEqual([200, '"agent";q=10000;w=10']);
+    for (const wrong of [0, -1, 1.5, '9', 1_000_000_001]) {
+      const answer = await ann.send(path, { method: 'PATCH', body: { rate_per_minute: wrong } });
+      expect([wrong, answer.status, answer.body.errors[0].pointer]).toEqual([wrong, 400, '/rate_per_minute']);
+    }
+    const [change] = await service.store.chain.changes({ beforeSequence: null, countMax: 1 });
+    expect(JSON.parse(change?.beforeJson ?? '')).toMatchObject({ ratePerMinute: 1, burst: null });
+  });
 
   test('signs from the next request on', async () => {
     const { service, ann } = await startWithAdmin();

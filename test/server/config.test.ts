@@ -33,8 +33,8 @@ test('defaults', () => {
       },
       ...{
         sandboxToken: null,
-        ratePerMinute: 60_000,
-        burst: 10_000,
+        ratePerMinute: 600,
+        burst: 100,
         bodyBytesMax: 262_144,
         openRequestsMax: 20,
         logLevel: 'info',

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { rememberedMsMax } from '../../src/agents/memory.ts';
+import { cachedMsMax } from '../../src/agents/agent-cache.ts';
 import { setSigning } from '../../src/agents/registry.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -156,7 +156,7 @@ describe('the store', () => {
     writeFileSync(path, Buffer.alloc(readFileSync(path).length, 0xa5));
     truncateSync(`${path}-wal`, 0);
     // Until then the agent is remembered, and nothing of the file is read.
-    await pause(rememberedMsMax + 200);
+    await pause(cachedMsMax + 200);
     for (let count = 0; count < 5; count++) {
       const reply = await authorize(service);
       expect(reply.status).toBeGreaterThanOrEqual(400);

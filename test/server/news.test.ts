@@ -8,8 +8,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDirectory } from '../../src/people/directory.ts';
 import type { Person } from '../../src/people/person.ts';
 import { createSwitchBoard } from '../../src/people/switches.ts';
-import { createHintStream } from '../../src/server/hint-stream.ts';
-import { streamsOfPersonMax } from '../../src/server/hints.ts';
+import { streamsOfPersonMax } from '../../src/server/change-feed.ts';
+import { createChangeStream } from '../../src/server/change-stream.ts';
 import { openStore } from '../../src/store/open.ts';
 import { readNews } from './hint-reader.ts';
 import { type Client, firstAdmin, personWith, signedIn, tokenClient } from './person-client.ts';
@@ -17,9 +17,9 @@ import { authorize, policyText, problemOf, type Service, startService } from './
 
 const wait = { timeout: 15_000, interval: 20 };
 /** Looked at often, so that a test need not wait. */
-const hintTiming = { checkMs: 100 };
+const changeFeedTiming = { checkMs: 100 };
 
-async function setUp(changes: Parameters<typeof startService>[0] = { hintTiming }) {
+async function setUp(changes: Parameters<typeof startService>[0] = { changeFeedTiming }) {
   const service = await startService(changes);
   const ann = await firstAdmin(service);
   return { service, ann, admin: await tokenClient(service, ann) };
@@ -80,7 +80,7 @@ describe('a stream', () => {
   });
 
   test('tells many changes by few hints, and the last one always', async () => {
-    const { service, admin } = await setUp({ hintTiming: { everyMs: 300 } });
+    const { service, admin } = await setUp({ changeFeedTiming: { everyMs: 300 } });
     const reader = await readNews(service, admin);
     const until = performance.now() + 1_500;
     let lastAt = 0;
@@ -98,7 +98,7 @@ describe('a stream', () => {
   });
 
   test('shows that it is there when nothing happens', async () => {
-    const { service, admin } = await setUp({ hintTiming: { signOfLifeMs: 50 } });
+    const { service, admin } = await setUp({ changeFeedTiming: { signOfLifeMs: 50 } });
     const reader = await readNews(service, admin);
     await vi.waitFor(() => expect(reader.text()).toContain(': \n\n: \n\n'), wait);
     expect(reader.heard).toEqual([]);
@@ -185,7 +185,7 @@ describe('it ends', () => {
 
   test('when a session that nobody uses is over: to listen is no use of it', async () => {
     let nowMs = Date.now();
-    const { service } = await setUp({ hintTiming, clock: () => nowMs });
+    const { service } = await setUp({ changeFeedTiming, clock: () => nowMs });
     const reader = await readNews(service, await signedIn(service, 'ann@example.com'));
     for (let minutes = 0; minutes < 55; minutes += 5) {
       nowMs += 5 * 60_000;
@@ -195,6 +195,31 @@ describe('it ends', () => {
     expect(reader.hasEnded()).toBe(false);
     nowMs += 6 * 60_000;
     await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
+  });
+
+  test('at once when the person is disabled, here or by another process, and not at the next check', async () => {
+    const { service, ann, admin } = await setUp({ changeFeedTiming: { checkMs: 3_600_000 } });
+    const draft = { roles: ['auditor'] as const };
+    const here = await personWith(service, ann, { ...draft, email: 'here@example.com' });
+    const there = await personWith(service, ann, { ...draft, email: 'there@example.com' });
+    const [first, second] = [await readNews(service, here), await readNews(service, there)];
+    const disable = { method: 'PATCH', body: { status: 'disabled' } } as const;
+    await admin.send(`/v1/people/${here.person.id}`, disable);
+    await vi.waitFor(() => expect([first.hasEnded(), second.hasEnded()]).toEqual([true, false]), wait);
+    const other = await openStore({ path: join(service.policyFile, '../../var/writ.db') });
+    try {
+      const directory = createDirectory(other.documents, Date.now);
+      const found = await directory.people.find(there.person.id);
+      if (found === null) throw new Error('the person is there');
+      const write = directory.people.put({ ...found.value, status: 'disabled' }, found.version);
+      await directory.change([write], {
+        ...{ who: 'system', what: 'person-changed', subject: there.person.id, before: null, after: null },
+      });
+      await vi.waitFor(() => expect(second.hasEnded()).toBe(true), wait);
+    } finally {
+      await other.close();
+    }
+    expect(service.log.filter((line) => line.includes('"err":null'))).toEqual([]);
   });
 
   test('when the store cannot say who the person is', async () => {
@@ -216,7 +241,7 @@ describe('it ends', () => {
 
 describe('who does not read', () => {
   test('is cut off at the second sign of life, and little waits until then', async () => {
-    const stream = createHintStream();
+    const stream = createChangeStream();
     await pause();
     for (let count = 0; count < 10_000; count += 1) stream.hint(`kind${count % 6}`, String(count));
     expect(stream.body.readableLength).toBeLessThan(4_096);
@@ -227,7 +252,7 @@ describe('who does not read', () => {
   });
 
   test('is cut off over a real connection, too, which takes what its buffers hold', async () => {
-    const stream = createHintStream();
+    const stream = createChangeStream();
     let reply: ServerResponse | null = null;
     const server = createServer((_request, response) => {
       reply = response;
@@ -250,7 +275,7 @@ describe('who does not read', () => {
   });
 
   test('is in the way of nobody else', async () => {
-    const { service, admin } = await setUp({ hintTiming: { everyMs: 0 } });
+    const { service, admin } = await setUp({ changeFeedTiming: { everyMs: 0 } });
     const [deaf, other] = [await readNews(service, admin), await readNews(service, admin)];
     deaf.pause();
     for (let round = 0; round < 100; round += 1) {
@@ -262,7 +287,7 @@ describe('who does not read', () => {
 });
 
 test('five hundred hear of a request, which is answered as ever', { timeout: 60_000 }, async () => {
-  const { service, ann } = await setUp({ hintTiming: {} });
+  const { service, ann } = await setUp({ changeFeedTiming: {} });
   const clients: Client[] = [];
   const directory = createDirectory(service.store.documents, Date.now);
   for (let count = 0; count < 25; count += 1) {

@@ -118,6 +118,28 @@ function followDocument(app: FastifyInstance): Followed {
     for (const fault of faults) undocumented.push(`${request.method} ${route} ${reply.statusCode}: ${fault}`);
     return payload;
   });
+  // A decision is written past the hook.
+  app.server.on('request', ({ method, url }, response) => {
+    if (method !== 'POST' || url !== '/v1/authorize') return;
+    const end = response.end.bind(response) as (payload?: unknown) => typeof response;
+    const writeHead = response.writeHead.bind(response);
+    let written: Readonly<Record<string, unknown>> = {};
+    response.writeHead = ((status: number, headers: Record<string, string>) => {
+      written = headers;
+      return writeHead(status, headers);
+    }) as typeof response.writeHead;
+    response.end = ((payload: unknown) => {
+      const operation = document?.paths[url]?.post;
+      if (document !== null && operation !== undefined && response.statusCode === 200) {
+        const faults = undocumentedIn(document, operation, {
+          reply: { statusCode: 200, getHeaders: () => written },
+          payload,
+        });
+        for (const fault of faults) undocumented.push(`${method} ${url} 200: ${fault}`);
+      }
+      return end(payload);
+    }) as typeof response.end;
+  });
   const start = async () => {
     document = (await app.inject('/openapi.json')).json<OpenApiDocument>();
   };

@@ -25,9 +25,9 @@ async function makeRoom({ store, agent }: Service): Promise<void> {
   await store.agents.describe({ ...agent, agentId, name: 'first', atMs: Date.now() });
 }
 
-describe.each([true, false])('on the straight way: %s', (isDirect) => {
+describe('a request for a decision', () => {
   test('what is stopped is refused at once, on record, until it is turned off', async () => {
-    const service = await startService({ isDirect });
+    const service = await startService();
     const operator = await tokenClient(service, await firstAdmin(service));
     expect(await outcomeOf(service)).toBe('granted');
     for (const scope of ['all', 'tier:low', 'area:demo', `agent:${service.agent.id}`]) {
@@ -55,7 +55,7 @@ describe.each([true, false])('on the straight way: %s', (isDirect) => {
         return await first.store.documents.list(page);
       },
     };
-    const service = await startService({ isDirect, store: { ...first.store, documents } });
+    const service = await startService({ store: { ...first.store, documents } });
     const sent = { key: first.apiKey, body: allowBody };
     expect((await authorize(service, sent)).status).toBe(200);
     failing.isOn = true;

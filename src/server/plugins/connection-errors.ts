@@ -1,7 +1,7 @@
 // What never becomes a request (bytes that are not HTTP, headers without end, a body that stops) into an error reply
 // written to the socket. INVARIANT: it never overtakes the reply to an earlier request on the same connection.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRequestId } from '../../requests/id.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../problem.ts';
@@ -12,19 +12,17 @@ interface Exchange {
 }
 
 export interface ConnectionErrors {
-  /** Fastify's `clientErrorHandler`. */
+  /** Of Node's `clientError`. */
   readonly handle: (error: Error & { readonly code?: string }, socket: Socket) => void;
-  /** Follows which request came last on each connection. */
-  readonly follow: (server: Server) => void;
+  /** Keeps in mind which request came last on each connection. */
+  readonly note: (message: IncomingMessage, response: ServerResponse) => void;
 }
 
 /** `onProblem` is told of each reply. */
 export function createConnectionErrors(onProblem: (code: ProblemCode) => void): ConnectionErrors {
   const latest = new WeakMap<Socket, Exchange>();
   return {
-    follow: (server) => {
-      server.on('request', (message, response) => latest.set(message.socket, { message, response }));
-    },
+    note: (message, response) => void latest.set(message.socket, { message, response }),
     handle: (error, socket) => {
       const reply = () => {
         const code = codeOf(error);
@@ -64,10 +62,12 @@ const details = {
   headers_too_large: 'send fewer or shorter headers',
   request_timeout: 'send the whole request without a pause',
   incomplete_body: 'the connection ended before the request did',
+  too_many_connections: 'try again in a moment',
   malformed_request: 'what was sent cannot be read as HTTP/1.1',
 } as const satisfies Partial<Record<ProblemCode, string>>;
 
-function rawReply(code: ProblemCode): string {
+/** An error reply as it is written to a connection that has no request. */
+export function rawReply(code: ProblemCode): string {
   const { status, title } = problems[code];
   const id = createRequestId(Date.now());
   const detail = code in details ? details[code as keyof typeof details] : title;
@@ -79,6 +79,7 @@ function rawReply(code: ProblemCode): string {
     `x-request-id: ${id}`,
     'cache-control: no-store',
     'connection: close',
+    ...(status === 503 ? ['retry-after: 1'] : []),
     '',
     body,
   ].join('\r\n');

@@ -34,6 +34,6 @@ export function addRequestId(app: FastifyInstance): void {
 }
 
 /** The client's own id where it sent a good one. */
-export function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
+function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
   return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
 }

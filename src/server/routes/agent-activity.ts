@@ -160,7 +160,7 @@ const activityExample = {
   last_used_at: '2026-03-02T10:05:00.000Z',
   days: [{ at: '2026-03-02T00:00:00.000Z', ...{ allow: 41, deny: 2, escalate: 1, reauth: 0, refused: 0 } }],
   open_requests: 1,
-  rate: { per_minute: 60_000, burst: 10_000, is_own: false },
+  rate: { per_minute: 600, burst: 100, is_own: false },
 };
 
 const usualSchema = objectSchema({

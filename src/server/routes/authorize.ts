@@ -1,88 +1,91 @@
-// POST /v1/authorize: may this agent do this now? Every check of a request stands here and in ask.ts in its order; the
-// first that fails is the reply. INVARIANT: a body that fails never reaches a policy, and no reply leaves before its
-// record.
+// POST /v1/authorize: may this agent do this now? `checksInOrder` lists the checks of a request. An ordinary Fastify route
+// but for two things that cost: it reads the body by itself, and writes the reply of a decision in one piece. INVARIANT: a
+// body that fails never reaches a policy, and no reply leaves before its record.
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type RequestView, replyView } from '../../requests/reply.ts';
 import { standingOf } from '../../requests/standing.ts';
-import type { RequestStore } from '../../store/store.ts';
-import { type Ask, type Asked, contentTypeFault } from '../ask.ts';
+import {
+  type AuthorizeCall,
+  type AuthorizeHandler,
+  checksInOrder,
+  contentTypeFault,
+} from '../authorize-handler.ts';
+import { createBodyReader } from '../body-reader.ts';
+import { createDecisionReplies } from '../decision-replies.ts';
 import { actionKeyLengthMax } from '../envelope.ts';
-import type { Identify } from '../identify.ts';
+import type { Identify, IdentifyAgain } from '../identify.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation, Parameter } from '../operation.ts';
 import { sendProblem, toProblem } from '../plugins/errors.ts';
 import { ProblemError } from '../problem.ts';
 import { viewExample, viewSchema } from '../request-view.ts';
-import { preferHeader, waitAsAsked } from '../wait.ts';
-
-export const authorizePath = '/v1/authorize';
+import { preferHeader, type Wait, type Waits } from '../wait.ts';
 
 export interface AuthorizeRouteOptions {
   readonly identify: Identify;
-  readonly ask: Ask;
+  readonly identifyAgain: IdentifyAgain;
+  readonly authorizeHandler: AuthorizeHandler;
+  readonly waits: Waits;
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
-  /** Where a request that waits for people is looked up again. */
-  readonly requests: Pick<RequestStore, 'history'>;
-  /** Ends every wait, so that the service can stop. */
   readonly stopping: AbortSignal;
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, ask, bodyBytesMax, clock, metrics } = options;
+  const { identify, identifyAgain, authorizeHandler, waits, bodyBytesMax, clock, metrics } = options;
+  const replyWith = createDecisionReplies(options.stopping);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', createBodyReader(bodyBytesMax));
 
   app.route({
     method: 'POST',
-    url: authorizePath,
+    url: '/v1/authorize',
     config: { operation: describeOperation(bodyBytesMax) },
-    schema: { response: { 200: viewSchema } },
-    // 1. Who: the key (401), the agent's state (403), its rate (429).
     onRequest: identify,
-    // 2. The size of the body (400), while it is being read.
-    bodyLimit: bodyBytesMax,
-    handler: async (request, reply) => {
-      const asked = askedOf(request);
-      // 3. What the body claims to be (400).
-      const fault = contentTypeFault(request.headers);
-      if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
-      // 3. to 8. What it is and says, its signature, whether it is stopped, the decision on disk.
-      const view = await ask.decide(asked, bodyOf(request) ?? Buffer.alloc(0));
-      return view.status === 'pending' ? await whilePending(view, { request, reply }) : view;
+    handler(request, reply) {
+      decide(request, reply).then(
+        (view) => replyWith(view, reply),
+        (error: unknown) => reply.send(error),
+      );
     },
   });
 
-  /** 9. For a pending request, where it stands; at once, or after the wait that the client asks for. */
-  async function whilePending(
-    view: RequestView,
-    exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  ): Promise<RequestView> {
-    const look = async () => {
-      const history = await options.requests.history(view.request_id);
-      return history === null ? null : replyView(standingOf(history), clock());
-    };
-    const latest = await waitAsAsked(view, exchange, { look, stopping: options.stopping });
-    if (latest.status === 'pending') exchange.reply.header('location', locationOf(view));
-    return latest;
+  async function decide(request: FastifyRequest, reply: FastifyReply): Promise<RequestView> {
+    const call = callOf(request);
+    const fault = contentTypeFault(request.headers);
+    if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
+    // Before the decision: whoever may not wait is told while nothing has happened.
+    const wait = waits.begin({ request, reply }, call.identity.agent.id);
+    const view = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
+    return wait === null || view.status !== 'pending' ? view : await whilePending(view, call, wait);
+  }
+
+  /** For a pending request, how it stands after the wait that the client asks for. */
+  async function whilePending(view: RequestView, call: AuthorizeCall, wait: Wait): Promise<RequestView> {
+    const keyText = String(call.headers['x-agent-api-key']);
+    let { identity } = call;
+    return await wait.until(view, {
+      requestId: view.request_id,
+      view: (history) => replyView(standingOf(history), clock()),
+      recheck: async () => {
+        identity = await identifyAgain(keyText, identity);
+      },
+    });
   }
 
   // A request of a known agent that is refused is recorded too, before the reply.
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const problem = toProblem(error);
     metrics.took(performance.now() - request.startedAtMs);
-    if (request.identity !== null) await ask.refuse(problem, askedOf(request), bodyOf(request));
+    if (request.identity !== null) await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
     return sendProblem(problem, request, reply);
   });
 }
 
-/** Where a request is looked up again. */
-export function locationOf(view: RequestView): string {
-  return `/v1/requests/${view.request_id}`;
-}
-
-function askedOf(request: FastifyRequest): Asked {
+function callOf(request: FastifyRequest): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
   if (identity === null) throw new Error('identify comes before the handler');
   return { identity, headers, url, id, clientAddress, startedAtMs };
@@ -119,12 +122,13 @@ const headers: readonly Parameter[] = [
   preferHeader,
 ];
 
+const checksText = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
+
 function describeOperation(bodyBytesMax: number): Operation {
   return {
     id: 'authorize',
     summary: 'May this agent do this now?',
-    description:
-      'A DENY is an answer and not an error. Checks run in this order, and the first that fails is the reply: key, state of the agent, rate, size, content type, JSON, envelope, signature, headers, kill switch, idempotency. Whatever fails inside is 500, and nothing was granted.',
+    description: `A DENY is an answer and not an error. Checks run in this order, and the first that fails is the reply: ${checksText}. Whatever fails inside is 500, and nothing was granted.`,
     security: 'agentKey',
     parameters: headers,
     body: {
@@ -156,6 +160,8 @@ function describeOperation(bodyBytesMax: number): Operation {
         'rate_limited',
         'too_many_failures',
         'too_many_open_requests',
+        'too_many_in_flight',
+        'too_many_waits',
         'internal_error',
         'record_failed',
       ] as const),

@@ -3,29 +3,29 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import { type Hints, hintKinds, streamsOfPersonMax } from '../hints.ts';
+import { type ChangeFeed, changeKinds, streamsOfPersonMax } from '../change-feed.ts';
 import { stillIn } from '../identify-person.ts';
 import { actorOf, manage } from '../manage.ts';
 import { ProblemError } from '../problem.ts';
 
 export interface NewsRouteOptions {
   readonly signInDeps: SignInDeps;
-  readonly hints: Hints;
+  readonly changeFeed: ChangeFeed;
 }
 
 export async function newsRoutes(
   app: FastifyInstance,
-  { signInDeps: deps, hints }: NewsRouteOptions,
+  { signInDeps: deps, changeFeed }: NewsRouteOptions,
 ): Promise<void> {
   // A stop does not wait for readers.
-  app.addHook('preClose', async () => hints.close());
+  app.addHook('preClose', async () => changeFeed.close());
 
   manage(app, deps, {
     ...{ method: 'GET', url: '/v1/news', access: 'signed-in' },
     operation: {
       id: 'followNews',
       summary: 'Server-Sent Events that say what kind of thing has changed',
-      description: `Events are ${Object.keys(hintKinds).join(', ')}, as far as one may see the things; \`data\` is \`{"at": time}\`. An event is a hint to look again, and of each kind one comes in half a second at most; look at all when the stream opens. It ends when the session or token does, and when the service stops. At most ${streamsOfPersonMax} streams of a person are open.`,
+      description: `Events are ${Object.keys(changeKinds).join(', ')}, as far as one may see the things; \`data\` is \`{"at": time}\`. An event is a hint to look again, and of each kind one comes in half a second at most; look at all when the stream opens. It ends when the session or token does, and when the service stops. At most ${streamsOfPersonMax} streams of a person are open.`,
       replies: {
         200: {
           ...{ description: 'The stream', contentType: 'text/event-stream', headers: ['X-Accel-Buffering'] },
@@ -38,7 +38,7 @@ export async function newsRoutes(
       const { request, reply } = call;
       const isHead = request.method === 'HEAD';
       const look = () => stillIn(deps, request);
-      const body = isHead ? Readable.from([]) : await hints.open(actorOf(call), { look });
+      const body = isHead ? Readable.from([]) : await changeFeed.open(actorOf(call), { look });
       if (body === null) {
         throw new ProblemError('too_many_streams', `close one of your ${streamsOfPersonMax} streams first`);
       }

@@ -2,52 +2,63 @@
 // became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not for
 // whoever asks and none at all look the same.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isControlOwner } from '../../agents/control-owner.ts';
 import { recordName } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import type { Authorizer } from '../../requests/authorize.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { requestDetail, requestSummary } from '../../requests/reply.ts';
+import { type RequestDetail, requestDetail, requestSummary } from '../../requests/reply.ts';
 import { type Standing, standingOf } from '../../requests/standing.ts';
-import type { Store } from '../../store/store.ts';
+import type { RequestHistory, Store } from '../../store/store.ts';
 import { detailOf, groupsOf, requestNotFound } from '../decided-view.ts';
-import type { Identify } from '../identify.ts';
+import type { Identify, IdentifyAgain } from '../identify.ts';
+import { stillIn } from '../identify-person.ts';
 import { actorOf, type Call, manage } from '../manage.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../page.ts';
+import { ProblemError } from '../problem.ts';
 import { nextRequests, readAskedRequests, requestFilters } from '../request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../request-view.ts';
 import { idParameter, objectSchema } from '../schemas.ts';
-import { preferHeader, waitAsAsked } from '../wait.ts';
+import { preferHeader, type Waits } from '../wait.ts';
 
 export interface RequestRouteOptions {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly identify: Identify;
-  readonly authorizer: Authorizer;
   readonly decisions: Decisions;
   /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
   readonly areAgentReportsTrusted: boolean;
-  /** Ends every wait, so that the service can stop. */
-  readonly stopping: AbortSignal;
+  readonly identifyAgain: IdentifyAgain;
+  readonly waits: Waits;
 }
 
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
 
 export async function requestRoutes(app: FastifyInstance, options: RequestRouteOptions): Promise<void> {
-  const { signInDeps: deps, store, identify, authorizer, decisions, stopping } = options;
+  const { signInDeps: deps, store, identify, identifyAgain, decisions, waits } = options;
   const { areAgentReportsTrusted } = options;
   const { clock } = deps.directory;
 
   /** The request as the caller may see it; null where it is none, or not for them. */
-  async function look(call: Call<unknown>) {
-    const id = call.params.id ?? '';
-    if (call.agent !== null) return await authorizer.find(id, call.agent.id);
-    const history = await store.requests.history(id);
+  async function viewFor(call: Call<unknown>, history: RequestHistory | null): Promise<RequestDetail | null> {
     const standing = history === null ? null : standingOf(history);
     return standing !== null && (await isFor(store, call, standing))
       ? requestDetail(standing, clock())
       : null;
+  }
+
+  /** Throws or rejects where the caller may not ask any more. */
+  function recheckOf({ request, agent }: Call<unknown>): () => unknown {
+    let { identity } = request;
+    return async () => {
+      if (agent === null || identity === null) return await checkStillIn(request);
+      identity = await identifyAgain(String(request.headers['x-agent-api-key']), identity);
+    };
+  }
+
+  async function checkStillIn(request: FastifyRequest): Promise<void> {
+    if ((await stillIn(deps, request)) === null)
+      throw new ProblemError('not_signed_in', 'the session or token has ended during the wait');
   }
 
   manage(app, deps, {
@@ -86,13 +97,16 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
           headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires', 'Preference-Applied'],
         },
       },
-      problems: ['request_not_found'],
+      problems: ['request_not_found', 'too_many_waits'],
     },
     handle: async (call) => {
-      const found = await look(call);
+      const requestId = call.params.id ?? '';
+      const found = await viewFor(call, await store.requests.history(requestId));
       if (found === null) throw requestNotFound();
-      const { request, reply } = call;
-      return await waitAsAsked(found, { request, reply }, { look: () => look(call), stopping });
+      const wait = waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
+      if (wait === null) return found;
+      const view = (history: RequestHistory) => viewFor(call, history);
+      return await wait.until(found, { requestId, view, recheck: recheckOf(call) });
     },
   });
 

@@ -3,7 +3,7 @@
 
 import { Readable } from 'node:stream';
 
-export interface HintStream {
+export interface ChangeStream {
   /** The body of the reply. */
   readonly body: Readable;
   /** That something of the kind has changed. */
@@ -18,7 +18,7 @@ const retryMs = 2_000;
 /** So little is made ahead of what the client reads, besides what Node and the operating system take. */
 const aheadBytes = 1_024;
 
-export function createHintStream(): HintStream {
+export function createChangeStream(): ChangeStream {
   /** By kind, when. */
   const waiting = new Map<string, string>();
   let isWanted = false;

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { type AgentCache, cachedMsMax, createAgentCache } from '../../src/agents/agent-cache.ts';
 import { createApiKey } from '../../src/agents/keys.ts';
-import { type AgentMemory, createAgentMemory, rememberedMsMax } from '../../src/agents/memory.ts';
 import { addAgent, authenticate, rotateKey } from '../../src/agents/registry.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -25,81 +25,81 @@ async function start() {
 async function register(store: Store, name: string) {
   const added = await addAgent(store, { name, riskTier: 'low', controlOwner: 'ops', tags: [] }, startMs);
   if (added.kind !== 'added') throw new Error('the agent could not be added');
-  return { store, agent: added.agent, apiKey: added.apiKey, memory: createAgentMemory(store) };
+  return { store, agent: added.agent, apiKey: added.apiKey, cache: createAgentCache(store) };
 }
 
 const at = (steadyMs: number, nowMs = startMs) => ({ steadyMs, nowMs });
 
 /** As the service does it: remembered, or else looked up. */
-async function kindOf(memory: AgentMemory, text: string, moment: ReturnType<typeof at>): Promise<string> {
-  return memory.recall(text, moment) === null ? (await memory.look(text, moment)).kind : 'ok';
+async function kindOf(cache: AgentCache, text: string, moment: ReturnType<typeof at>): Promise<string> {
+  return cache.cached(text, moment) === null ? (await cache.look(text, moment)).kind : 'ok';
 }
 
 test('an agent that was let in is remembered for a moment, and its use is noted', async () => {
-  const { store, agent, apiKey, memory } = await start();
-  expect(memory.recall(apiKey, at(0))).toBeNull();
-  await memory.look(apiKey, at(0));
+  const { store, agent, apiKey, cache } = await start();
+  expect(cache.cached(apiKey, at(0))).toBeNull();
+  await cache.look(apiKey, at(0));
   const noteUse = vi.spyOn(store.agents, 'noteUse');
-  expect(memory.recall(apiKey, at(rememberedMsMax - 1))).toMatchObject({ agent, key: { agentId: agent.id } });
+  expect(cache.cached(apiKey, at(cachedMsMax - 1))).toMatchObject({ agent, key: { agentId: agent.id } });
   expect(noteUse).toHaveBeenCalledOnce();
-  expect(memory.recall(apiKey, at(rememberedMsMax))).toBeNull();
+  expect(cache.cached(apiKey, at(cachedMsMax))).toBeNull();
 });
 
 test('a key of the same name with another secret is not the one that is remembered', async () => {
-  const { apiKey, memory } = await start();
-  await memory.look(apiKey, at(0));
+  const { apiKey, cache } = await start();
+  await cache.look(apiKey, at(0));
   const other = createApiKey().text;
-  expect(memory.recall(apiKey.slice(0, 13) + other.slice(13), at(0))).toBeNull();
-  expect(memory.recall(apiKey.slice(0, -1), at(0))).toBeNull();
-  expect(memory.recall(`${apiKey}0`, at(0))).toBeNull();
-  expect(memory.recall('', at(0))).toBeNull();
-  expect(memory.recall(apiKey, at(0))).not.toBeNull();
+  expect(cache.cached(apiKey.slice(0, 13) + other.slice(13), at(0))).toBeNull();
+  expect(cache.cached(apiKey.slice(0, -1), at(0))).toBeNull();
+  expect(cache.cached(`${apiKey}0`, at(0))).toBeNull();
+  expect(cache.cached('', at(0))).toBeNull();
+  expect(cache.cached(apiKey, at(0))).not.toBeNull();
 });
 
 test.each(['disabled', 'revoked'] as const)('%s here: refused from the next request on', async (status) => {
-  const { store, agent, apiKey, memory } = await start();
-  await memory.look(apiKey, at(0));
+  const { store, agent, apiKey, cache } = await start();
+  await cache.look(apiKey, at(0));
   await store.agents.setStatus({ agentId: agent.id, status, atMs: startMs });
-  expect(await kindOf(memory, apiKey, at(0))).toBe(status);
+  expect(await kindOf(cache, apiKey, at(0))).toBe(status);
 });
 
 test('what is found while a change is under way is not kept beyond it', async () => {
-  const { store, agent, apiKey, memory } = await start();
+  const { store, agent, apiKey, cache } = await start();
   const change = store.agents.setStatus({ agentId: agent.id, status: 'revoked', atMs: startMs });
   // The writer has not stored it yet, so the store still says what was.
-  await memory.look(apiKey, at(0));
+  await cache.look(apiKey, at(0));
   await change;
-  expect(await kindOf(memory, apiKey, at(0))).toBe('revoked');
+  expect(await kindOf(cache, apiKey, at(0))).toBe('revoked');
 });
 
 test('revoked by another process: refused within the time that is promised', async () => {
-  const { path, agent, apiKey, memory } = await start();
-  expect(rememberedMsMax).toBeLessThanOrEqual(1_000);
-  await memory.look(apiKey, at(0));
+  const { path, agent, apiKey, cache } = await start();
+  expect(cachedMsMax).toBeLessThanOrEqual(1_000);
+  await cache.look(apiKey, at(0));
   const other = await open(path);
   await other.agents.setStatus({ agentId: agent.id, status: 'revoked', atMs: startMs });
-  expect(await kindOf(memory, apiKey, at(rememberedMsMax))).toBe('revoked');
+  expect(await kindOf(cache, apiKey, at(cachedMsMax))).toBe('revoked');
 });
 
 test('a key that ends is refused at its end, remembered or not', async () => {
-  const { store, agent, apiKey, memory } = await start();
+  const { store, agent, apiKey, cache } = await start();
   await rotateKey(store, { agentId: agent.id, graceMs: 100, nowMs: startMs });
-  await memory.look(apiKey, at(0));
-  expect(await kindOf(memory, apiKey, at(1, startMs + 99))).toBe('ok');
-  expect(await kindOf(memory, apiKey, at(1, startMs + 100))).toBe('expired');
+  await cache.look(apiKey, at(0));
+  expect(await kindOf(cache, apiKey, at(1, startMs + 99))).toBe('ok');
+  expect(await kindOf(cache, apiKey, at(1, startMs + 100))).toBe('expired');
 });
 
-test('law: with changes made here, memory and look-up agree at every step', async () => {
+test('law: with changes made here, cache and look-up agree at every step', async () => {
   const step = fc.constantFrom('ask', 'ask', 'later', 'disable', 'enable', 'rotate');
   const { store } = await start();
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
-      const { agent, apiKey, memory } = await register(store, `buyer-${runs++}`);
+      const { agent, apiKey, cache } = await register(store, `buyer-${runs++}`);
       const keys = [apiKey];
       let nowMs = startMs;
       for (const each of steps) {
-        nowMs += each === 'later' ? rememberedMsMax : 7;
+        nowMs += each === 'later' ? cachedMsMax : 7;
         if (each === 'disable')
           await store.agents.setStatus({ agentId: agent.id, status: 'disabled', atMs: nowMs });
         if (each === 'enable')
@@ -109,7 +109,7 @@ test('law: with changes made here, memory and look-up agree at every step', asyn
           if (rotated.kind === 'rotated') keys.push(rotated.apiKey);
         }
         for (const key of keys) {
-          expect(await kindOf(memory, key, at(nowMs, nowMs))).toBe(
+          expect(await kindOf(cache, key, at(nowMs, nowMs))).toBe(
             (await authenticate(store, key, nowMs)).kind,
           );
         }

@@ -1,5 +1,5 @@
 // That something has changed, told to the people who have it open: which kind of thing, and never what. INVARIANT: a
-// stream gets only kinds that its person may see at that moment, ends soon after they may not come in any more, and
+// stream gets only kinds that its person may see at that moment, ends when they may not come in any more, and
 // costs a request that is decided nothing but a look at whether there is one.
 
 import type { Readable } from 'node:stream';
@@ -7,11 +7,11 @@ import { grantOf, type OperationName } from '../people/operations.ts';
 import type { Actor } from '../people/person.ts';
 import type { StatisticsStore } from '../store/statistics.ts';
 import type { ChainStore } from '../store/store.ts';
-import { createHintStream, type HintStream } from './hint-stream.ts';
+import { type ChangeStream, createChangeStream } from './change-stream.ts';
 import { timeText } from './schemas.ts';
 
 /** What may have changed, by what one must be allowed to do to hear of it. */
-export const hintKinds = {
+export const changeKinds = {
   requests: 'requests.view',
   approvals: 'requests.approve',
   agents: 'agents.view',
@@ -19,13 +19,15 @@ export const hintKinds = {
   switches: 'switches.view',
   people: 'people.view',
 } as const satisfies Readonly<Record<string, OperationName>>;
-export type HintKind = keyof typeof hintKinds;
+export type ChangeKind = keyof typeof changeKinds;
 
-export interface Hints {
+export interface ChangeFeed {
   /** Never throws. */
-  tell(kind: HintKind): void;
+  tell(kind: ChangeKind): void;
   /** A new stream; null where the person has too many. */
   open(actor: Actor, options: OpenOptions): Promise<Readable | null>;
+  /** Looks again whether each person may still come in, and what they may see. Never throws. */
+  recheck(): void;
   /** Ends all streams. */
   close(): void;
 }
@@ -35,15 +37,15 @@ export interface OpenOptions {
   readonly look: () => Promise<Actor | null>;
 }
 
-export interface HintsOptions {
+export interface ChangeFeedOptions {
   readonly chain: Pick<ChainStore, 'changes'>;
   readonly statistics: Pick<StatisticsStore, 'lastEvent'>;
   readonly clock: () => number;
   readonly onFailure: (error: unknown) => void;
-  readonly timing?: Partial<HintTiming>;
+  readonly timing?: Partial<ChangeFeedTiming>;
 }
 
-export interface HintTiming {
+export interface ChangeFeedTiming {
   /** Of each kind one hint in this time. */
   readonly everyMs: number;
   /** What other processes change is looked for so often. */
@@ -53,26 +55,29 @@ export interface HintTiming {
   readonly checkMs: number;
 }
 
-const timingDefault: HintTiming = { everyMs: 500, followMs: 500, signOfLifeMs: 15_000, checkMs: 5_000 };
+const timingDefault: ChangeFeedTiming = { everyMs: 500, followMs: 500, signOfLifeMs: 15_000, checkMs: 5_000 };
 export const streamsOfPersonMax = 20;
 
-interface Open extends HintStream {
+interface Open extends ChangeStream {
   readonly personId: string;
-  kinds: ReadonlySet<HintKind>;
+  readonly look: OpenOptions['look'];
+  kinds: ReadonlySet<ChangeKind>;
 }
 
-export function createHints(options: HintsOptions): Hints {
+export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { clock, onFailure } = options;
   const timing = { ...timingDefault, ...options.timing };
   const streams = new Set<Open>();
   /** Until a kind is told, by kind. */
-  const timers = new Map<HintKind, NodeJS.Timeout>();
-  const toldAtMs = new Map<HintKind, number>();
-  const follow = createFollower(options, tell);
+  const timers = new Map<ChangeKind, NodeJS.Timeout>();
+  /** `again`: something has changed since the look that is under way began. */
+  let rechecking: 'no' | 'once' | 'again' = 'no';
+  const toldAtMs = new Map<ChangeKind, number>();
+  const follow = createFollower(options, tell, recheck);
   let following: NodeJS.Timeout | null = null;
   let isClosed = false;
 
-  function tell(kind: HintKind): void {
+  function tell(kind: ChangeKind): void {
     if (streams.size === 0 || timers.has(kind)) return;
     const sinceMs = performance.now() - (toldAtMs.get(kind) ?? Number.NEGATIVE_INFINITY);
     // Never at once: whoever tells is at work.
@@ -80,7 +85,7 @@ export function createHints(options: HintsOptions): Hints {
     timers.set(kind, timer.unref());
   }
 
-  function send(kind: HintKind): void {
+  function send(kind: ChangeKind): void {
     timers.delete(kind);
     toldAtMs.set(kind, performance.now());
     const at = timeText(clock());
@@ -93,9 +98,9 @@ export function createHints(options: HintsOptions): Hints {
     return count;
   }
 
-  async function check(stream: Open, look: OpenOptions['look']): Promise<void> {
+  async function check(stream: Open): Promise<void> {
     try {
-      const actor = await look();
+      const actor = await stream.look();
       if (actor === null) stream.end();
       else stream.kinds = kindsOf(actor);
     } catch (error) {
@@ -104,6 +109,21 @@ export function createHints(options: HintsOptions): Hints {
       onFailure(error);
     }
   }
+
+  function recheck(): void {
+    if (rechecking !== 'no') rechecking = 'again';
+    else if (streams.size > 0) void recheckAll();
+  }
+
+  async function recheckAll(): Promise<void> {
+    do {
+      rechecking = 'once';
+      for (const stream of streams) await check(stream);
+    } while (isAskedAgain());
+    rechecking = 'no';
+  }
+
+  const isAskedAgain = () => rechecking === 'again';
 
   function startFollowing(): void {
     following ??= setInterval(() => void follow().catch(onFailure), timing.followMs).unref();
@@ -118,13 +138,14 @@ export function createHints(options: HintsOptions): Hints {
 
   return {
     tell,
+    recheck,
     async open(actor, { look }) {
       const personId = actor.person.id;
       if (openOf(personId) >= streamsOfPersonMax) return null;
-      const stream: Open = { ...createHintStream(), personId, kinds: kindsOf(actor) };
+      const stream: Open = { ...createChangeStream(), personId, look, kinds: kindsOf(actor) };
       streams.add(stream);
       const signs = setInterval(stream.signOfLife, timing.signOfLifeMs).unref();
-      const checks = setInterval(() => void check(stream, look), timing.checkMs).unref();
+      const checks = setInterval(() => void check(stream), timing.checkMs).unref();
       stream.body.once('close', () => {
         clearInterval(signs);
         clearInterval(checks);
@@ -145,22 +166,23 @@ export function createHints(options: HintsOptions): Hints {
   };
 }
 
-function kindsOf({ roles }: Actor): ReadonlySet<HintKind> {
-  const kinds = Object.keys(hintKinds) as HintKind[];
-  return new Set(kinds.filter((kind) => grantOf(roles, hintKinds[kind]) !== 'no'));
+function kindsOf({ roles }: Actor): ReadonlySet<ChangeKind> {
+  const kinds = Object.keys(changeKinds) as ChangeKind[];
+  return new Set(kinds.filter((kind) => grantOf(roles, changeKinds[kind]) !== 'no'));
 }
 
 const changesAtOnce = 100;
 /** By the first word of what was done. */
-const kindOfChange: Readonly<Record<string, HintKind>> = {
+const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   ...{ agent: 'agents', key: 'agents', signing: 'agents', switch: 'switches' },
   ...{ person: 'people', access: 'people', invitation: 'people', first: 'people', codes: 'people' },
 };
 
 /** The function returned looks for what any process has changed since the look before. */
 function createFollower(
-  { chain, statistics }: Pick<HintsOptions, 'chain' | 'statistics'>,
-  tell: (kind: HintKind) => void,
+  { chain, statistics }: Pick<ChangeFeedOptions, 'chain' | 'statistics'>,
+  tell: (kind: ChangeKind) => void,
+  recheck: () => void,
 ): () => Promise<void> {
   let changeSeen: number | null = null;
   let eventSeen: number | null = null;
@@ -173,12 +195,11 @@ function createFollower(
     if (seen === null || last === seen) return;
     const changes = await chain.changes({ beforeSequence: last + 1, countMax: changesAtOnce });
     const fresh = changes.filter(({ sequence }) => sequence > seen);
-    for (const { what } of fresh) {
-      const kind = kindOfChange[what.split('-', 1)[0] ?? ''];
-      if (kind !== undefined) tell(kind);
-    }
+    const kinds = new Set(fresh.map(({ what }) => kindOfChange[what.split('-', 1)[0] ?? '']));
     // More than is worth reading.
-    if (fresh.length === changesAtOnce) for (const kind of Object.values(kindOfChange)) tell(kind);
+    if (fresh.length === changesAtOnce) for (const kind of Object.values(kindOfChange)) kinds.add(kind);
+    if (kinds.has('people')) recheck();
+    for (const kind of kinds) if (kind !== undefined) tell(kind);
   }
 
   return async () => {

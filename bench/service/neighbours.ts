@@ -1,0 +1,237 @@
+// `node bench/service/neighbours.ts [--seconds 4] [--rounds 3]`: what an agent notices of a neighbour that misbehaves. One
+// service with its default limits; the agent asks at a steady pace, alone and beside each kind of misbehaviour in turn, so
+// that all figures are of one run. Prints Markdown.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { addAgent, setSigning } from '../../src/agents/registry.ts';
+import { openStore } from '../../src/store/open.ts';
+
+export interface Target {
+  readonly port: number;
+  /** Of the agent that is measured. */
+  readonly apiKey: string;
+  /** Of the one that misbehaves. */
+  readonly neighbourKey: string;
+}
+
+const body = JSON.stringify({
+  action_key: 'payment.create',
+  payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
+});
+
+const post = (path: string, headers: readonly string[], text: string, bytes = Buffer.byteLength(text)) =>
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    'Content-Type: application/json',
+    ...headers,
+    `Content-Length: ${bytes}`,
+    '',
+    text,
+  ].join('\r\n');
+const asNeighbour = ({ neighbourKey }: Target, ...more: string[]) => [
+  `X-Agent-API-Key: ${neighbourKey}`,
+  ...more,
+];
+const authorizeBy = (target: Target, text = body, ...more: string[]) =>
+  post('/v1/authorize', asNeighbour(target, ...more), text);
+
+interface Flood {
+  /** What each connection writes, over and over. */
+  readonly text: (target: Target) => string;
+  readonly connections: number;
+  readonly isReading?: boolean;
+  /** Waits so long between two writes. */
+  readonly everyMs?: number;
+}
+
+/** What one agent, or anybody, may do to a service. */
+export const misbehaviours: Readonly<Record<string, Flood>> = {
+  'burst of 10,000': {
+    text: (target) => authorizeBy(target).repeat(1_250),
+    connections: 8,
+    isReading: true,
+    everyMs: 500,
+  },
+  '8,000 waits pipelined': {
+    text: (target) =>
+      `GET /v1/requests/0190a0a0-0000-7000-8000-000000000000 HTTP/1.1\r\nHost: x\r\nX-Agent-API-Key: ${target.neighbourKey}\r\nPrefer: wait=50\r\n\r\n`.repeat(
+        1_000,
+      ),
+    connections: 8,
+    isReading: true,
+    everyMs: 500,
+  },
+  'slow bodies': {
+    text: (target) => post('/v1/authorize', asNeighbour(target), body.slice(0, 5), body.length),
+    connections: 200,
+    everyMs: 60_000,
+  },
+  'oversized bodies': {
+    text: (target) => authorizeBy(target, 'x'.repeat(900_000)),
+    connections: 4,
+    isReading: true,
+    everyMs: 50,
+  },
+  'unread replies': { text: (target) => authorizeBy(target).repeat(200), connections: 20 },
+  'bad signatures': {
+    text: (target) => authorizeBy(target, body, `X-Service-Signature: sha256=${'0'.repeat(64)}`).repeat(100),
+    connections: 4,
+    isReading: true,
+    everyMs: 100,
+  },
+  'garbage JSON': {
+    text: (target) => authorizeBy(target, '{"action_key"').repeat(100),
+    connections: 4,
+    isReading: true,
+    everyMs: 100,
+  },
+  'sign-in storm': {
+    text: () =>
+      post(
+        '/v1/session',
+        [],
+        JSON.stringify({ email: 'ann@example.com', password: 'a wrong password of nobody' }),
+      ),
+    connections: 100,
+    isReading: true,
+    everyMs: 1_000,
+  },
+};
+
+/** Misbehaves until the function returned is called. */
+export function misbehave(
+  target: Target,
+  { text, connections, isReading = false, everyMs = 0 }: Flood,
+): () => void {
+  const bytes = text(target);
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const open = () => {
+    const socket = connect({ port: target.port, host: '127.0.0.1' });
+    sockets.add(socket);
+    if (isReading) socket.resume();
+    else socket.pause();
+    const push = () => {
+      if (isOver || !socket.writable) return;
+      const isTaken = socket.write(bytes);
+      if (isTaken || everyMs > 0) setTimeout(push, Math.max(everyMs, 5));
+      else socket.once('drain', push);
+    };
+    socket.once('connect', push).on('error', () => undefined);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (!isOver) setTimeout(() => isOver || open(), 100);
+    });
+  };
+  for (let count = 0; count < connections; count += 1) open();
+  return () => {
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+  };
+}
+
+/** Asks at a steady pace over one connection, and yields how long each answer took, in milliseconds, the shortest first. */
+export async function measure({ port, apiKey }: Target, ms: number): Promise<readonly number[]> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const request = post('/v1/authorize', [`X-Agent-API-Key: ${apiKey}`], body);
+  const took: number[] = [];
+  const until = performance.now() + ms;
+  while (performance.now() < until) {
+    const sentAt = performance.now();
+    socket.write(request);
+    const reply = await new Promise<string>((resolve, reject) => {
+      socket.once('data', (chunk) => resolve(chunk.toString('latin1')));
+      socket.once('error', reject).once('close', () => reject(new Error('the connection was cut')));
+    });
+    socket.removeAllListeners('error').removeAllListeners('close');
+    if (!reply.startsWith('HTTP/1.1 200')) throw new Error(reply);
+    took.push(performance.now() - sentAt);
+    await sleep(8);
+  }
+  socket.destroy();
+  return took.sort((a, b) => a - b);
+}
+
+export const at = (sorted: readonly number[], share: number) =>
+  sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+
+/** `writ serve` with its defaults; the agent that is measured alone has a rate of its own. */
+export async function startTarget(): Promise<Target & { readonly end: () => void }> {
+  const directory = mkdtempSync(join(tmpdir(), 'writ-neighbours-'));
+  const data = join(directory, 'var');
+  const store = await openStore({ path: join(data, 'writ.db') });
+  const draft = { riskTier: 'low', controlOwner: 'bench', tags: [] } as const;
+  const measured = await addAgent(store, {
+    ...draft,
+    name: 'measured',
+    ratePerMinute: 1_000_000,
+    burst: 1_000_000,
+  });
+  const neighbour = await addAgent(store, { ...draft, name: 'neighbour' });
+  if (measured.kind !== 'added' || neighbour.kind !== 'added')
+    throw new Error('the agents could not be added');
+  await setSigning(store, { agentId: neighbour.agent.id, signing: 'optional', nowMs: Date.now() });
+  await store.close();
+  const root = join(import.meta.dirname, '../..');
+  const flags = [
+    join(root, 'src/cli/writ.js'),
+    'serve',
+    '--port',
+    '0',
+    '--policies',
+    join(root, 'policies/payments'),
+  ];
+  const child = spawn(process.execPath, [...flags, '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const end = () => {
+    child.kill('SIGKILL');
+    child.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  };
+  let printed = '';
+  for await (const chunk of child.stdout) {
+    printed += String(chunk);
+    const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
+    if (port !== undefined) {
+      return { port: Number(port), apiKey: measured.apiKey, neighbourKey: neighbour.apiKey, end };
+    }
+  }
+  throw new Error(`the service did not start:\n${printed}`);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string', default: '4' }, rounds: { type: 'string', default: '3' } },
+  });
+  const ms = Number(values.seconds) * 1_000;
+  const target = await startTarget();
+  await measure(target, ms);
+  const took = new Map<string, number[]>([['alone', []]]);
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const [name, flood] of Object.entries(misbehaviours)) {
+      // Alone again before each, for the machine is not the same all the time.
+      took.get('alone')?.push(...(await measure(target, ms / 2)));
+      const end = misbehave(target, flood);
+      await sleep(300);
+      took.set(name, [...(took.get(name) ?? []), ...(await measure(target, ms))]);
+      end();
+      await sleep(500);
+    }
+  }
+  target.end();
+  const sorted = [...took].map(([name, all]) => [name, all.toSorted((a, b) => a - b)] as const);
+  const alone = at(sorted[0]![1], 0.99);
+  console.log('| beside | p50, ms | p99, ms | p99 to alone |\n|---|---|---|---|');
+  for (const [name, all] of sorted) {
+    const [p50, p99] = [at(all, 0.5), at(all, 0.99)];
+    console.log(`| ${name} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${(p99 / alone).toFixed(1)} |`);
+  }
+}
+
+if (import.meta.main) await main();

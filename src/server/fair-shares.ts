@@ -1,0 +1,36 @@
+// Places for what is under way, shared among holders: each has at most its own maximum, and at most half of what is
+// free, so that however many holders take all they can get, there is a place for the next one. INVARIANT: a holder
+// without a place gets one while more than one is free.
+
+export interface FairShares {
+  /** Takes a place, if the holder may have another. */
+  enter(holder: string): boolean;
+  /** Gives a place back that `enter` took. */
+  leave(holder: string): void;
+}
+
+export interface FairShareOptions {
+  readonly placesMax: number;
+  readonly ofOneMax: number;
+}
+
+export function createFairShares({ placesMax, ofOneMax }: FairShareOptions): FairShares {
+  const counts = new Map<string, number>();
+  let total = 0;
+  return {
+    enter(holder) {
+      const own = counts.get(holder) ?? 0;
+      if (own >= ofOneMax || own >= Math.floor((placesMax - total) / 2)) return false;
+      counts.set(holder, own + 1);
+      total += 1;
+      return true;
+    },
+    leave(holder) {
+      const own = counts.get(holder) ?? 0;
+      if (own === 0) throw new Error('only a place that was taken can be given back');
+      if (own === 1) counts.delete(holder);
+      else counts.set(holder, own - 1);
+      total -= 1;
+    },
+  };
+}
