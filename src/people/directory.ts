@@ -3,6 +3,7 @@
 import type { CanonicalValue } from '../store/canonical-json.ts';
 import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/documents.ts';
 import { type Collection, createCollection } from './collection.ts';
+import type { Notice } from './notices.ts';
 import type { Passkey } from './passkeys.ts';
 import type { Application, Invitation, Person, PersonalToken, Session } from './person.ts';
 
@@ -11,6 +12,7 @@ export interface Directory {
   readonly sessions: Collection<Session>;
   readonly passkeys: Collection<Passkey>;
   readonly tokens: Collection<PersonalToken>;
+  readonly notices: Collection<Notice>;
   readonly invitations: Collection<Invitation>;
   readonly applications: Collection<Application>;
   readonly documents: DocumentStore;
@@ -39,6 +41,10 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
     })),
     passkeys: createCollection<Passkey>(documents, 'passkey', ({ personId }) => ({ parent: personId })),
     tokens: createCollection<PersonalToken>(documents, 'token', ({ personId, endsAtMs }) => ({
+      parent: personId,
+      endsAtMs,
+    })),
+    notices: createCollection<Notice>(documents, 'notice', ({ personId, endsAtMs }) => ({
       parent: personId,
       endsAtMs,
     })),

@@ -80,6 +80,10 @@ export interface AppDeps {
   readonly smtp?: SmtpOptions | null;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
+  /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
+  readonly newFactorMs?: number;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
+  readonly trustedProxies?: readonly string[];
   /** How often readers of news hear something; as it is documented unless said otherwise. */
   readonly hintTiming?: Partial<HintTiming>;
   /** How long a request may take to arrive, in milliseconds. */
@@ -97,6 +101,7 @@ interface LogOptions {
 }
 
 const defaultRequestTimeoutMs = 30_000;
+const newFactorMsDefault = 60 * 60_000;
 const defaultPublicUrl = 'http://localhost';
 
 /** The service with all its plugins and routes; `listen` and `close` are the caller's. */
@@ -200,7 +205,8 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...{ identify, ask, bodyBytesMax, clock, metrics },
     ...{ requests: store.requests, stopping: stopping.signal },
   });
-  if (deps.isDirect ?? true) {
+  // Who a proxy speaks for is for the framework to tell.
+  if ((deps.isDirect ?? true) && (deps.trustedProxies ?? []).length === 0) {
     goDirect(
       app.server,
       createDirect({ recall, ask, bodyBytesMax, metrics, log: app.log, stopping: stopping.signal }),
@@ -240,15 +246,19 @@ export function createApp(deps: AppDeps): FastifyInstance {
 
 /** The management API works on what people set up. */
 function managementDeps(
-  { store, policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl }: AppDeps,
+  deps: AppDeps,
   { clock, outgoing }: { readonly clock: Clock; readonly outgoing: Outgoing },
 ): Omit<ManagementDeps, 'playground' | 'switches' | 'decisions' | 'statistics' | 'hints'> {
+  const { store, policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
+  const { newFactorMs = newFactorMsDefault } = deps;
   const directory = createDirectory(store.documents, clock);
   return {
-    signInDeps: { directory, attempts: createAttempts(), masterKey: store.masterKey },
-    passkeyDeps: { directory, challenges: createChallenges(), origin: new URL(publicUrl).origin },
+    signInDeps: {
+      ...{ directory, attempts: createAttempts(), masterKey: store.masterKey },
+      ...{ challenges: createChallenges(), origin: new URL(publicUrl).origin },
+      ...{ newFactorMs, notify: outgoing.access.noticed },
+    },
     isSecure: publicUrl.startsWith('https:'),
-    applications: createAttempts(),
     ...{ store, policies, rate, steadyMs: () => performance.now() },
     arePrivateAddressesAllowed: areWebhooksPrivate,
     ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },
@@ -274,6 +284,7 @@ function createShell(deps: AppDeps, clientErrorHandler: ReturnType<typeof create
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => createRequestId(Date.now()),
     bodyLimit: deps.bodyBytesMax,
+    trustProxy: deps.trustedProxies === undefined ? false : [...deps.trustedProxies],
     // What a body holds is never changed to fit.
     ajv: {
       customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false, allErrors: true },

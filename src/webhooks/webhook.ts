@@ -7,6 +7,7 @@ import { deriveKey, seal, unseal } from '../agents/sealing.ts';
 import { type Collection, createCollection, type Read } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import { type Actor, recordName } from '../people/person.ts';
+import { nameProblem } from '../value/visible-text.ts';
 import { targetProblem } from './send.ts';
 import { createWebhookSecret } from './signature.ts';
 
@@ -175,10 +176,8 @@ export function shownInRecords({ url, events, status, disabledBecause }: Webhook
 }
 
 function draftProblems(deps: WebhookDeps, { url, events }: WebhookDraft): Invalid['problems'] {
-  const target =
-    url.length > urlLengthMax
-      ? `the address has more than ${urlLengthMax} characters`
-      : targetProblem({ ...deps, url });
+  const ofText = /\s/u.test(url) ? 'must not hold white space' : nameProblem(url, urlLengthMax);
+  const target = ofText === null ? targetProblem({ ...deps, url }) : `the address ${ofText}`;
   return [
     ...(target === null ? [] : [{ field: 'url', detail: target }]),
     ...(events.length > 0 ? [] : [{ field: 'events', detail: 'name one event at least' }]),
