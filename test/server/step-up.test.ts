@@ -13,6 +13,7 @@ import {
   password,
   personWith,
   setUpCodes,
+  signedIn,
   tokenClient,
 } from './person-client.ts';
 import { type Service, startService } from './service.ts';
@@ -150,8 +151,13 @@ describe('of a request', () => {
     const device = createAuthenticator({ origin });
     const { owner } = world;
     const post = (path: string, body?: unknown) => owner.send(path, { method: 'POST', body });
-    const made = await post('/v1/session/passkeys/options');
-    await post('/v1/session/passkeys', { name: 'key', response: device.create(made.body) });
+    const session = await signedIn(world.service, 'olga@example.com', world.code());
+    const add = (path: string, body?: unknown) => session.send(path, { method: 'POST', body });
+    const made = await add('/v1/session/passkeys/options');
+    const response = device.create(made.body);
+    const added = await add('/v1/session/passkeys', { name: 'key', response, password, code: world.code() });
+    expect(added.status).toBe(201);
+    world.time.aheadMs += 60 * 60_000;
     const { request_id: first } = await asker(world)('ops.any');
     const { request_id: second } = await asker(world)('ops.any');
     const { body: question } = await post(`/v1/requests/${first}/step-up/options`);

@@ -116,7 +116,8 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
           'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups.',
         schema: objectSchema({ email: text(254), name: text(100), ...standing }, { groups: textList }),
         examples: {
-          ben: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
+          auditor: { email: 'ada@example.com', name: 'Ada', roles: ['auditor'] },
+          approver: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
         },
       },
       replies: { 201: invitationView('Invited; `token` is shown this once') },
@@ -226,7 +227,10 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       body: {
         description: 'As for an invitation.',
         schema: objectSchema(standing, { groups: textList }),
-        examples: { approver: { roles: ['approver'], groups: ['finance'] } },
+        examples: {
+          auditor: { roles: ['auditor'] },
+          approver: { roles: ['approver'], groups: ['finance'] },
+        },
       },
       replies: { 201: invitationView('Invited; `token` is shown this once') },
       problems: ['conflict'],
