@@ -16,7 +16,7 @@ export const proofFields: Readonly<Record<string, JsonSchema>> = {
   passkey: { type: 'object' },
 };
 
-export const proofDescription = '`password`, with `code` where codes are set up, or `passkey`';
+const proofDescription = '`password`, with `code` where codes are set up, or `passkey`';
 
 /** The operation with the fields of a proof in its body. */
 export function withProof<T extends Pick<Operation, 'body'>>(operation: T): T {
