@@ -1,6 +1,7 @@
 // Another password in the place of the one before. INVARIANT: it ends all sessions and tokens of the person, those included that
 // are made at the same moment.
 
+import { asProved } from './directory.ts';
 import { newNotice } from './notices.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
 import { type Person, recordName } from './person.ts';
@@ -24,7 +25,7 @@ export async function changePassword(
   const detail = passwordProblem(newPassword, [person.email, person.name]);
   if (detail !== null) return { kind: 'invalid', detail };
   const passwordHash = await hashPassword(newPassword);
-  const found = await directory.people.find(person.id);
+  const found = await asProved(directory, person);
   if (found === null || passwordHash === null) return { kind: 'conflict' };
   const changedAtMs = Math.trunc(directory.clock());
   const changed: Person = { ...found.value, passwordHash, changedAtMs };

@@ -3,6 +3,7 @@
 
 import { deriveKey, seal } from '../agents/sealing.ts';
 import type { DocumentWrite } from '../store/documents.ts';
+import { asProved } from './directory.ts';
 import { type NoticeKind, newNotice } from './notices.ts';
 import { passkeysMax } from './passkeys.ts';
 import { type Actor, type Person, recordName } from './person.ts';
@@ -26,8 +27,9 @@ export async function confirmTotp(
   const isSecret = /^[A-Z2-7]{32}$/.test(secret);
   const nowMs = directory.clock();
   const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : null;
-  const found = await directory.people.find(person.id);
-  if (step === null || found === null) return 'wrong';
+  if (step === null) return 'wrong';
+  const found = await asProved(directory, person);
+  if (found === null) return 'conflict';
   // Codes that are set up are removed first, by one of them.
   if (found.value.totp !== null) return 'conflict';
   const sealedSecret = seal(deriveKey(masterKey, totpPurpose), person.id, secret);
@@ -40,7 +42,7 @@ export async function confirmTotp(
 
 /** Gives one's own codes up. */
 export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'removed' | 'conflict'> {
-  const found = await deps.directory.people.find(actor.person.id);
+  const found = await asProved(deps.directory, actor.person);
   if (found === null) return 'conflict';
   const change = { actor, found, totp: null, what: 'codes-removed', more: [] } as const;
   return (await changeTotp(deps, change)) ? 'removed' : 'conflict';

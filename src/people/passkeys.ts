@@ -14,7 +14,7 @@ import {
 import { nameProblem } from '../value/visible-text.ts';
 import type { Invalid } from './access.ts';
 import type { Challenges } from './challenges.ts';
-import type { Directory } from './directory.ts';
+import { asProved, type Directory } from './directory.ts';
 import { type Notify, newNotice } from './notices.ts';
 import { type Person, recordName } from './person.ts';
 
@@ -86,6 +86,8 @@ export async function addPasskey(
   if (verified?.verified !== true) return { kind: 'wrong' };
   const held = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   if (held.length >= passkeysMax) return { kind: 'too-many' };
+  const present = await asProved(directory, person);
+  if (present === null) return { kind: 'wrong' };
   const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
   const passkey: Passkey = {
     ...{ id, counter, transports, personId: person.id, name },
@@ -94,7 +96,11 @@ export async function addPasskey(
   };
   const notice = newNotice(directory, person, { what: 'passkey-added', name: passkey.name });
   const result = await directory.change(
-    [directory.passkeys.put(passkey, 0), directory.notices.put(notice, 0)],
+    [
+      directory.passkeys.put(passkey, 0),
+      directory.people.put(present.value, present.version),
+      directory.notices.put(notice, 0),
+    ],
     {
       ...{ who: recordName(person), what: 'passkey-added', subject: person.id },
       ...{ before: null, after: { name: passkey.name } },
@@ -152,11 +158,16 @@ export async function removePasskey(
   id: string,
 ): Promise<'removed' | 'unknown'> {
   const found = await directory.passkeys.find(id);
-  if (found === null || found.value.personId !== person.id) return 'unknown';
+  const present = await asProved(directory, person);
+  if (found === null || present === null || found.value.personId !== person.id) return 'unknown';
   const { name } = found.value;
   const notice = newNotice(directory, person, { what: 'passkey-removed', name });
   const result = await directory.change(
-    [directory.passkeys.remove(found.value, found.version), directory.notices.put(notice, 0)],
+    [
+      directory.passkeys.remove(found.value, found.version),
+      directory.people.put(present.value, present.version),
+      directory.notices.put(notice, 0),
+    ],
     {
       ...{ who: recordName(person), what: 'passkey-removed', subject: person.id },
       ...{ before: { name }, after: null },

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { changePassword } from '../../src/people/change-password.ts';
+import { confirmTotp, offerTotp } from '../../src/people/codes.ts';
 import {
   addPasskey,
   checkPasskey,
@@ -160,6 +161,22 @@ describe('a new password', () => {
     if (made.kind !== 'made') throw new Error(made.kind);
     expect(await whoseSession(service, secret)).toBeNull();
     expect(await whoseToken(directory, made.text)).toBeNull();
+  });
+
+  it('comes before what a proof with the old one allowed, or forbids it', async () => {
+    const service = await startPeople();
+    const { directory } = service;
+    const { person } = service.admin;
+    const device = createAuthenticator({ origin });
+    const response = device.create(await passkeyCreationOptions(service, person));
+    const { secret } = offerTotp(person);
+    const code = totpAt(secret, service.time.nowMs);
+    await changePassword(service, person, 'another horse battery');
+    expect((await addPasskey(service, person, { response, name: 'phone' })).kind).toBe('wrong');
+    expect(await confirmTotp(service, person, { secret, code })).toBe('conflict');
+    expect((await changePassword(service, person, 'a third horse battery')).kind).toBe('conflict');
+    expect(await directory.passkeys.list({ parent: person.id, countMax: 9 })).toEqual([]);
+    expect((await directory.people.find(person.id))?.value.totp).toBeNull();
   });
 
   it('has to do', async () => {
