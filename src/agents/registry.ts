@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type RiskTier, riskTiers } from '../model/request.ts';
 import type { AgentRow, KeyRow, SigningMode } from '../store/records.ts';
 import type { Named, Store } from '../store/store.ts';
+import { nameProblem } from '../value/visible-text.ts';
 import { createApiKey, isSameDigest, parseApiKey } from './keys.ts';
 import { deriveKey, seal } from './sealing.ts';
 import { createSigningSecret, sealingPurpose } from './signature.ts';
@@ -192,29 +193,19 @@ function checkDraft(draft: AgentDraft): readonly DraftProblem[] {
   const report = (field: keyof AgentDraft, message: string | null) => {
     if (message !== null) problems.push({ field, message });
   };
-  report('name', checkText(draft.name, nameLengthMax));
+  report('name', nameProblem(draft.name, nameLengthMax));
   if (!isRiskTier(draft.riskTier)) report('riskTier', `must be one of ${riskTiers.join(', ')}`);
-  report('controlOwner', checkText(draft.controlOwner, ownerLengthMax));
+  report('controlOwner', nameProblem(draft.controlOwner, ownerLengthMax));
   report('tags', checkTags(draft.tags));
   report('ratePerMinute', checkRate(draft.ratePerMinute ?? null));
   report('burst', checkRate(draft.burst ?? null));
   return problems;
 }
 
-function checkText(text: string, lengthMax: number): string | null {
-  const length = [...text].length;
-  if (length === 0 || text.trim() === '') return 'must not be empty';
-  if (length > lengthMax) return `must have at most ${lengthMax} characters`;
-  if (text.trim() !== text) return 'must not begin or end with white space';
-  return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
-    ? 'must not hold control or invisible characters'
-    : null;
-}
-
 function checkTags(tags: readonly string[]): string | null {
   if (tags.length > tagsMax) return `must be at most ${tagsMax}`;
   if (new Set(tags).size < tags.length) return 'must not repeat';
-  const problem = tags.map((tag) => checkText(tag, tagLengthMax)).find((message) => message !== null);
+  const problem = tags.map((tag) => nameProblem(tag, tagLengthMax)).find((message) => message !== null);
   return problem === undefined ? null : `each ${problem}`;
 }
 

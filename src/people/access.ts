@@ -1,12 +1,16 @@
 // How people come in: the first admin by the link that the service prints at its first start, everybody else by an
 // invitation, which an operator sends or grants to who applied. INVARIANT: an invitation is good once and for a week,
-// unless it is withdrawn; nobody hands out a role that makes them more than they are.
+// unless it is withdrawn or whoever sent it could not send it any more; nobody hands out a role that makes them more than
+// they are.
 
 import { randomUUID } from 'node:crypto';
 import { isSameDigest } from '../agents/keys.ts';
 import type { DocumentRow } from '../store/documents.ts';
+import { isEmail } from '../value/email.ts';
+import { nameProblem, textProblem } from '../value/visible-text.ts';
+import type { Wait } from './attempts.ts';
 import type { Directory } from './directory.ts';
-import { grantOf, type Role, rolesOfAdmins } from './operations.ts';
+import { grantOf, type Role, rolesOfAdmins, rolesOfSessions } from './operations.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
 import {
   type Actor,
@@ -17,6 +21,9 @@ import {
   shownPerson,
 } from './person.ts';
 import { createSecret, digestOf } from './secrets.ts';
+
+/** Passwords that wait to be hashed are many: try again in a moment. */
+const busy: Wait = { kind: 'wait', waitMs: 1_000 };
 
 const dayMs = 24 * 60 * 60 * 1000;
 const invitationMs = 7 * dayMs;
@@ -49,7 +56,7 @@ export type Joined = { readonly kind: 'joined'; readonly person: Person };
 export async function setUpFirstAdmin(
   directory: Directory,
   { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
-): Promise<Joined | Invalid | { readonly kind: 'no-link' }> {
+): Promise<Joined | Invalid | Wait | { readonly kind: 'no-link' }> {
   const link = await setUpLink(directory);
   const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
   if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
@@ -57,6 +64,7 @@ export async function setUpFirstAdmin(
   if (problems.length > 0) return { kind: 'invalid', problems };
   // A fixed id: of two who use the link at once, one finds it taken.
   const person = await newPerson(directory, { id: firstAdminId, email, name, password, ...adminStanding });
+  if (person === null) return busy;
   const used = { ...linkPlace, seen: link.version, isRemoval: true } as const;
   const who = recordName(person);
   const change = { who, what: 'first-admin-set-up', subject: person.id, before: null };
@@ -168,12 +176,9 @@ export async function withdrawInvitation(
   const found = await directory.invitations.find(id);
   if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'unknown' };
   const { value: invitation, version } = found;
-  const above = roleAbove(actor, invitation);
+  const above = aboveActor(actor, invitation);
   if (above !== null) {
-    return {
-      kind: 'not-allowed',
-      detail: `only an admin withdraws an invitation with the role \`${above}\``,
-    };
+    return { kind: 'not-allowed', detail: `only an admin withdraws an invitation with ${above}` };
   }
   const before = { ...shownStanding(invitation), name: invitation.name };
   const result = await directory.change([directory.invitations.remove(invitation, version)], {
@@ -188,13 +193,15 @@ export async function withdrawInvitation(
 export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
-): Promise<Joined | Invalid | { readonly kind: 'no-invitation' }> {
+): Promise<Joined | Invalid | Wait | { readonly kind: 'no-invitation' }> {
   const found = await directory.invitations.findByName(digestOf(secret));
   if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'no-invitation' };
+  if (!(await isBacked(directory, found.value))) return { kind: 'no-invitation' };
   const { email, name, roles, groups } = found.value;
   const problems = passwordProblems(password, [email, name]);
   if (problems.length > 0) return { kind: 'invalid', problems };
   const person = await newPerson(directory, { id: randomUUID(), email, name, roles, groups, password });
+  if (person === null) return busy;
   const writes = [directory.invitations.remove(found.value, found.version), directory.people.put(person, 0)];
   const change = { who: recordName(person), what: 'invitation-accepted', subject: person.id, before: null };
   const result = await directory.change(writes, { ...change, after: shownPerson(person) });
@@ -206,7 +213,7 @@ export async function apply(
   directory: Directory,
   { email, name, reason }: Newcomer & { readonly reason: string },
 ): Promise<{ readonly kind: 'applied'; readonly application: Application } | Invalid> {
-  const problems = [...newcomerProblems({ email, name }), ...textProblems('reason', reason, reasonLengthMax)];
+  const problems = [...newcomerProblems({ email, name }), ...reasonProblems(reason)];
   if (problems.length > 0) return { kind: 'invalid', problems };
   const createdAtMs = Math.trunc(directory.clock());
   const application: Application = {
@@ -258,7 +265,7 @@ export async function declineApplication(
   | Conflict
   | { readonly kind: 'not-open' }
 > {
-  const problems = textProblems('reason', reason, reasonLengthMax);
+  const problems = reasonProblems(reason);
   if (problems.length > 0) return { kind: 'invalid', problems };
   const found = await directory.applications.find(id);
   if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
@@ -281,33 +288,48 @@ function decided(
   return { ...application, status, decidedAtMs: Math.trunc(clock()), decidedBy: person.id };
 }
 
+/** Null where too many passwords wait to be hashed. */
 async function newPerson(
   { clock }: Directory,
   { password, ...person }: Newcomer & Standing & { readonly id: string; readonly password: string },
-): Promise<Person> {
+): Promise<Person | null> {
   const nowMs = Math.trunc(clock());
+  const passwordHash = await hashPassword(password);
+  if (passwordHash === null) return null;
   return {
     ...person,
     roles: [...person.roles],
     groups: [...person.groups],
     status: 'active',
-    passwordHash: await hashPassword(password),
+    passwordHash,
     totp: null,
     createdAtMs: nowMs,
     changedAtMs: nowMs,
   };
 }
 
-/** Why the actor may not give somebody these roles; null where they may. */
-function standingProblem(actor: Actor, standing: Standing): string | null {
-  const above = roleAbove(actor, standing);
-  return above === null ? null : `only an admin gives the role \`${above}\``;
+/** Why the actor may not give somebody these roles and groups; null where they may. */
+export function standingProblem(actor: Actor, standing: Standing): string | null {
+  const above = aboveActor(actor, standing);
+  if (above !== null) return `only an admin gives ${above}`;
+  const ofSession = standing.roles.find((role) => rolesOfSessions.includes(role));
+  if (actor.isToken !== true || ofSession === undefined) return null;
+  return `the role \`${ofSession}\` is given in the dashboard, not by a token`;
 }
 
-/** A role among these that the actor has no say in; null where there is none. */
-function roleAbove({ roles }: Actor, standing: Standing): Role | null {
+/** What of this the actor has no say in, in words; null where there is nothing. */
+function aboveActor({ roles }: Pick<Actor, 'roles'>, standing: Standing): string | null {
   if (grantOf(roles, 'people.change') === 'yes') return null;
-  return standing.roles.find((role) => rolesOfAdmins.includes(role)) ?? null;
+  const role = standing.roles.find((one) => rolesOfAdmins.includes(one));
+  if (role !== undefined) return `the role \`${role}\``;
+  return standing.groups.length > 0 ? 'groups of approvers' : null;
+}
+
+/** Whether whoever sent the invitation is still there, and could send it today. */
+async function isBacked({ people }: Directory, { invitedBy, ...standing }: Invitation): Promise<boolean> {
+  const inviter = (await people.find(invitedBy))?.value;
+  if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return false;
+  return aboveActor(inviter, standing) === null;
 }
 
 function shownStanding({ roles, groups }: Standing) {
@@ -315,24 +337,24 @@ function shownStanding({ roles, groups }: Standing) {
 }
 
 const nameLengthMax = 100;
-const emailLengthMax = 254;
 const reasonLengthMax = 2_000;
 const groupsMax = 50;
-/** One @, no white space or control characters: whether mail arrives is for the invitation to show. */
-const emailForm = /^[^\s@\p{C}]+@[^\s@\p{C}]+\.[^\s@\p{C}]+$/u;
 const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 
 function newcomerProblems({ email, name }: Newcomer): FieldProblem[] {
-  const isEmail = email.length <= emailLengthMax && emailForm.test(email);
-  return [
-    ...(isEmail ? [] : [{ field: 'email', detail: 'write an address such as `ann@example.com`' }]),
-    ...textProblems('name', name, nameLengthMax),
-  ];
+  // Whether mail arrives is for the invitation to show; that it goes to this address alone is for its form.
+  const ofEmail = { field: 'email', detail: 'write an address such as `ann@example.com`' };
+  return [...(isEmail(email) ? [] : [ofEmail]), ...nameProblems(name)];
 }
 
-function textProblems(field: string, text: string, lengthMax: number): FieldProblem[] {
-  const isFit = text.trim() !== '' && text.length <= lengthMax && !/\p{Cc}/u.test(text.replaceAll('\n', ' '));
-  return isFit ? [] : [{ field, detail: `write 1 to ${lengthMax} characters` }];
+export function nameProblems(name: string): FieldProblem[] {
+  const detail = nameProblem(name, nameLengthMax);
+  return detail === null ? [] : [{ field: 'name', detail: `the name ${detail}` }];
+}
+
+function reasonProblems(reason: string): FieldProblem[] {
+  const detail = textProblem(reason, reasonLengthMax);
+  return detail === null ? [] : [{ field: 'reason', detail: `the reason ${detail}` }];
 }
 
 /** What is wrong with roles and groups, whoever gives them. */

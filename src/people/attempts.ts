@@ -1,46 +1,112 @@
-// How often somebody may be wrong: failures are counted by account and by address, and after a few the next attempt has
-// to wait, each time twice as long. INVARIANT: an account is never locked for good, and what is kept is bounded.
+// How often somebody may try. INVARIANT: an attempt is counted before it is judged, against all of its subjects or none, so
+// attempts that arrive together are no more than those that come one by one; what is kept is bounded.
+
+/**
+ * `backoff`: after `free` attempts the next one waits, each time twice as long, and an hour of quiet forgets them.
+ * `budget`: `size` attempts at once, and one more every `everyMs`.
+ */
+export type Limit =
+  | {
+      readonly kind: 'backoff';
+      readonly free: number;
+      readonly firstWaitMs: number;
+      readonly longestWaitMs: number;
+    }
+  | { readonly kind: 'budget'; readonly size: number; readonly everyMs: number };
+
+/** What attempts are counted against. Subjects of one `space` share a bounded table. */
+export interface Subject {
+  readonly space: string;
+  readonly key: string;
+  readonly limit: Limit;
+}
+
+export interface Reservation {
+  readonly kind: 'reserved';
+  /** The attempt was not judged, or says nothing against who made it: it counts no more. */
+  giveBack(): void;
+  /** It was right: what was wrong before it is forgotten by every backoff, and budgets get it back. */
+  succeeded(): void;
+}
+
+export type Wait = { readonly kind: 'wait'; readonly waitMs: number };
 
 export interface Attempts {
-  /** Milliseconds until the next attempt is heard; 0 for now. */
-  waitMs(subjects: readonly string[], nowMs: number): number;
-  failed(subjects: readonly string[], nowMs: number): void;
-  succeeded(subject: string): void;
+  reserve(subjects: readonly Subject[], nowMs: number): Reservation | Wait;
 }
 
 interface Count {
-  failures: number;
-  until: number;
+  attempts: number;
+  atMs: number;
 }
 
-const freeFailures = 5;
-const firstWaitMs = 2_000;
-const longestWaitMs = 15 * 60_000;
-/** Failures this long ago do not count any more. */
 const forgottenMs = 60 * 60_000;
-const subjectsMax = 100_000;
+const keysMax = 100_000;
 
 export function createAttempts(): Attempts {
-  const counts = new Map<string, Count>();
+  const spaces = new Map<string, Map<string, Count>>();
+
+  function tableOf(space: string): Map<string, Count> {
+    const table = spaces.get(space) ?? new Map<string, Count>();
+    spaces.set(space, table);
+    return table;
+  }
+
+  function count({ space, key, limit }: Subject, nowMs: number): void {
+    const table = tableOf(space);
+    const attempts = countedAt(table.get(key), limit, nowMs) + 1;
+    // The latest stands last, so that the oldest are dropped first.
+    table.delete(key);
+    table.set(key, { attempts, atMs: nowMs });
+    for (const oldest of table.keys()) {
+      if (table.size <= keysMax) break;
+      table.delete(oldest);
+    }
+  }
+
+  function takeBack({ space, key }: Subject): void {
+    const present = tableOf(space).get(key);
+    if (present !== undefined) present.attempts = Math.max(0, present.attempts - 1);
+  }
+
   return {
-    waitMs: (subjects, nowMs) =>
-      Math.max(0, ...subjects.map((subject) => (counts.get(subject)?.until ?? 0) - nowMs)),
-    failed: (subjects, nowMs) => {
-      for (const subject of subjects) {
-        const before = counts.get(subject);
-        const isOld = before === undefined || nowMs - before.until > forgottenMs;
-        const failures = (isOld ? 0 : before.failures) + 1;
-        const over = failures - freeFailures;
-        const wait = over < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** over);
-        // The latest stands last, so that the oldest are dropped first.
-        counts.delete(subject);
-        counts.set(subject, { failures, until: nowMs + wait });
-      }
-      for (const subject of counts.keys()) {
-        if (counts.size <= subjectsMax) break;
-        counts.delete(subject);
-      }
+    reserve: (subjects, nowMs) => {
+      const waits = subjects.map((one) => waitOf(tableOf(one.space).get(one.key), one.limit, nowMs));
+      const waitMs = Math.max(0, ...waits);
+      if (waitMs > 0) return { kind: 'wait', waitMs };
+      for (const subject of subjects) count(subject, nowMs);
+      return {
+        kind: 'reserved',
+        giveBack: () => subjects.forEach(takeBack),
+        succeeded: () => {
+          for (const subject of subjects) {
+            if (subject.limit.kind === 'backoff') tableOf(subject.space).delete(subject.key);
+            else takeBack(subject);
+          }
+        },
+      };
     },
-    succeeded: (subject) => void counts.delete(subject),
   };
+}
+
+/** How many attempts count still. */
+function countedAt(count: Count | undefined, limit: Limit, nowMs: number): number {
+  if (count === undefined) return 0;
+  const passedMs = Math.max(0, nowMs - count.atMs);
+  if (limit.kind === 'budget') return Math.max(0, count.attempts - passedMs / limit.everyMs);
+  return passedMs > forgottenMs + backoffMs(count.attempts, limit) ? 0 : count.attempts;
+}
+
+function waitOf(count: Count | undefined, limit: Limit, nowMs: number): number {
+  const counted = countedAt(count, limit, nowMs);
+  if (limit.kind === 'budget') return Math.ceil(Math.max(0, counted + 1 - limit.size) * limit.everyMs);
+  return count === undefined ? 0 : count.atMs + backoffMs(counted, limit) - nowMs;
+}
+
+function backoffMs(
+  attempts: number,
+  { free, firstWaitMs, longestWaitMs }: Extract<Limit, { readonly kind: 'backoff' }>,
+): number {
+  const over = attempts - free;
+  return over < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** over);
 }

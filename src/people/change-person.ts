@@ -2,11 +2,19 @@
 // left who may come in, and whoever is disabled is out at once.
 
 import type { DocumentWrite } from '../store/documents.ts';
-import { type FieldProblem, type Invalid, type NotAllowed, standingProblems } from './access.ts';
+import {
+  type FieldProblem,
+  type Invalid,
+  type NotAllowed,
+  nameProblems,
+  type Standing,
+  standingProblem,
+  standingProblems,
+} from './access.ts';
 import type { Directory } from './directory.ts';
 import type { Role } from './operations.ts';
 import { type Actor, type Person, recordName, shownPerson } from './person.ts';
-import { endings } from './sign-in.ts';
+import { endings } from './sessions.ts';
 
 export interface PersonChange {
   readonly name?: string;
@@ -30,7 +38,12 @@ export async function changePerson(
   if (found === null) return { kind: 'unknown' };
   const { value: before, version } = found;
   const after: Person = { ...before, ...change, changedAtMs: Math.trunc(directory.clock()) };
-  const problems: readonly FieldProblem[] = standingProblems(after);
+  const refused = standingProblem(actor, given(before, after));
+  if (refused !== null) return { kind: 'not-allowed', detail: refused };
+  const problems: readonly FieldProblem[] = [
+    ...(change.name === undefined ? [] : nameProblems(change.name)),
+    ...standingProblems(after),
+  ];
   if (problems.length > 0) return { kind: 'invalid', problems };
   const isAdminLess = isAdmin(before) && !isAdmin(after);
   const guard = isAdminLess ? await adminGuard(directory) : [];
@@ -48,6 +61,14 @@ export async function changePerson(
     ...{ before: shownPerson(before), after: shownPerson(after) },
   });
   return result === 'changed' ? { kind: 'changed', person: after } : { kind: 'conflict' };
+}
+
+/** What is theirs after a change that was not before. */
+function given(before: Person, after: Person): Standing {
+  return {
+    roles: after.roles.filter((role) => !before.roles.includes(role)),
+    groups: after.groups.filter((group) => !before.groups.includes(group)),
+  };
 }
 
 function isAdmin({ roles, status }: Person): boolean {

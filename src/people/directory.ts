@@ -2,15 +2,24 @@
 
 import type { CanonicalValue } from '../store/canonical-json.ts';
 import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/documents.ts';
-import { type Collection, createCollection } from './collection.ts';
+import { type Collection, createCollection, type Read } from './collection.ts';
+import type { Notice } from './notices.ts';
 import type { Passkey } from './passkeys.ts';
-import type { Application, Invitation, Person, PersonalToken, Session } from './person.ts';
+import {
+  type Application,
+  type Invitation,
+  type Person,
+  type PersonalToken,
+  passwordDigestOf,
+  type Session,
+} from './person.ts';
 
 export interface Directory {
   readonly people: Collection<Person>;
   readonly sessions: Collection<Session>;
   readonly passkeys: Collection<Passkey>;
   readonly tokens: Collection<PersonalToken>;
+  readonly notices: Collection<Notice>;
   readonly invitations: Collection<Invitation>;
   readonly applications: Collection<Application>;
   readonly documents: DocumentStore;
@@ -42,6 +51,10 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
       parent: personId,
       endsAtMs,
     })),
+    notices: createCollection<Notice>(documents, 'notice', ({ personId, endsAtMs }) => ({
+      parent: personId,
+      endsAtMs,
+    })),
     invitations: createCollection<Invitation>(documents, 'invitation', ({ digest, endsAtMs }) => ({
       name: digest,
       endsAtMs,
@@ -49,4 +62,14 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
     applications: createCollection<Application>(documents, 'application', () => ({})),
     change: (writes, change) => documents.write(writes, { ...change, atMs: Math.trunc(clock()) }),
   };
+}
+
+/**
+ * The person as they are now, where they still may come in with the password that a proof was given with; null else. What a
+ * proof allows is written together with them, so that a new password at the same moment comes before it or forbids it.
+ */
+export async function asProved({ people }: Directory, person: Person): Promise<Read<Person> | null> {
+  const found = await people.find(person.id);
+  if (found?.value.status !== 'active') return null;
+  return passwordDigestOf(found.value) === passwordDigestOf(person) ? found : null;
 }

@@ -43,8 +43,11 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** Roles that nobody but an admin may hand out: an operator who could would be one. */
-export const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
+/** Roles that nobody but an admin may hand out, and groups with them: an operator who could would be more than one. */
+export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
+
+/** Roles that an admin hands out in a session alone: a token that could would outlive itself. */
+export const rolesOfSessions: readonly Role[] = ['admin', 'operator'];
 
 /** The most that any of the roles grants. */
 export function grantOf(held: readonly Role[], operation: OperationName): Grant {

@@ -11,8 +11,11 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
+import { nameProblem } from '../value/visible-text.ts';
+import type { Invalid } from './access.ts';
 import type { Challenges } from './challenges.ts';
-import type { Directory } from './directory.ts';
+import { asProved, type Directory } from './directory.ts';
+import { type Notify, newNotice } from './notices.ts';
 import { type Person, recordName } from './person.ts';
 
 export interface Passkey {
@@ -33,9 +36,10 @@ export interface PasskeyDeps {
   readonly challenges: Challenges;
   /** Where people reach the service, such as `https://writ.example.com`. */
   readonly origin: string;
+  readonly notify: Notify;
 }
 
-const passkeysMax = 20;
+export const passkeysMax = 20;
 const nameLengthMax = 100;
 
 /** What a browser's `navigator.credentials.create` takes, as JSON. */
@@ -56,6 +60,7 @@ export async function passkeyCreationOptions({ directory, challenges, origin }: 
 
 export type PasskeyAdded =
   | { readonly kind: 'added'; readonly passkey: Passkey }
+  | Invalid
   | { readonly kind: 'wrong' | 'too-many' };
 
 export async function addPasskey(
@@ -63,9 +68,13 @@ export async function addPasskey(
   person: Person,
   { response, name }: { readonly response: unknown; readonly name: string },
 ): Promise<PasskeyAdded> {
-  const { directory, challenges, origin } = deps;
+  const { directory, challenges, origin, notify } = deps;
   const isExpected = (question: string): boolean =>
     challenges.take(question, `create ${person.id}`, directory.clock());
+  const ofName = nameProblem(name, nameLengthMax);
+  if (ofName !== null) {
+    return { kind: 'invalid', problems: [{ field: 'name', detail: `the name ${ofName}` }] };
+  }
   const verified = await quietly(() =>
     verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
@@ -77,17 +86,29 @@ export async function addPasskey(
   if (verified?.verified !== true) return { kind: 'wrong' };
   const held = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   if (held.length >= passkeysMax) return { kind: 'too-many' };
+  const present = await asProved(directory, person);
+  if (present === null) return { kind: 'wrong' };
   const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
   const passkey: Passkey = {
-    ...{ id, counter, transports, personId: person.id, name: name.slice(0, nameLengthMax) },
+    ...{ id, counter, transports, personId: person.id, name },
     publicKey: Buffer.from(publicKey).toString('base64url'),
     createdAtMs: Math.trunc(directory.clock()),
   };
-  const result = await directory.change([directory.passkeys.put(passkey, 0)], {
-    ...{ who: recordName(person), what: 'passkey-added', subject: person.id },
-    ...{ before: null, after: { name: passkey.name } },
-  });
-  return result === 'changed' ? { kind: 'added', passkey } : { kind: 'wrong' };
+  const notice = newNotice(directory, person, { what: 'passkey-added', name: passkey.name });
+  const result = await directory.change(
+    [
+      directory.passkeys.put(passkey, 0),
+      directory.people.put(present.value, present.version),
+      directory.notices.put(notice, 0),
+    ],
+    {
+      ...{ who: recordName(person), what: 'passkey-added', subject: person.id },
+      ...{ before: null, after: { name: passkey.name } },
+    },
+  );
+  if (result !== 'changed') return { kind: 'wrong' };
+  notify(notice, person);
+  return { kind: 'added', passkey };
 }
 
 /** What a browser's `navigator.credentials.get` takes; `purpose` is for what the answer counts. */
@@ -99,12 +120,12 @@ export async function passkeyRequestOptions({ directory, challenges, origin }: P
   });
 }
 
-/** Who answered; null where nobody did. */
+/** Who answered, and by which passkey; null where nobody did. */
 export async function checkPasskey(
   { directory, challenges, origin }: PasskeyDeps,
   purpose: string,
   response: unknown,
-): Promise<Person | null> {
+): Promise<{ readonly person: Person; readonly passkey: Passkey } | null> {
   const answer = response as AuthenticationResponseJSON;
   const found = typeof answer?.id === 'string' ? await directory.passkeys.find(answer.id) : null;
   if (found === null) return null;
@@ -128,21 +149,33 @@ export async function checkPasskey(
   const isFirst = await directory.documents.write([directory.passkeys.put(used, version)], null);
   if (isFirst !== 'changed') return null;
   const person = (await directory.people.find(passkey.personId))?.value;
-  return person?.status === 'active' ? person : null;
+  return person?.status === 'active' ? { person, passkey: used } : null;
 }
 
 export async function removePasskey(
-  directory: Directory,
+  { directory, notify }: PasskeyDeps,
   person: Person,
   id: string,
 ): Promise<'removed' | 'unknown'> {
   const found = await directory.passkeys.find(id);
-  if (found === null || found.value.personId !== person.id) return 'unknown';
-  const result = await directory.change([directory.passkeys.remove(found.value, found.version)], {
-    ...{ who: recordName(person), what: 'passkey-removed', subject: person.id },
-    ...{ before: { name: found.value.name }, after: null },
-  });
-  return result === 'changed' ? 'removed' : 'unknown';
+  const present = await asProved(directory, person);
+  if (found === null || present === null || found.value.personId !== person.id) return 'unknown';
+  const { name } = found.value;
+  const notice = newNotice(directory, person, { what: 'passkey-removed', name });
+  const result = await directory.change(
+    [
+      directory.passkeys.remove(found.value, found.version),
+      directory.people.put(present.value, present.version),
+      directory.notices.put(notice, 0),
+    ],
+    {
+      ...{ who: recordName(person), what: 'passkey-removed', subject: person.id },
+      ...{ before: { name }, after: null },
+    },
+  );
+  if (result !== 'changed') return 'unknown';
+  notify(notice, person);
+  return 'removed';
 }
 
 /** The library throws for whatever it does not like in what a client sent. */

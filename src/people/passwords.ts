@@ -2,6 +2,7 @@
 // work whether there is such a person or not, and a password is neither kept nor shown anywhere.
 
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
+import { createHashingLine, type InLine } from './hashing.ts';
 
 /** The package declares a constant enumeration, which cannot be read where types are stripped. */
 const argon2id = 2 as Algorithm.Argon2id;
@@ -28,16 +29,29 @@ export function passwordProblem(password: string, names: readonly string[]): str
   return rest.length < passwordLengthMin / 2 ? 'a password is more than a name or an address' : null;
 }
 
-export function hashPassword(password: string): Promise<string> {
-  return hash(password, cost);
+/** One for the process: the processors are. */
+const line = createHashingLine();
+
+/** Null where too many wait to be hashed. */
+export async function hashPassword(password: string, from: InLine = setter): Promise<string | null> {
+  return await line.run(from, () => hash(password, cost));
 }
+
+/** Whoever sets a password holds a link or has just proved who they are. */
+const setter: InLine = { key: 'setter', isKnown: true };
 
 let absent: Promise<string> | undefined;
 
-/** False where there is no hash, after as much work as if there were. */
-export async function checkPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  if (Buffer.byteLength(password) > passwordBytesMax) return false;
-  absent ??= hashPassword('nobody has this password');
-  const isRight = await verify(passwordHash ?? (await absent), password);
-  return isRight && passwordHash !== null;
+/** `no` where there is no hash, after as much work as if there were. `busy`: it was not judged. */
+export async function checkPassword(
+  password: string,
+  passwordHash: string | null,
+  from: InLine,
+): Promise<'yes' | 'no' | 'busy'> {
+  if (Buffer.byteLength(password) > passwordBytesMax) return 'no';
+  absent ??= hash('nobody has this password', cost);
+  const known = passwordHash ?? (await absent);
+  const isRight = await line.run(from, () => verify(known, password));
+  if (isRight === null) return 'busy';
+  return isRight && passwordHash !== null ? 'yes' : 'no';
 }

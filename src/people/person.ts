@@ -2,6 +2,7 @@
 // token in clear: they are hashed, or encrypted with the service's master key.
 
 import type { Role } from './operations.ts';
+import { digestOf } from './secrets.ts';
 
 export interface Person {
   readonly id: string;
@@ -23,6 +24,7 @@ export interface Totp {
   readonly sealedSecret: string;
   /** The step of the code that was taken last; no earlier one is good again. */
   readonly lastStep: number;
+  readonly setUpAtMs: number;
 }
 
 export interface Session {
@@ -34,6 +36,8 @@ export interface Session {
   /** However much it is used. */
   readonly endsAtMs: number;
   readonly address: string;
+  /** Of the password that counted when it was made: with another one it is over. */
+  readonly passwordDigest: string;
 }
 
 export interface PersonalToken {
@@ -47,6 +51,8 @@ export interface PersonalToken {
   readonly roles: readonly Role[];
   readonly createdAtMs: number;
   readonly endsAtMs: number;
+  /** Of the password that counted when it was made: with another one it is over. */
+  readonly passwordDigest: string;
 }
 
 export interface Invitation {
@@ -82,6 +88,13 @@ export interface Application {
 export interface Actor {
   readonly person: Person;
   readonly roles: readonly Role[];
+  /** True for a personal token. */
+  readonly isToken?: boolean;
+}
+
+/** Changes with the password, and says nothing of it. */
+export function passwordDigestOf({ passwordHash }: Pick<Person, 'passwordHash'>): string {
+  return digestOf(passwordHash ?? '');
 }
 
 /** How records name a person: the id stays, the address tells people who it was. */

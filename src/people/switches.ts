@@ -4,6 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { RiskTier } from '../model/request.ts';
+import { textProblem } from '../value/visible-text.ts';
 import type { Invalid } from './access.ts';
 import { createCollection } from './collection.ts';
 import type { Directory } from './directory.ts';
@@ -98,10 +99,9 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
       steadyMs() - seenAtMs <= lookedMaxMs ? find(asked) : look().then(() => find(asked)),
     list: async () => (await switches.list({ countMax: switchesMax })).map(({ value }) => value),
     turnOn: async ({ person }, { scope, reason }) => {
-      const isReason = reason.trim() !== '' && reason.length <= reasonLengthMax;
-      if (!isReason) {
-        const detail = `write 1 to ${reasonLengthMax} characters`;
-        return { kind: 'invalid', problems: [{ field: 'reason', detail }] };
+      const ofReason = textProblem(reason, reasonLengthMax);
+      if (ofReason !== null) {
+        return { kind: 'invalid', problems: [{ field: 'reason', detail: `the reason ${ofReason}` }] };
       }
       const createdAtMs = Math.trunc(directory.clock());
       const made: Switch = { id: randomUUID(), scope, reason, createdAtMs, createdBy: person.id };

@@ -2,10 +2,12 @@
 // can do no more than its person can at that moment, and no more than it was made for.
 
 import { createApiKey, isSameDigest, parseApiKey } from '../agents/keys.ts';
+import { nameProblem } from '../value/visible-text.ts';
 import type { FieldProblem, Invalid } from './access.ts';
 import type { Directory } from './directory.ts';
+import { type Notice, newNotice } from './notices.ts';
 import { roles as allRoles, type Role } from './operations.ts';
-import { type Actor, type PersonalToken, recordName } from './person.ts';
+import { type Actor, type PersonalToken, passwordDigestOf, recordName } from './person.ts';
 
 export const tokenPrefix = 'writp_';
 
@@ -21,8 +23,14 @@ export interface TokenDraft {
   readonly days: number;
 }
 
-export type TokenMade = { readonly kind: 'made'; readonly token: PersonalToken; readonly text: string };
+export type TokenMade = {
+  readonly kind: 'made';
+  readonly token: PersonalToken;
+  readonly text: string;
+  readonly notice: Notice;
+};
 
+/** The caller has found a session that has just proved itself: no token makes another. */
 export async function createToken(
   directory: Directory,
   actor: Actor,
@@ -35,12 +43,14 @@ export async function createToken(
   const token: PersonalToken = {
     ...{ id, digest, personId: actor.person.id, name: draft.name, roles: [...draft.roles] },
     ...{ createdAtMs, endsAtMs: createdAtMs + draft.days * dayMs },
+    passwordDigest: passwordDigestOf(actor.person),
   };
-  await directory.change([directory.tokens.put(token, 0)], {
+  const notice = newNotice(directory, actor.person, { what: 'token-made', name: token.name });
+  await directory.change([directory.tokens.put(token, 0), directory.notices.put(notice, 0)], {
     ...{ who: recordName(actor.person), what: 'token-made', subject: id, before: null },
     after: { name: token.name, roles: [...token.roles], ends_at_ms: token.endsAtMs },
   });
-  return { kind: 'made', token, text };
+  return { kind: 'made', token, text, notice };
 }
 
 async function draftProblems(
@@ -49,10 +59,10 @@ async function draftProblems(
   { name, roles: wanted, days }: TokenDraft,
 ): Promise<readonly FieldProblem[]> {
   const held = await tokens.list({ parent: person.id, countMax: tokensMax });
-  const isName = name.trim() !== '' && name.length <= nameLengthMax && !/\p{Cc}/u.test(name);
+  const ofName = nameProblem(name, nameLengthMax);
   const beyond = wanted.filter((role) => !roles.includes(role));
   return [
-    ...(isName ? [] : [{ field: 'name', detail: `write 1 to ${nameLengthMax} characters` }]),
+    ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` }]),
     ...(wanted.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
     ...beyond.map((role) => ({ field: 'roles', detail: `you do not have the role \`${role}\`` })),
     ...(Number.isInteger(days) && days >= 1 && days <= tokenDaysMax
@@ -73,8 +83,9 @@ export async function whoseToken(directory: Directory, text: string): Promise<Ac
   if (directory.clock() >= token.endsAtMs) return null;
   const person = (await directory.people.find(token.personId))?.value;
   if (person === undefined || person.status !== 'active') return null;
+  if (token.passwordDigest !== passwordDigestOf(person)) return null;
   const roles = allRoles.filter((role) => token.roles.includes(role) && person.roles.includes(role));
-  return { person, roles };
+  return { person, roles, isToken: true };
 }
 
 /** Removes a token of one's own. */

@@ -72,6 +72,10 @@ export interface AppDeps {
   readonly smtp?: SmtpOptions | null;
   /** Takes what becomes of requests for decisions; none unless said otherwise. */
   readonly tracing?: Tracing | null;
+  /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
+  readonly newFactorMs?: number;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
+  readonly trustedProxies?: readonly string[];
   /** How often readers of news hear something; as it is documented unless said otherwise. */
   readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
   /** How long a request may take to arrive, in milliseconds. */
@@ -82,6 +86,7 @@ export interface AppDeps {
 
 const requestTimeoutMsDefault = 30_000;
 const connectionsMaxDefault = 1_000;
+const newFactorMsDefault = 60 * 60_000;
 
 /** The service with all its plugins and routes; `listen` and `close` are the caller's. */
 export function createApp(deps: AppDeps): FastifyInstance {
@@ -92,6 +97,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const app = createShell({
     log: deps.log,
     bodyBytesMax: deps.bodyBytesMax,
+    trustedProxies: deps.trustedProxies ?? [],
     serverFactory: createServerFactory({
       requestTimeoutMs: deps.requestTimeoutMs ?? requestTimeoutMsDefault,
       connectionsMax: deps.connectionsMax ?? connectionsMaxDefault,
@@ -162,13 +168,16 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
 /** The management API works on what people set up. */
 function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
   const { policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
+  const { newFactorMs = newFactorMsDefault } = deps;
   const { playground, switches, decisions, statistics, changeFeed, outgoing } = parts;
   const directory = createDirectory(store.documents, clock);
   return {
-    signInDeps: { directory, attempts: createAttempts(), masterKey: store.masterKey },
-    passkeyDeps: { directory, challenges: createChallenges(), origin: new URL(publicUrl).origin },
+    signInDeps: {
+      ...{ directory, attempts: createAttempts(), masterKey: store.masterKey },
+      ...{ challenges: createChallenges(), origin: new URL(publicUrl).origin },
+      ...{ newFactorMs, notify: outgoing.access.noticed },
+    },
     isSecure: publicUrl.startsWith('https:'),
-    applications: createAttempts(),
     ...{ store, policies, rate, steadyMs: () => performance.now() },
     arePrivateAddressesAllowed: areWebhooksPrivate,
     ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },

@@ -3,6 +3,7 @@
 // silently leaves its default in force.
 
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../diagnostic/suggest.ts';
@@ -46,6 +47,10 @@ export interface Config {
   readonly publicUrl: string | null;
   /** Whether webhooks may be sent to addresses that are not public, and by `http:`. */
   readonly areWebhooksPrivate: boolean;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** For how long a new second factor steps up for nothing. */
+  readonly newFactorMs: number;
   /** Null sends no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
 }
@@ -53,7 +58,7 @@ export interface Config {
 interface Setting {
   readonly default: string | number | boolean | null;
   readonly kind:
-    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'boolean' }
+    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'boolean' | 'networks' }
     | { readonly is: 'integer'; readonly from: number; readonly to: number }
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
@@ -78,6 +83,8 @@ export const settings = {
   'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
   'otel.endpoint': { default: null, kind: { is: 'address' } },
   public_url: { default: null, kind: { is: 'address' } },
+  trusted_proxies: { default: '', kind: { is: 'networks' } },
+  'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
   'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
   'smtp.url': { default: null, kind: { is: 'smtp' } },
   'smtp.from': { default: null, kind: { is: 'text' } },
@@ -246,6 +253,10 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
       return isAddress(value) ? value : wants('an http or https address without a password');
     case 'smtp':
       return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
+    case 'networks': {
+      const networks = networksOf(value);
+      return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, one after another') : networks;
+    }
     case 'boolean':
       if (value === true || value === 'true') return true;
       return value === false || value === 'false' ? false : wants('true or false');
@@ -263,6 +274,20 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
       return isTaken ? number : wants(`a whole number from ${kind.from} to ${kind.to}`);
     }
   }
+}
+
+/** Networks between spaces or commas, or in a list; joined by spaces. Null where one is none. */
+function networksOf(value: unknown): string | null {
+  const texts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,]+/) : [null];
+  const networks = texts.filter((text) => text !== '');
+  return networks.every(isNetwork) ? networks.join(' ') : null;
+}
+
+function isNetwork(text: unknown): text is string {
+  const [address = '', bits, ...rest] = typeof text === 'string' ? text.split('/') : [];
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 function isAddress(value: unknown): value is string {
@@ -302,6 +327,10 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
     otelEndpoint: textOrNull('otel.endpoint'),
     publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
+    trustedProxies: text('trusted_proxies')
+      .split(' ')
+      .filter((network) => network !== ''),
+    newFactorMs: number('people.new_factor_minutes') * 60_000,
     areWebhooksPrivate: values.get('webhooks.allow_private') === true,
     smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },
   };
@@ -315,6 +344,10 @@ function show(
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
   const shown =
-    value === null ? '(none)' : kind.is === 'secret' || kind.is === 'smtp' ? '********' : String(value);
+    value === null || value === ''
+      ? '(none)'
+      : kind.is === 'secret' || kind.is === 'smtp'
+        ? '********'
+        : String(value);
   return { name, shown, origin: found.get(name)?.origin ?? 'default' };
 }

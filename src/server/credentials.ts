@@ -1,5 +1,6 @@
 // What a person hears whose credentials are not taken: no more than that, or how long to wait.
 
+import type { Reservation, Wait } from '../people/attempts.ts';
 import type { Refused } from '../people/sign-in.ts';
 import { ProblemError } from './problem.ts';
 
@@ -15,6 +16,12 @@ export function refusal(refused: Refused): ProblemError {
       return new ProblemError('too_many_attempts', `try again in ${seconds} s`, { headers });
     }
   }
+}
+
+/** Throws where the attempt has to wait. */
+export function reserved(result: Reservation | Wait): Reservation {
+  if (result.kind === 'wait') throw refusal(result);
+  return result;
 }
 
 export function wrongCredentials(): ProblemError {

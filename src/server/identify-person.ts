@@ -3,7 +3,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../people/person.ts';
-import { isCsrfToken, lookAtSession, type SignInDeps, whoseSession } from '../people/sign-in.ts';
+import { isCsrfToken, lookAtSession, whoseSession } from '../people/sessions.ts';
+import type { SignInDeps } from '../people/sign-in.ts';
 import { tokenPrefix, whoseToken } from '../people/tokens.ts';
 import { ProblemError } from './problem.ts';
 
@@ -14,6 +15,9 @@ export interface PersonIdentity {
 }
 
 const sessionCookie = 'writ_session';
+const deviceCookie = 'writ_device';
+/** As long as browsers keep a cookie. */
+const deviceSeconds = 400 * 24 * 60 * 60;
 
 /** Who sent this. Throws ProblemError where nobody is known, or the request may come from another site. */
 export async function identifyPerson(deps: SignInDeps, request: FastifyRequest): Promise<PersonIdentity> {
@@ -40,26 +44,45 @@ export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promis
   return secret === null ? null : await lookAtSession(deps, secret);
 }
 
-/** The cookie that carries a session. It never reaches a script, nor another site's request. */
-export function setSessionCookie(reply: FastifyReply, secret: string, isSecure: boolean): void {
-  reply.header('set-cookie', cookieText(secret, isSecure));
+/** The cookies of who has signed in: the session, and what the browser keeps to be known again. */
+export function setSessionCookies(
+  reply: FastifyReply,
+  { secret, device }: { readonly secret: string; readonly device: string },
+  isSecure: boolean,
+): void {
+  reply.header('set-cookie', [
+    cookieText(sessionCookie, secret, isSecure),
+    `${cookieText(deviceCookie, device, isSecure)}; Max-Age=${deviceSeconds}`,
+  ]);
 }
 
+/** The device stays known: it lets nobody in. */
 export function clearSessionCookie(reply: FastifyReply, isSecure: boolean): void {
-  reply.header('set-cookie', `${cookieText('', isSecure)}; Max-Age=0`);
+  reply.header('set-cookie', `${cookieText(sessionCookie, '', isSecure)}; Max-Age=0`);
 }
 
-function cookieText(value: string, isSecure: boolean): string {
-  return `${sessionCookie}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+/** No cookie reaches a script, nor another site's request. */
+function cookieText(name: string, value: string, isSecure: boolean): string {
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+}
+
+/** The session's cookie; null where there is none. */
+export function cookieOf(request: FastifyRequest): string | null {
+  return cookieNamed(request, sessionCookie);
+}
+
+/** What the browser has kept of an earlier sign-in; null where there is nothing. */
+export function deviceOf(request: FastifyRequest): string | null {
+  return cookieNamed(request, deviceCookie);
 }
 
 /** The cookie's value; null where there is none, or more than one, of which any could be another site's. */
-export function cookieOf({ headers }: FastifyRequest): string | null {
+function cookieNamed({ headers }: FastifyRequest, name: string): string | null {
   const values = (headers.cookie ?? '')
     .split(';')
     .map((part) => part.trim())
-    .filter((part) => part.startsWith(`${sessionCookie}=`))
-    .map((part) => part.slice(sessionCookie.length + 1));
+    .filter((part) => part.startsWith(`${name}=`))
+    .map((part) => part.slice(name.length + 1));
   return values.length === 1 && values[0] !== '' ? (values[0] ?? null) : null;
 }
 

@@ -126,6 +126,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     rate: { perMinute: config.ratePerMinute, burst: config.burst },
     ...{ clock, tracing, isCompatibilityAllowed: config.isCompatibilityAllowed },
     areAgentReportsTrusted: config.areAgentReportsTrusted,
+    ...{ newFactorMs: config.newFactorMs, trustedProxies: config.trustedProxies },
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
   opened.push(() => app.close());

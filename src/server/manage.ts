@@ -1,6 +1,6 @@
 // Routes of the management API: who asks, whether the table of roles lets them, and a body that is what it should be,
 // before the route's own work. INVARIANT: a route says which operation of the table it is, that it is for whoever is
-// signed in, or that it is public; there is no other way to add one.
+// signed in, or that it is public, and which credentials it takes; there is no other way to add one.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type JsonLimits, readJson } from '../json/read.ts';
@@ -12,16 +12,32 @@ import type { AgentRow } from '../store/records.ts';
 import { jsonType } from './authorize-handler.ts';
 import type { Identify } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
-import type { JsonSchema, Operation, Parameter } from './operation.ts';
+import type { Credential, JsonSchema, Operation, Parameter } from './operation.ts';
 import { type ProblemCode, ProblemError, type ProblemPlace } from './problem.ts';
+import { requireProof, withProof } from './proof.ts';
 
 /** Who may use a route: an operation of the table, anybody who is signed in, or anybody at all. */
 export type Access = OperationName | 'signed-in' | 'public';
 
-export interface ManagedRoute<Body> {
+interface TakesCredential {
+  readonly access: Access;
+  /**
+   * `session-or-token` where an operation of the table says nothing else. What only a signed-in person does for themselves
+   * says it always. `proved-session`: the body also shows, there and then, that it is them.
+   */
+  readonly credential?: Credential;
+}
+
+/** What is for whoever is signed in cannot leave out which credentials it takes. */
+type NamedCredential =
+  | { readonly access: Exclude<Access, 'signed-in'> }
+  | { readonly access: 'signed-in'; readonly credential: Credential };
+
+export type ManagedRoute<Body> = RouteParts<Body> & TakesCredential & NamedCredential;
+
+interface RouteParts<Body> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly url: string;
-  readonly access: Access;
   /** Agents may use it as well, each with its key; whose it is, is for the route to look. */
   readonly identify?: Identify;
   /** Where a body may be larger or deeper than others. */
@@ -59,8 +75,11 @@ const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
 export function manage<Body = undefined>(
   app: FastifyInstance,
   deps: SignInDeps,
-  { method, url, access, identify, bodyMax = bodyMaxDefault, operation, handle }: ManagedRoute<Body>,
+  route: ManagedRoute<Body>,
 ): void {
+  const { method, url, access, identify, bodyMax = bodyMaxDefault, handle } = route;
+  const { credential = 'session-or-token' } = route;
+  const operation = credential === 'proved-session' ? withProof(route.operation) : route.operation;
   const { body } = operation;
   const isOfAgents = identify !== undefined;
   app.route({
@@ -77,10 +96,11 @@ export function manage<Body = undefined>(
     config: {
       operation: {
         ...operation,
-        ...(access === 'public' ? {} : { access }),
-        security: access === 'public' ? null : isOfAgents ? 'agentOrPerson' : 'person',
+        ...(access === 'public' ? {} : { access, credential }),
+        security: securityOf(access, credential, isOfAgents),
         problems: [
           ...problemsOf(access, operation.problems ?? [], body !== undefined),
+          ...(access === 'public' ? [] : problemsOfCredential[credential]),
           ...(isOfAgents ? problemsOfAgents : []),
           // An id of dots is taken for a step in the address.
           ...(url.includes(':') ? (['unknown_route'] as const) : []),
@@ -89,10 +109,11 @@ export function manage<Body = undefined>(
     },
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
-      const who = await whoAsks(deps, access, request);
+      const who = await whoAsks(deps, { access, credential }, request);
       const content = body === undefined ? undefined : readBody(request, body.schema, bodyMax);
       const params = request.params as Record<string, string>;
       const query = readQuery(request, operation.parameters ?? []);
+      if (credential === 'proved-session') await requireProof(deps, who, { shown: content, request });
       const result = await handle({ ...who, body: content as Body, params, query, request, reply });
       return result ?? reply.code(204).send();
     },
@@ -113,15 +134,24 @@ export function actorOf({ actor }: Call<unknown>): Actor {
   return actor;
 }
 
+function securityOf(access: Access, credential: Credential, isOfAgents: boolean): Operation['security'] {
+  if (access === 'public') return null;
+  if (isOfAgents) return 'agentOrPerson';
+  return credential === 'session-or-token' ? 'person' : 'session';
+}
+
 async function whoAsks(
   deps: SignInDeps,
-  access: Access,
+  { access, credential }: { readonly access: Access; readonly credential: Credential },
   request: FastifyRequest,
 ): Promise<Pick<Call<unknown>, 'actor' | 'agent' | 'session' | 'grant'>> {
   const agent = request.identity?.agent ?? null;
   if (agent !== null) return { agent, actor: null, session: null, grant: 'own' };
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes' };
   const { actor, session } = await identifyPerson(deps, request);
+  if (session === null && credential !== 'session-or-token') {
+    throw new ProblemError('session_needed', 'sign in: a personal token does not do this');
+  }
   if (access === 'signed-in') return { agent, actor, session, grant: 'yes' };
   const grant = grantOf(actor.roles, access);
   if (grant === 'no') throw notAllowed();
@@ -204,6 +234,15 @@ function readQuery(
   }
   return read;
 }
+
+const problemsOfCredential: Readonly<Record<Credential, readonly ProblemCode[]>> = {
+  'session-or-token': [],
+  session: ['session_needed'],
+  'proved-session': [
+    ...(['session_needed', 'proof_needed', 'wrong_credentials', 'code_needed'] as const),
+    'too_many_attempts',
+  ],
+};
 
 const problemsOfAgents = [
   ...(['missing_api_key', 'invalid_api_key', 'agent_disabled', 'agent_revoked', 'rate_limited'] as const),

@@ -3,6 +3,7 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Directory } from '../people/directory.ts';
+import type { NoticeKind, Notify } from '../people/notices.ts';
 import type { Application, Invitation, Person } from '../people/person.ts';
 import type { RequestNews, RequestNewsDesk } from '../requests/events.ts';
 import type { PolicyHost, PolicyState } from '../sources/live.ts';
@@ -24,6 +25,8 @@ export interface NewsDeps {
 export interface AccessNews {
   invited(invitation: Invitation, secret: string): void;
   declined(application: Application): void;
+  /** How somebody comes in was changed. */
+  noticed: Notify;
 }
 
 export interface News extends AccessNews {
@@ -78,6 +81,12 @@ export function createNews(deps: NewsDeps): News {
         subject: 'Writ: your invitation',
         text: `You have been given access to Writ. This link is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/invitation#token=${secret}\n`,
       }),
+    noticed: ({ what, createdAtMs }, { email }) =>
+      mailer?.post({
+        to: email,
+        subject: `Writ: ${noticeTexts[what]}`,
+        text: `At ${new Date(createdAtMs).toISOString()} ${noticeTexts[what]}.\n\nIf it was not you, change your password at once, which ends all sessions and tokens, and tell an admin:\n${publicUrl}/account\n`,
+      }),
     declined: ({ email, answer }) =>
       mailer?.post({
         to: email,
@@ -86,6 +95,17 @@ export function createNews(deps: NewsDeps): News {
       }),
   };
 }
+
+/** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
+const noticeTexts: Readonly<Record<NoticeKind, string>> = {
+  'passkey-added': 'a passkey was added to your account',
+  'passkey-removed': 'a passkey was removed from your account',
+  'codes-set-up': 'one-time codes were set up for your account',
+  'codes-removed': 'one-time codes were removed from your account',
+  'factors-reset': 'an admin has reset your one-time codes and passkeys',
+  'password-changed': 'the password of your account was changed',
+  'token-made': 'a personal token was made for your account',
+};
 
 /** Action keys are declared, but may be quoted and hold anything. */
 function oneLine(text: string): string {

@@ -119,13 +119,14 @@ const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[
 };
 
 function operationObject(operation: Operation): OperationObject {
-  const { id, summary, description, security, access, parameters = [], body } = operation;
+  const { id, summary, description, security, access, credential, parameters = [], body } = operation;
   return {
     operationId: id,
     summary,
     ...(description === undefined ? {} : { description }),
     security: securityOf(security),
     ...(access === undefined ? {} : { 'x-writ-access': access }),
+    ...(credential === undefined ? {} : { 'x-writ-credential': credential }),
     parameters: parameters.map(parameterObject),
     ...(body === undefined
       ? {}
@@ -142,6 +143,7 @@ function operationObject(operation: Operation): OperationObject {
 
 function securityOf(security: Operation['security']): readonly JsonSchema[] {
   if (security === null) return [];
+  if (security === 'session') return [{ session: [] }];
   const ofPeople = [{ personalToken: [] }, { session: [] }];
   if (security === 'agentOrPerson') return [{ agentKey: [] }, ...ofPeople];
   return security === 'person' ? ofPeople : [{ [security]: [] }];

@@ -15,14 +15,19 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** What people show to be let in: a session by cookie, a personal token, or a session with a proof in the body. */
+export type Credential = 'session-or-token' | 'session' | 'proved-session';
+
 export interface Operation {
   /** Unique among all operations. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  readonly security: 'agentKey' | 'sandboxToken' | 'person' | 'agentOrPerson' | null;
+  readonly security: 'agentKey' | 'sandboxToken' | 'person' | 'session' | 'agentOrPerson' | null;
   /** The operation of the table of roles, or `signed-in`; absent where people have no part in it. */
   readonly access?: string;
+  /** Absent where people have no part in it. */
+  readonly credential?: Credential;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
   /** By HTTP status; problems stand apart. */
@@ -70,7 +75,7 @@ export const replyHeaders = {
   'WWW-Authenticate': 'how to authenticate',
   'X-Agent-API-Key-Expires': 'when the key that was used ends, where it has been replaced',
   Allow: 'the methods that the address takes',
-  'Set-Cookie': 'the session',
+  'Set-Cookie': 'the session, and what the browser keeps to be known again',
   'X-Accel-Buffering': '`no`: a proxy passes on what comes as it comes',
 } as const;
 

@@ -18,15 +18,18 @@ export interface LogOptions {
 export interface ShellOptions {
   readonly log: LogOptions;
   readonly bodyBytesMax: number;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly serverFactory: ServerFactory;
 }
 
-export function createShell({ log, bodyBytesMax, serverFactory }: ShellOptions): FastifyInstance {
+export function createShell({ log, bodyBytesMax, trustedProxies, serverFactory }: ShellOptions): FastifyInstance {
   return Fastify({
     logger: { level: log.level, stream: log.stream, redact: secretHeaders },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => createRequestId(Date.now()),
     bodyLimit: bodyBytesMax,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // What a body holds is never changed to fit.
     ajv: {
       customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false, allErrors: true },

@@ -3,11 +3,10 @@
 
 import { expect } from 'vitest';
 import { addAgent } from '../../src/agents/registry.ts';
-import { createAttempts } from '../../src/people/attempts.ts';
-import { createDirectory } from '../../src/people/directory.ts';
+import { offerTotp } from '../../src/people/codes.ts';
 import type { Person } from '../../src/people/person.ts';
-import { confirmTotp, offerTotp } from '../../src/people/sign-in.ts';
-import { firstAdmin, personWith } from '../server/person-client.ts';
+
+import { firstAdmin, personWith, setUpCodes } from '../server/person-client.ts';
 import type { Service } from '../server/service.ts';
 import { ask, usePolicies, type View } from '../server/written-policies.ts';
 
@@ -64,14 +63,10 @@ export async function payments(service: Service): Promise<Payments> {
   };
 }
 
-/** Olga's authenticator gives codes from now on. */
-export async function confirmCodes(
-  { store }: Service,
-  { olga, totpSecret }: Payments,
-  code: string,
-): Promise<void> {
-  const deps = { directory: createDirectory(store.documents, Date.now), attempts: createAttempts() };
-  await confirmTotp({ ...deps, masterKey: store.masterKey }, olga, { secret: totpSecret, code });
+/** Olga has set up codes of her authenticator long enough ago for them to step up. */
+export async function confirmCodes(service: Service, { olga, totpSecret: secret }: Payments): Promise<void> {
+  const clock = () => Date.now() - 2 * 60 * 60_000;
+  await setUpCodes(service, olga, { secret, clock });
 }
 
 /** Markup, a text that runs backwards, one that is long, and a secret. */

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { changePerson } from '../../src/people/change-person.ts';
-import { signIn, whoseSession } from '../../src/people/sign-in.ts';
+import { whoseSession } from '../../src/people/sessions.ts';
+import { signIn } from '../../src/people/sign-in.ts';
 import { actor, joinAs, password, startPeople } from './service.ts';
 
 describe('a person', () => {

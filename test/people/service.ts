@@ -6,20 +6,26 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { acceptInvitation, createSetUpLink, invite, setUpFirstAdmin } from '../../src/people/access.ts';
 import { createAttempts } from '../../src/people/attempts.ts';
+import { createChallenges } from '../../src/people/challenges.ts';
+import { confirmTotp, offerTotp } from '../../src/people/codes.ts';
 import { createDirectory, type Directory } from '../../src/people/directory.ts';
+import type { Notice } from '../../src/people/notices.ts';
 import type { Role } from '../../src/people/operations.ts';
 import type { Actor, Person } from '../../src/people/person.ts';
-import { confirmTotp, offerTotp, type SignInDeps } from '../../src/people/sign-in.ts';
+import type { SignInDeps } from '../../src/people/sign-in.ts';
 import { totpAt } from '../../src/people/totp.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export const password = 'correct horse battery';
+export const origin = 'https://writ.example.com';
 
 export interface PeopleService extends SignInDeps {
   readonly store: Store;
   readonly directory: Directory;
   readonly time: { nowMs: number };
+  /** What people were told of beyond the dashboard. */
+  readonly told: readonly Notice[];
   /** The first admin, as who acts. */
   readonly admin: Actor;
 }
@@ -49,8 +55,13 @@ export async function startPeople(): Promise<PeopleService> {
     ...{ secret, password, email: 'ann@example.com', name: 'Ann' },
   });
   if (joined.kind !== 'joined') throw new Error(joined.kind);
-  const deps = { directory, attempts: createAttempts(), masterKey: store.masterKey };
-  return { ...deps, store, time, admin: actor(joined.person) };
+  const told: Notice[] = [];
+  return {
+    ...{ directory, attempts: createAttempts(), masterKey: store.masterKey },
+    ...{ challenges: createChallenges(), origin, newFactorMs: 60 * 60_000 },
+    notify: (notice) => told.push(notice),
+    ...{ store, time, told, admin: actor(joined.person) },
+  };
 }
 
 export function actor(person: Person): Actor {

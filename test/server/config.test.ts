@@ -77,6 +77,24 @@ test('the address of a collector may come from the variable that all programs re
   });
 });
 
+test('proxies that are trusted, and for how long a second factor is new', () => {
+  const configOf = (sources: Parameters<typeof load>[0]) => {
+    const { loaded } = load(sources);
+    return loaded.ok ? loaded.config : null;
+  };
+  expect(configOf({})).toMatchObject({ trustedProxies: [], newFactorMs: 3_600_000 });
+  const networks = ['10.0.0.0/8', '::1', '2001:db8::/32'];
+  const yaml = `trusted_proxies: [${networks.map((one) => `"${one}"`).join(', ')}]\npeople:\n  new_factor_minutes: 5\n`;
+  expect(configOf({ yaml })).toMatchObject({ trustedProxies: networks, newFactorMs: 300_000 });
+  const environment = { WRIT_TRUSTED_PROXIES: networks.join(', '), WRIT_PEOPLE_NEW_FACTOR_MINUTES: '0' };
+  expect(configOf({ environment })).toMatchObject({ trustedProxies: networks, newFactorMs: 0 });
+  for (const wrong of ['10.0.0.0/33', '::1/129', 'proxy.example.com', '10.0.0.0/8/8', 'true', '10.0.0.0/']) {
+    expect(problemsOf({ environment: { WRIT_TRUSTED_PROXIES: wrong } })).toMatch(/must be networks such as/);
+  }
+  expect(problemsOf({ yaml: 'trusted_proxies: [1]\n' })).toMatch(/must be networks such as/);
+  expect(problemsOf({ yaml: 'trusted_proxies: true\n' })).toMatch(/must be networks such as/);
+});
+
 test('the public address, webhooks and mail', () => {
   const yaml =
     'public_url: https://writ.example.com/\nwebhooks:\n  allow_private: true\nsmtp:\n  url: smtps://writ:s3cret@mail.example.com\n  from: writ@example.com\n';

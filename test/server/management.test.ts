@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRequestNews } from '../../src/requests/events.ts';
+import { createAuthenticator } from '../people/authenticator.ts';
 import { startMailServer } from '../webhooks/mail-server.ts';
-import { firstAdmin, personWith, tokenClient } from './person-client.ts';
+import { firstAdmin, password, personWith, signedIn, tokenClient } from './person-client.ts';
 import { authorize, policyText, type Service, startService } from './service.ts';
 
 async function startWithAdmin(changes: Parameters<typeof startService>[0] = {}) {
@@ -239,6 +240,28 @@ describe('e-mail', () => {
       to: ['RCPT TO:<max@example.com>'],
       text: expect.stringContaining('ask your own team first'),
     });
+  });
+
+  test('reaches whoever’s second factor was changed, without its name', async () => {
+    const mail = await startMailServer();
+    const { service } = await startWithAdmin({
+      smtp: { url: mail.url, from: 'writ@example.com' },
+      publicUrl: 'https://writ.example.com',
+    });
+    const session = await signedIn(service, 'ann@example.com');
+    const device = createAuthenticator({ origin: 'https://writ.example.com' });
+    const options = await session.send('/v1/session/passkeys/options', { method: 'POST' });
+    const sent = { name: 'hidden-name', response: device.create(options.body) };
+    expect((await session.send('/v1/session/passkeys', post(sent))).status).toBe(403);
+    const again = await session.send('/v1/session/passkeys/options', { method: 'POST' });
+    const response = device.create(again.body);
+    expect((await session.send('/v1/session/passkeys', post({ ...sent, response, password }))).status).toBe(
+      201,
+    );
+    await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(1);
+    expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ann@example.com>']);
+    expect(unfolded(mail.taken[0]?.text)).toContain('a passkey was added to your account');
+    expect(mail.taken[0]?.text).not.toContain('hidden-name');
   });
 
   /** Quoted-printable breaks long lines and writes `=` as `=3D`. */

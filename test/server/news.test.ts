@@ -170,10 +170,11 @@ describe('it ends', () => {
     const client = await personWith(service, ann, { email, roles: ['auditor'] });
     const second = await tokenClient(service, client.person);
     const [first, gone] = [await readNews(service, client), await readNews(service, second)];
-    const { items } = (await second.send('/v1/tokens')).body;
+    const session = await signedIn(service, email);
+    const { items } = (await session.send('/v1/tokens')).body;
     for (const { id } of items) {
       const isSecond = String(second.headers.authorization).includes(id);
-      if (isSecond) await client.send(`/v1/tokens/${id}`, { method: 'DELETE' });
+      if (isSecond) await session.send(`/v1/tokens/${id}`, { method: 'DELETE' });
     }
     await vi.waitFor(() => expect([gone.hasEnded(), first.hasEnded()]).toEqual([true, false]), wait);
     const disabled = await admin.send(`/v1/people/${client.person.id}`, {

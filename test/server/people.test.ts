@@ -39,9 +39,12 @@ describe('a session', () => {
     await firstAdmin(service);
     const body = { email: 'ann@example.com', password };
     const answer = await send(service, '/v1/session', { method: 'POST', body });
-    expect(answer.headers.get('set-cookie')).toMatch(
-      /^writ_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
-    );
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^writ_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/),
+      expect.stringMatching(
+        /^writ_device=[\w-]+\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=34560000$/,
+      ),
+    ]);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
@@ -53,7 +56,7 @@ describe('a session', () => {
     const cookie = headers.cookie ?? '';
     const look = await send(service, '/v1/session', { headers: { cookie } });
     expect([look.status, look.body.person.email]).toEqual([200, 'ann@example.com']);
-    const draft = { method: 'POST', body: { name: 'ci', roles: ['admin'], days: 1 } };
+    const draft = { method: 'POST', body: { name: 'ci', roles: ['admin'], days: 1, password } };
     const token = headers['x-csrf-token'] ?? '';
     for (const wrong of [undefined, '', 'guess', other.headers['x-csrf-token'] ?? '']) {
       const sent = { cookie, ...(wrong === undefined ? {} : { 'x-csrf-token': wrong }) };
@@ -124,7 +127,7 @@ describe('a session', () => {
     const ann = await signedIn(service, 'ann@example.com');
     const { secret } = (await ann.send('/v1/session/totp', { method: 'POST' })).body;
     const confirm = (code: string) =>
-      ann.send('/v1/session/totp/confirm', { method: 'POST', body: { secret, code } });
+      ann.send('/v1/session/totp/confirm', { method: 'POST', body: { secret, code, password } });
     expect((await confirm('000000')).status).toBe(401);
     expect((await confirm(totpAt(secret, nowMs))).status).toBe(204);
     const signIn = (code?: string) => {
@@ -252,20 +255,25 @@ describe('an invitation', () => {
     expect((await ann.send('/v1/invitations', post(ben))).status).toBe(201);
   });
 
-  test('to roles that only an admin gives is withdrawn by an admin alone', async () => {
+  test('to what only an admin gives is sent in a session and withdrawn by an admin alone', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
-    const ann = await tokenClient(service, admin);
+    const ann = await signedIn(service, 'ann@example.com');
     const otto = await personWith(service, admin, { email: 'otto@example.com', roles: ['operator'] });
     const draft = { email: 'ben@example.com', name: 'Ben' };
-    for (const role of ['admin', 'operator']) {
-      const invited = await ann.send('/v1/invitations', post({ ...draft, roles: ['auditor', role] }));
+    for (const [standing, what] of [
+      [{ roles: ['auditor', 'admin'] }, 'the role `admin`'],
+      [{ roles: ['auditor', 'operator'] }, 'the role `operator`'],
+      [{ roles: ['approver'], groups: ['finance'] }, 'the role `approver`'],
+      [{ roles: ['owner'], groups: ['finance'] }, 'groups of approvers'],
+    ] as const) {
+      const asked = await otto.send('/v1/invitations', post({ ...draft, ...standing }));
+      expect([asked.status, asked.body.detail]).toEqual([403, `only an admin gives ${what}`]);
+      const invited = await ann.send('/v1/invitations', post({ ...draft, ...standing }));
       const path = `/v1/invitations/${invited.body.id}`;
       const refused = await otto.send(path, { method: 'DELETE' });
-      expect([refused.status, refused.body.detail]).toEqual([
-        403,
-        `only an admin withdraws an invitation with the role \`${role}\``,
-      ]);
+      const detail = `only an admin withdraws an invitation with ${what}`;
+      expect([refused.status, refused.body.detail]).toEqual([403, detail]);
       expect((await otto.send('/v1/invitations')).body.items).toMatchObject([{ id: invited.body.id }]);
       expect((await ann.send(path, { method: 'DELETE' })).status).toBe(204);
     }

@@ -2,10 +2,16 @@
 // personal token.
 
 import { acceptInvitation, createSetUpLink, invite, setUpFirstAdmin } from '../../src/people/access.ts';
+import { createAttempts } from '../../src/people/attempts.ts';
+import { createChallenges } from '../../src/people/challenges.ts';
+import { confirmTotp } from '../../src/people/codes.ts';
 import { createDirectory } from '../../src/people/directory.ts';
+import { dismissNotice } from '../../src/people/notices.ts';
 import type { Role } from '../../src/people/operations.ts';
 import type { Person } from '../../src/people/person.ts';
+import type { SignInDeps } from '../../src/people/sign-in.ts';
 import { createToken } from '../../src/people/tokens.ts';
+import { totpAt } from '../../src/people/totp.ts';
 import type { Service } from './service.ts';
 
 export const password = 'correct horse battery';
@@ -102,5 +108,30 @@ export async function tokenClient(service: Pick<Service, 'url' | 'store'>, perso
   const draft = { name: 'test', roles: person.roles, days: 1 };
   const made = await createToken(directory, { person, roles: person.roles }, draft);
   if (made.kind !== 'made') throw new Error(JSON.stringify(made));
+  // It is the test's own.
+  await dismissNotice(directory, person, made.notice.id);
   return client(service, { authorization: `Bearer ${made.text}` });
+}
+
+/** What people's own work takes, past HTTP. */
+export function signInDeps(
+  { store, url }: Pick<Service, 'store' | 'url'>,
+  clock: () => number = Date.now,
+): SignInDeps {
+  return {
+    ...{ directory: createDirectory(store.documents, clock), attempts: createAttempts() },
+    ...{ masterKey: store.masterKey, challenges: createChallenges(), origin: url },
+    ...{ newFactorMs: 60 * 60_000, notify: () => undefined },
+  };
+}
+
+/** Sets one-time codes of this secret up for a person. */
+export async function setUpCodes(
+  service: Pick<Service, 'store' | 'url'>,
+  person: Person,
+  { secret, clock = Date.now }: { readonly secret: string; readonly clock?: () => number },
+): Promise<void> {
+  const sent = { secret, code: totpAt(secret, clock()) };
+  const result = await confirmTotp(signInDeps(service, clock), person, sent);
+  if (result !== 'set-up') throw new Error(result);
 }

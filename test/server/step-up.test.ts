@@ -2,13 +2,20 @@
 
 import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/agents/registry.ts';
-import { createAttempts } from '../../src/people/attempts.ts';
-import { createDirectory } from '../../src/people/directory.ts';
+import { offerTotp } from '../../src/people/codes.ts';
 import type { Person } from '../../src/people/person.ts';
-import { confirmTotp, offerTotp } from '../../src/people/sign-in.ts';
 import { totpAt } from '../../src/people/totp.ts';
 import { createAuthenticator } from '../people/authenticator.ts';
-import { type Answer, type Client, firstAdmin, password, personWith, tokenClient } from './person-client.ts';
+import {
+  type Answer,
+  type Client,
+  firstAdmin,
+  password,
+  personWith,
+  setUpCodes,
+  signedIn,
+  tokenClient,
+} from './person-client.ts';
 import { type Service, startService } from './service.ts';
 import { ask, codeOf, give, usePolicies } from './written-policies.ts';
 
@@ -54,9 +61,9 @@ async function start(): Promise<World> {
   const added = await addAgent(store, draft);
   if (added.kind !== 'added') throw new Error(added.kind);
   const { secret } = offerTotp(owner.person);
-  const deps = { directory: createDirectory(store.documents, clock), attempts: createAttempts() };
-  const sent = { secret, code: totpAt(secret, clock()) };
-  await confirmTotp({ ...deps, masterKey: store.masterKey }, owner.person, sent);
+  await setUpCodes(service, owner.person, { secret, clock });
+  // A new factor steps up for nothing at first.
+  time.aheadMs += 60 * 60_000;
   const code = () => {
     time.aheadMs += 30_000;
     return totpAt(secret, clock());
@@ -144,8 +151,13 @@ describe('of a request', () => {
     const device = createAuthenticator({ origin });
     const { owner } = world;
     const post = (path: string, body?: unknown) => owner.send(path, { method: 'POST', body });
-    const made = await post('/v1/session/passkeys/options');
-    await post('/v1/session/passkeys', { name: 'key', response: device.create(made.body) });
+    const session = await signedIn(world.service, 'olga@example.com', world.code());
+    const add = (path: string, body?: unknown) => session.send(path, { method: 'POST', body });
+    const made = await add('/v1/session/passkeys/options');
+    const response = device.create(made.body);
+    const added = await add('/v1/session/passkeys', { name: 'key', response, password, code: world.code() });
+    expect(added.status).toBe(201);
+    world.time.aheadMs += 60 * 60_000;
     const { request_id: first } = await asker(world)('ops.any');
     const { request_id: second } = await asker(world)('ops.any');
     const { body: question } = await post(`/v1/requests/${first}/step-up/options`);

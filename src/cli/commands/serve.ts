@@ -71,6 +71,14 @@ const descriptions = {
     meaning: 'where an OpenTelemetry collector takes traces (OTLP over HTTP)',
   },
   public_url: { value: 'address', meaning: 'where people reach the service (default: where it listens)' },
+  trusted_proxies: {
+    value: 'networks',
+    meaning: 'networks of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8',
+  },
+  'people.new_factor_minutes': {
+    value: 'minutes',
+    meaning: 'for how long a new second factor steps up for nothing',
+  },
   'webhooks.allow_private': {
     value: 'boolean',
     meaning: 'whether webhooks may be sent to addresses that are not public',

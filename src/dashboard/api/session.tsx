@@ -36,6 +36,12 @@ export function usePerson(): Session['person'] {
   return session.person;
 }
 
+/** The function returned looks again at who is signed in, after something of theirs was changed. */
+export function useSessionAnew(): () => Promise<void> {
+  const { take } = useSession();
+  return async () => take(await call('getSession'));
+}
+
 /** What the table of roles grants: `own` what belongs to the person alone. */
 export function useGrant(operation: string): 'yes' | 'own' | 'no' {
   const { session } = useSession();

@@ -12,6 +12,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
 import './layout.css';
+import { Notices } from './notices.tsx';
 import { SignInForm } from './sign-in.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 
@@ -54,6 +55,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       <main id="content" class="content" tabIndex={-1} inert={isMenuOpen}>
         <Unreachable />
         <StoppedBanner switches={switches} />
+        <Notices />
         <div class={isPlaceKnown ? 'page' : 'page page-placeless'}>{children}</div>
       </main>
       <SignInAgain />

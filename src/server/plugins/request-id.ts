@@ -1,8 +1,9 @@
 // What every request and reply carries: the client's address, taken while the connection is there to ask; the
 // client's own request id where it sent a good one, else ours; and a word to caches, which must keep nothing.
 
+import { isIP } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problem.ts';
 
 declare module 'fastify' {
@@ -23,7 +24,7 @@ export function addRequestId(app: FastifyInstance): void {
     request.startedAtMs = performance.now();
     reply.header('x-request-id', shownRequestId(request.headers['x-request-id'], request.id));
     reply.header('cache-control', 'no-store');
-    const address: string | undefined = request.ip;
+    const address = addressOf(request);
     if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
     request.clientAddress = address;
     if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) {
@@ -31,6 +32,12 @@ export function addRequestId(app: FastifyInstance): void {
     }
     done();
   });
+}
+
+/** Of the client, as a trusted proxy tells it; of the proxy, where what it tells is no address. */
+function addressOf({ ip, socket }: FastifyRequest): string | undefined {
+  const told: string | undefined = ip;
+  return told !== undefined && isIP(told) === 0 ? socket.remoteAddress : told;
 }
 
 /** The client's own id where it sent a good one. */

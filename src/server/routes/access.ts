@@ -1,6 +1,6 @@
 // How people come in over HTTP: the first admin, invitations, applications for access.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   acceptInvitation,
   apply,
@@ -12,11 +12,12 @@ import {
   setUpFirstAdmin,
   withdrawInvitation,
 } from '../../people/access.ts';
-import type { Attempts } from '../../people/attempts.ts';
+import type { Reservation } from '../../people/attempts.ts';
+import { reserveApplication, reserveUnguessable } from '../../people/guesses.ts';
 import { type Role, roles } from '../../people/operations.ts';
 import type { Application, Invitation } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import { refusal } from '../credentials.ts';
+import { refusal, reserved } from '../credentials.ts';
 import { actorOf, conflict, invalidBody, manage, notAllowed, notFound } from '../manage.ts';
 import type { AccessNews } from '../news.ts';
 import type { JsonSchema } from '../operation.ts';
@@ -40,8 +41,6 @@ export interface AccessRouteOptions {
   readonly signInDeps: SignInDeps;
   /** Hears of who is to be told. */
   readonly accessNews: AccessNews;
-  /** Counts what comes from one address without anybody being signed in. */
-  readonly applications: Attempts;
 }
 
 interface StandingBody {
@@ -50,8 +49,13 @@ interface StandingBody {
 }
 
 export async function accessRoutes(app: FastifyInstance, options: AccessRouteOptions): Promise<void> {
-  const { signInDeps: deps, applications, accessNews } = options;
-  const { directory } = deps;
+  const { signInDeps: deps, accessNews } = options;
+  const { directory, attempts } = deps;
+
+  /** An attempt by a link; throws where it has to wait. */
+  function attemptByLink({ clientAddress: address }: FastifyRequest): Reservation {
+    return reserved(reserveUnguessable(attempts, { what: 'link', address }, directory.clock()));
+  }
 
   manage<{ token: string; email: string; name: string; password: string }>(app, deps, {
     ...{ method: 'POST', url: '/v1/setup', access: 'public' },
@@ -64,13 +68,16 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
         examples: { ann: { token: 'AbC', email: 'ann@example.com', name: 'Ann', password: examplePassword } },
       },
       replies: { 201: { description: 'The admin', schema: personSchema, example: personExample } },
-      problems: ['link_not_valid'],
+      problems: ['link_not_valid', 'too_many_attempts'],
     },
-    handle: async ({ body, reply }) => {
+    handle: async ({ body, request, reply }) => {
+      const attempt = attemptByLink(request);
       const { token: secret, ...newcomer } = body;
       const result = await setUpFirstAdmin(directory, { secret, ...newcomer });
-      if (result.kind === 'invalid') throw invalidBody(result);
       if (result.kind === 'no-link') throw linkNotValid();
+      attempt.succeeded();
+      if (result.kind === 'invalid') throw invalidBody(result);
+      if (result.kind === 'wait') throw refusal(result);
       reply.code(201);
       return shownPersonReply(result.person);
     },
@@ -105,10 +112,12 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       id: 'invite',
       summary: 'Invites a person',
       body: {
-        description: 'Only an admin gives the roles `admin` and `operator`; an `approver` needs groups.',
+        description:
+          'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups.',
         schema: objectSchema({ email: text(254), name: text(100), ...standing }, { groups: textList }),
         examples: {
-          ben: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
+          auditor: { email: 'ada@example.com', name: 'Ada', roles: ['auditor'] },
+          approver: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
         },
       },
       replies: { 201: invitationView('Invited; `token` is shown this once') },
@@ -129,7 +138,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
     operation: {
       id: 'withdrawInvitation',
       summary: 'Withdraws an invitation: its link is not good any more',
-      description: 'Only an admin withdraws one with the roles `admin` and `operator`.',
+      description: 'Only an admin withdraws one with groups, or with a role that only an admin gives.',
       parameters: [idParameter('The id in the list.', openInvitationExample.id)],
       replies: { 204: noContent('Withdrawn') },
       problems: ['not_found'],
@@ -152,12 +161,15 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
         examples: { ben: { token: 'AbC', password: examplePassword } },
       },
       replies: { 201: { description: 'The person', schema: personSchema, example: personExample } },
-      problems: ['link_not_valid'],
+      problems: ['link_not_valid', 'too_many_attempts'],
     },
-    handle: async ({ body, reply }) => {
+    handle: async ({ body, request, reply }) => {
+      const attempt = attemptByLink(request);
       const result = await acceptInvitation(directory, { secret: body.token, password: body.password });
-      if (result.kind === 'invalid') throw invalidBody(result);
       if (result.kind === 'no-invitation') throw linkNotValid();
+      attempt.succeeded();
+      if (result.kind === 'invalid') throw invalidBody(result);
+      if (result.kind === 'wait') throw refusal(result);
       reply.code(201);
       return shownPersonReply(result.person);
     },
@@ -183,10 +195,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       problems: ['too_many_attempts'],
     },
     handle: async ({ body, request, reply }) => {
-      const subjects = [`address ${request.clientAddress}`];
-      const waitMs = applications.waitMs(subjects, directory.clock());
-      if (waitMs > 0) throw refusal({ kind: 'wait', waitMs });
-      applications.failed(subjects, directory.clock());
+      reserved(reserveApplication(attempts, request.clientAddress, directory.clock()));
       const result = await apply(directory, body);
       if (result.kind === 'invalid') throw invalidBody(result);
       reply.code(201);
@@ -218,7 +227,10 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       body: {
         description: 'As for an invitation.',
         schema: objectSchema(standing, { groups: textList }),
-        examples: { approver: { roles: ['approver'], groups: ['finance'] } },
+        examples: {
+          auditor: { roles: ['auditor'] },
+          approver: { roles: ['approver'], groups: ['finance'] },
+        },
       },
       replies: { 201: invitationView('Invited; `token` is shown this once') },
       problems: ['conflict'],

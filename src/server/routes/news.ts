@@ -21,7 +21,7 @@ export async function newsRoutes(
   app.addHook('preClose', async () => changeFeed.close());
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/news', access: 'signed-in' },
+    ...{ method: 'GET', url: '/v1/news', access: 'signed-in', credential: 'session-or-token' },
     operation: {
       id: 'followNews',
       summary: 'Server-Sent Events that say what kind of thing has changed',

@@ -2,8 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { changePerson, type PersonChange } from '../../people/change-person.ts';
+import { resetFactors } from '../../people/codes.ts';
 import { roles } from '../../people/operations.ts';
-import { removeTotp, type SignInDeps } from '../../people/sign-in.ts';
+import type { SignInDeps } from '../../people/sign-in.ts';
 import { actorOf, conflict, invalidBody, manage, notAllowed, notFound } from '../manage.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../page.ts';
 import { personExample, personSchema, shownPersonReply } from '../person-view.ts';
@@ -90,16 +91,19 @@ export async function peopleRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/people/:id/totp', access: 'people.change' },
+    ...{ method: 'DELETE', url: '/v1/people/:id/totp' },
+    ...{ access: 'people.change', credential: 'proved-session' },
     operation: {
-      id: 'removeCodesOfPerson',
-      summary: 'Helps somebody out who has lost their authenticator app',
+      id: 'resetFactorsOfPerson',
+      summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
+      description: 'Removes their one-time codes and passkeys, and ends their sessions.',
       parameters: [id],
       replies: { 204: noContent('Removed') },
-      problems: ['conflict'],
+      problems: ['not_found', 'conflict'],
     },
     handle: async (call) => {
-      const result = await removeTotp(directory, actorOf(call), call.params.id ?? '');
+      const result = await resetFactors(deps, actorOf(call), call.params.id ?? '');
+      if (result === 'unknown') throw notFound('person');
       if (result === 'conflict') throw conflict();
     },
   });

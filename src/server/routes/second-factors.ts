@@ -1,33 +1,27 @@
 // What shows beside a password who somebody is: one-time codes and passkeys, set up by a person for themselves.
 
 import type { FastifyInstance } from 'fastify';
+import { confirmTotp, offerTotp, removeTotp } from '../../people/codes.ts';
+import { reserveUnguessable } from '../../people/guesses.ts';
 import {
   addPasskey,
   checkPasskey,
-  type PasskeyDeps,
   passkeyCreationOptions,
   passkeyRequestOptions,
   removePasskey,
 } from '../../people/passkeys.ts';
-import {
-  confirmTotp,
-  offerTotp,
-  removeTotp,
-  type SignedIn,
-  type SignInDeps,
-  signIn,
-  signOut,
-  startSession,
-} from '../../people/sign-in.ts';
-import { refusal, wrongCredentials } from '../credentials.ts';
-import { actorOf, type Call, conflict, manage, notFound } from '../manage.ts';
+import { proofPurpose } from '../../people/prove.ts';
+import { type SignedIn, startSession } from '../../people/sessions.ts';
+import type { SignInDeps } from '../../people/sign-in.ts';
+import { reserved, wrongCredentials } from '../credentials.ts';
+import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../manage.ts';
 import type { JsonSchema, OperationReply } from '../operation.ts';
 import { idParameter, listReply, noContent, objectSchema, text, time, timeText } from '../schemas.ts';
 import { sessionView } from '../session-view.ts';
 
 export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/totp', access: 'signed-in' },
+    ...{ method: 'POST', url: '/v1/session/totp', access: 'signed-in', credential: 'session' },
     operation: {
       id: 'offerCodes',
       summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
@@ -46,7 +40,8 @@ export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
   });
 
   manage<{ secret: string; code: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/totp/confirm', access: 'signed-in' },
+    ...{ method: 'POST', url: '/v1/session/totp/confirm' },
+    ...{ access: 'signed-in', credential: 'proved-session' },
     operation: {
       id: 'confirmCodes',
       summary: 'Sets one-time codes up, by the first one',
@@ -56,7 +51,7 @@ export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
         examples: { first: { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', code: '287082' } },
       },
       replies: { 204: noContent('Set up') },
-      problems: ['wrong_credentials', 'conflict'],
+      problems: ['conflict'],
     },
     handle: async (call) => {
       const result = await confirmTotp(deps, actorOf(call).person, call.body);
@@ -65,52 +60,40 @@ export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
     },
   });
 
-  manage<{ password: string; code: string }>(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session/totp', access: 'signed-in' },
+  manage(app, deps, {
+    ...{ method: 'DELETE', url: '/v1/session/totp', access: 'signed-in', credential: 'proved-session' },
     operation: {
       id: 'removeCodes',
       summary: 'Gives one-time codes up',
-      body: {
-        description: 'Who has found a session open must not be able to do this.',
-        schema: objectSchema({ password: text(1024), code: text(6) }),
-        examples: { last: { password: 'correct horse battery', code: '287082' } },
-      },
       replies: { 204: noContent('Removed') },
-      problems: ['wrong_credentials', 'code_needed', 'too_many_attempts', 'conflict'],
+      problems: ['conflict'],
     },
     handle: async (call) => {
-      const actor = actorOf(call);
-      const { password, code } = call.body;
-      const address = call.request.clientAddress;
-      const result = await signIn(deps, { email: actor.person.email, password, code, address });
-      if (result.kind !== 'signed-in') throw refusal(result);
-      await signOut(deps, result.session);
-      if ((await removeTotp(deps.directory, actor, actor.person.id)) === 'conflict') throw conflict();
+      if ((await removeTotp(deps, actorOf(call))) === 'conflict') throw conflict();
     },
   });
 }
 
 interface PasskeyRoutes {
   readonly deps: SignInDeps;
-  readonly passkeyDeps: PasskeyDeps;
   readonly signedIn: (result: SignedIn, call: Call<unknown>) => Promise<unknown>;
 }
 
-export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, signedIn }: PasskeyRoutes): void {
+export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: PasskeyRoutes): void {
   const { directory } = deps;
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/passkeys/options', access: 'signed-in' },
+    ...{ method: 'POST', url: '/v1/session/passkeys/options', access: 'signed-in', credential: 'session' },
     operation: {
       id: 'offerPasskey',
       summary: 'What `navigator.credentials.create` takes',
       replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
     },
-    handle: async (call) => await passkeyCreationOptions(passkeyDeps, actorOf(call).person),
+    handle: async (call) => await passkeyCreationOptions(deps, actorOf(call).person),
   });
 
   manage<{ name: string; response: unknown }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/passkeys', access: 'signed-in' },
+    ...{ method: 'POST', url: '/v1/session/passkeys', access: 'signed-in', credential: 'proved-session' },
     operation: {
       id: 'addPasskey',
       summary: 'Sets a passkey up',
@@ -122,20 +105,26 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, sign
       replies: {
         201: { description: 'Set up', schema: passkeySchema, example: passkeyExample },
       },
-      problems: ['wrong_credentials', 'conflict'],
+      problems: ['conflict'],
     },
     handle: async (call) => {
-      const result = await addPasskey(passkeyDeps, actorOf(call).person, call.body);
-      if (result.kind === 'wrong') throw wrongCredentials();
-      if (result.kind === 'too-many') throw conflict('remove one of your passkeys first');
-      if (result.kind !== 'added') throw wrongCredentials();
-      call.reply.code(201);
-      return shownPasskey(result.passkey);
+      const result = await addPasskey(deps, actorOf(call).person, call.body);
+      switch (result.kind) {
+        case 'added':
+          call.reply.code(201);
+          return shownPasskey(result.passkey);
+        case 'invalid':
+          throw invalidBody(result);
+        case 'wrong':
+          throw wrongCredentials();
+        case 'too-many':
+          throw conflict('remove one of your passkeys first');
+      }
     },
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/session/passkeys', access: 'signed-in' },
+    ...{ method: 'GET', url: '/v1/session/passkeys', access: 'signed-in', credential: 'session' },
     operation: {
       id: 'listPasskeys',
       summary: "The person's own passkeys",
@@ -148,7 +137,8 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, sign
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session/passkeys/:id', access: 'signed-in' },
+    ...{ method: 'DELETE', url: '/v1/session/passkeys/:id' },
+    ...{ access: 'signed-in', credential: 'proved-session' },
     operation: {
       id: 'removePasskey',
       summary: "Removes one of the person's own passkeys",
@@ -157,8 +147,21 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, sign
       problems: ['not_found'],
     },
     handle: async (call) => {
-      const result = await removePasskey(directory, actorOf(call).person, call.params.id ?? '');
+      const result = await removePasskey(deps, actorOf(call).person, call.params.id ?? '');
       if (result === 'unknown') throw notFound('passkey');
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/proof/options', access: 'signed-in', credential: 'session' },
+    operation: {
+      id: 'askPasskeyForProof',
+      summary: 'What `navigator.credentials.get` takes, to show in this session that it is still you',
+      replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    },
+    handle: async ({ session }) => {
+      if (session === null) throw new Error('a proof is asked for in a session');
+      return await passkeyRequestOptions(deps, proofPurpose(session));
     },
   });
 
@@ -169,7 +172,7 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, sign
       summary: 'What `navigator.credentials.get` takes, to sign in',
       replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
     },
-    handle: async () => await passkeyRequestOptions(passkeyDeps, signInPurpose),
+    handle: async () => await passkeyRequestOptions(deps, signInPurpose),
   });
 
   manage<{ response: unknown }>(app, deps, {
@@ -183,12 +186,16 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, passkeyDeps, sign
         examples: { answer: { response: { id: 'AbC', type: 'public-key' } } },
       },
       replies: { 200: sessionView('Signed in') },
-      problems: ['wrong_credentials'],
+      problems: ['wrong_credentials', 'too_many_attempts'],
     },
     handle: async (call) => {
-      const person = await checkPasskey(passkeyDeps, signInPurpose, call.body.response);
-      if (person === null) throw wrongCredentials();
-      return await signedIn(await startSession(deps, person, call.request.clientAddress), call);
+      const { clientAddress: address } = call.request;
+      const subject = { what: 'passkey', address } as const;
+      const attempt = reserved(reserveUnguessable(deps.attempts, subject, directory.clock()));
+      const answered = await checkPasskey(deps, signInPurpose, call.body.response);
+      if (answered === null) throw wrongCredentials();
+      attempt.succeeded();
+      return await signedIn(await startSession(deps, answered.person, address), call);
     },
   });
 }

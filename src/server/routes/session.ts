@@ -1,54 +1,51 @@
 // /v1/session: signing in and out, and what a person sets up for themselves: password, one-time codes, passkeys, tokens.
 
 import type { FastifyInstance } from 'fastify';
+import { changePassword } from '../../people/change-password.ts';
+import { createDevice } from '../../people/device.ts';
+import { dismissNotice, noticesOf } from '../../people/notices.ts';
 import { grantsOf } from '../../people/operations.ts';
-import type { PasskeyDeps } from '../../people/passkeys.ts';
 import type { Actor, Session } from '../../people/person.ts';
-import {
-  changePassword,
-  csrfToken,
-  type SignedIn,
-  type SignInDeps,
-  signIn,
-  signOut,
-  startSession,
-  whoseSession,
-} from '../../people/sign-in.ts';
+import { csrfToken, type SignedIn, signOut, startSession, whoseSession } from '../../people/sessions.ts';
+import { type SignInDeps, signIn } from '../../people/sign-in.ts';
 import { refusal } from '../credentials.ts';
-import { clearSessionCookie, cookieOf, setSessionCookie } from '../identify-person.ts';
-import { actorOf, type Call, conflict, invalidBody, manage } from '../manage.ts';
+import { clearSessionCookie, cookieOf, deviceOf, setSessionCookies } from '../identify-person.ts';
+import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../manage.ts';
 import { shownPersonReply } from '../person-view.ts';
-import { noContent, objectSchema, text, timeText } from '../schemas.ts';
-import { sessionView } from '../session-view.ts';
+import { idParameter, noContent, objectSchema, text, timeText } from '../schemas.ts';
+import { noticeExample, sessionView, shownNotice } from '../session-view.ts';
 import { addCodeRoutes, addPasskeyRoutes } from './second-factors.ts';
+import { addSessionListRoutes } from './sessions.ts';
 import { addTokenRoutes } from './tokens.ts';
 
 export interface SessionRouteOptions {
   readonly signInDeps: SignInDeps;
-  readonly passkeyDeps: PasskeyDeps;
   /** Whether people reach the service by HTTPS, so that the cookie never goes another way. */
   readonly isSecure: boolean;
 }
 
 export async function sessionRoutes(app: FastifyInstance, options: SessionRouteOptions): Promise<void> {
-  const { signInDeps: deps, passkeyDeps, isSecure } = options;
+  const { signInDeps: deps, isSecure } = options;
 
   /** The session's reply; a session that the browser held before is over, whoever put it there. */
   async function signedIn(result: SignedIn, { request, reply }: Call<unknown>): Promise<unknown> {
     const earlier = cookieOf(request);
     const held = earlier === null ? null : await whoseSession(deps, earlier);
     if (held !== null) await signOut(deps, held.session);
-    setSessionCookie(reply, result.secret, isSecure);
-    return sessionReply({ person: result.person, roles: result.person.roles }, result.session);
+    const { person, secret, session } = result;
+    setSessionCookies(reply, { secret, device: createDevice(deps.masterKey, person) }, isSecure);
+    return await sessionReply({ person, roles: person.roles }, session);
   }
 
-  function sessionReply(actor: Actor, session: Session | null) {
+  async function sessionReply(actor: Actor, session: Session | null) {
+    const notices = session === null ? [] : await noticesOf(deps.directory, actor.person);
     return {
       person: shownPersonReply(actor.person),
       roles: [...actor.roles],
       may: grantsOf(actor.roles),
       csrf_token: session === null ? null : csrfToken(deps, session),
       ends_at: session === null ? null : timeText(session.endsAtMs),
+      notices: notices.map(shownNotice),
     };
   }
 
@@ -70,14 +67,16 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
     },
     handle: async (call) => {
       const { email, password, code = null } = call.body;
-      const result = await signIn(deps, { email, password, code, address: call.request.clientAddress });
+      const { clientAddress: address } = call.request;
+      const device = deviceOf(call.request);
+      const result = await signIn(deps, { email, password, code, address, device });
       if (result.kind !== 'signed-in') throw refusal(result);
       return await signedIn(result, call);
     },
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/session', access: 'signed-in' },
+    ...{ method: 'GET', url: '/v1/session', access: 'signed-in', credential: 'session-or-token' },
     operation: {
       id: 'getSession',
       summary: 'Who is signed in, and what counts for them',
@@ -87,7 +86,7 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session', access: 'signed-in' },
+    ...{ method: 'DELETE', url: '/v1/session', access: 'signed-in', credential: 'session' },
     operation: {
       id: 'signOut',
       summary: 'Ends the session',
@@ -99,27 +98,25 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
     },
   });
 
-  manage<{ password: string; new_password: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/password', access: 'signed-in' },
+  manage<{ new_password: string }>(app, deps, {
+    ...{ method: 'POST', url: '/v1/session/password' },
+    ...{ access: 'signed-in', credential: 'proved-session' },
     operation: {
       id: 'changePassword',
       summary: 'Sets a new password, and ends all sessions and tokens of the person',
       body: {
-        description: 'The password as it is, and as it is to be.',
-        schema: objectSchema({ password: text(1024), new_password: text(1024) }),
-        examples: { change: { password: 'correct horse battery', new_password: 'another horse battery' } },
+        description: 'The password as it is to be.',
+        schema: objectSchema({ new_password: text(1024) }),
+        examples: { change: { new_password: 'another horse battery' } },
       },
       replies: { 200: sessionView('Changed; this is a new session') },
-      problems: ['wrong_credentials', 'too_many_attempts', 'conflict'],
+      problems: ['conflict'],
     },
     handle: async (call) => {
-      const { person } = actorOf(call);
-      const { password, new_password: newPassword } = call.body;
-      const address = call.request.clientAddress;
-      const result = await changePassword(deps, person, { password, newPassword, address });
+      const result = await changePassword(deps, actorOf(call).person, call.body.new_password);
       switch (result.kind) {
         case 'changed':
-          return await signedIn(await startSession(deps, result.person, address), call);
+          return await signedIn(await startSession(deps, result.person, call.request.clientAddress), call);
         case 'invalid':
           throw invalidBody({
             kind: 'invalid',
@@ -127,13 +124,27 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
           });
         case 'conflict':
           throw conflict();
-        default:
-          throw refusal(result);
       }
     },
   });
 
+  manage(app, deps, {
+    ...{ method: 'DELETE', url: '/v1/session/notices/:id', access: 'signed-in', credential: 'session' },
+    operation: {
+      id: 'dismissNotice',
+      summary: "Puts a notice of one's own away",
+      parameters: [idParameter('The id in the session.', noticeExample.id)],
+      replies: { 204: noContent('Put away') },
+      problems: ['not_found'],
+    },
+    handle: async (call) => {
+      const result = await dismissNotice(deps.directory, actorOf(call).person, call.params.id ?? '');
+      if (result === 'unknown') throw notFound('notice');
+    },
+  });
+
   addCodeRoutes(app, deps);
-  addPasskeyRoutes(app, { deps, passkeyDeps, signedIn });
+  addPasskeyRoutes(app, { deps, signedIn });
   addTokenRoutes(app, deps);
+  addSessionListRoutes(app, deps);
 }

@@ -4,40 +4,35 @@
 
 import type { FastifyInstance } from 'fastify';
 import { isControlOwner } from '../../agents/control-owner.ts';
-import { checkPasskey, type PasskeyDeps, passkeyRequestOptions } from '../../people/passkeys.ts';
-import { reauthenticate, type SignInDeps } from '../../people/sign-in.ts';
+import { passkeyRequestOptions } from '../../people/passkeys.ts';
+import { isNew, reauthenticate, type Shown } from '../../people/prove.ts';
+import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Decisions } from '../../requests/decisions.ts';
 import type { AgentRow } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { refusal, wrongCredentials } from '../credentials.ts';
+import { refusal } from '../credentials.ts';
 import { detailOf, refused, requestNotFound, steppingOf } from '../decided-view.ts';
 import { actorOf, type Call, manage, notAllowed, notFound } from '../manage.ts';
 import type { OperationReply } from '../operation.ts';
 import { ProblemError } from '../problem.ts';
+import { proofFields } from '../proof.ts';
 import { detailExample, detailSchema } from '../request-view.ts';
-import { idParameter, objectSchema, text, time, timeText } from '../schemas.ts';
+import { idParameter, objectSchema, time, timeText } from '../schemas.ts';
 import { requestId } from './requests.ts';
 
 export interface StepUpRouteOptions {
   readonly signInDeps: SignInDeps;
-  readonly passkeyDeps: PasskeyDeps;
   readonly store: Store;
   readonly decisions: Decisions;
 }
 
-interface Shown {
-  readonly password?: string;
-  readonly code?: string;
-  readonly passkey?: unknown;
-}
-
 export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOptions): Promise<void> {
-  const { signInDeps: deps, passkeyDeps, store, decisions } = options;
+  const { signInDeps: deps, store, decisions } = options;
   const { clock } = deps.directory;
 
   const body = {
     description: '`password` and `code`, or `passkey`: what the browser gave for the options.',
-    schema: objectSchema({}, { password: text(1024), code: text(6), passkey: { type: 'object' } }),
+    schema: objectSchema({}, proofFields),
     examples: {
       codes: { password: 'correct horse battery', code: '287082' },
       passkey: { passkey: { id: 'AbC', type: 'public-key' } },
@@ -47,6 +42,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
     'wrong_credentials',
     'code_needed',
     'second_factor_missing',
+    'second_factor_new',
     'too_many_attempts',
   ] as const;
 
@@ -67,22 +63,22 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
 
   /** Throws unless the caller has shown, here and now, to be who they are. */
   async function check(call: Call<Shown>, purpose: string): Promise<void> {
-    const { person } = actorOf(call);
-    const { password, code = null, passkey } = call.body;
-    if (passkey !== undefined) {
-      const answered = await checkPasskey(passkeyDeps, purpose, passkey);
-      if (answered?.id !== person.id) throw wrongCredentials();
-      return;
-    }
-    if (password === undefined) {
+    const { request, session, body: shown } = call;
+    const showing = { shown, purpose, address: request.clientAddress, session };
+    const result = await reauthenticate(deps, actorOf(call).person, showing);
+    if (result.kind === 'nothing-shown') {
       const detail = 'send `password` and `code`, or `passkey`';
       throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
     }
-    const address = call.request.clientAddress;
-    const result = await reauthenticate(deps, person, { password, code, address });
-    if (result.kind === 'right') return;
-    if (result.kind !== 'second-factor-not-set-up') throw refusal(result);
-    throw new ProblemError('second_factor_missing', 'set up one-time codes or a passkey first');
+    if (result.kind !== 'right') throw refusal(result);
+    // A password alone may have been stolen with the session, and a factor may have been set up with a stolen one.
+    if (result.factorSinceMs === null) {
+      throw new ProblemError('second_factor_missing', 'set up one-time codes or a passkey first');
+    }
+    if (isNew(deps, result.factorSinceMs)) {
+      const from = timeText(result.factorSinceMs + deps.newFactorMs);
+      throw new ProblemError('second_factor_new', `it steps up from ${from} on: use an older one`);
+    }
   }
 
   manage(app, deps, {
@@ -96,7 +92,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
     },
     handle: async (call) => {
       await agentOfRequest(call);
-      return await passkeyRequestOptions(passkeyDeps, purposeOf(call, 'request'));
+      return await passkeyRequestOptions(deps, purposeOf(call, 'request'));
     },
   });
 
@@ -129,7 +125,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
     },
     handle: async (call) => {
       await agentNamed(call);
-      return await passkeyRequestOptions(passkeyDeps, purposeOf(call, 'agent'));
+      return await passkeyRequestOptions(deps, purposeOf(call, 'agent'));
     },
   });
 

@@ -21,7 +21,7 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { directory } = deps;
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/tokens', access: 'signed-in' },
+    ...{ method: 'GET', url: '/v1/tokens', access: 'signed-in', credential: 'session' },
     operation: {
       id: 'listTokens',
       summary: "The person's own tokens",
@@ -34,7 +34,7 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
   });
 
   manage<{ name: string; roles: (typeof roles)[number][]; days: number }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/tokens', access: 'signed-in' },
+    ...{ method: 'POST', url: '/v1/tokens', access: 'signed-in', credential: 'proved-session' },
     operation: {
       id: 'createToken',
       summary: 'Makes a personal token',
@@ -58,13 +58,14 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
     handle: async (call) => {
       const result = await createToken(directory, actorOf(call), call.body);
       if (result.kind === 'invalid') throw invalidBody(result);
+      deps.notify(result.notice, actorOf(call).person);
       call.reply.code(201);
       return { ...shownToken(result.token), token: result.text };
     },
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/tokens/:id', access: 'signed-in' },
+    ...{ method: 'DELETE', url: '/v1/tokens/:id', access: 'signed-in', credential: 'session' },
     operation: {
       id: 'removeToken',
       summary: "Removes one of the person's own tokens",

@@ -57,8 +57,8 @@ interface InvitationTableProps {
 function InvitationTable({ items, isOld, onWithdraw }: InvitationTableProps) {
   const mayInvite = useGrant('people.invite') === 'yes';
   const isAdmin = useGrant('people.change') === 'yes';
-  const mayWithdraw = ({ roles }: OpenInvitation): boolean =>
-    isAdmin || !rolesOfAdmins.some((role) => roles.includes(role));
+  const mayWithdraw = ({ roles, groups }: OpenInvitation): boolean =>
+    isAdmin || (groups.length === 0 && !rolesOfAdmins.some((role) => roles.includes(role)));
   return (
     <TableScroll label="List of open invitations" isOld={isOld}>
       <table class="table table-stack">

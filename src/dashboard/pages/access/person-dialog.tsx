@@ -10,6 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
 import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
+import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
 import { isRole } from '../../parts/roles.tsx';
 import { tellDone } from '../../shell/toast.tsx';
 import type { Person } from './people.tsx';
@@ -97,7 +98,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
   );
 }
 
-type Question = 'codes' | 'door' | null;
+type Question = 'factors' | 'door' | null;
 
 /** What is asked twice: it takes something away from somebody. */
 function HelpAndDoor({ person, onChange }: PartProps) {
@@ -114,19 +115,18 @@ function HelpAndDoor({ person, onChange }: PartProps) {
       setQuestion(null);
       onChange();
     });
-  const removeCodes = (): Promise<void> =>
-    run(async () => {
-      await call('removeCodesOfPerson', { params });
-      tellDone('Their one-time codes are removed');
-      setQuestion(null);
-      onChange();
-    });
+  const resetFactors = async (proof: Proof): Promise<void> => {
+    await call('resetFactorsOfPerson', { params, body: proof });
+    tellDone('Their one-time codes and passkeys are removed, and their sessions have ended');
+    setQuestion(null);
+    onChange();
+  };
   return (
     <section class="access-door" aria-label="Coming in">
       <ProblemNote problem={problem} />
       {question === null && (
         <div class="form-actions">
-          {person.has_totp && <Button onClick={() => setQuestion('codes')}>Reset one-time codes</Button>}
+          <Button onClick={() => setQuestion('factors')}>Reset second factors</Button>
           {isIn ? (
             <Button onClick={() => setQuestion('door')}>Disable</Button>
           ) : (
@@ -136,20 +136,26 @@ function HelpAndDoor({ person, onChange }: PartProps) {
           )}
         </div>
       )}
-      {question !== null && (
+      {question === 'factors' && (
         <Note tone="escalate" icon="warning">
           <p>
-            {question === 'codes'
-              ? 'They come in with their password alone until they set codes up anew. Be sure that it is them who asks.'
-              : 'They are out at once: their sessions and tokens end. What they did stays in the record.'}
+            They come in with their password alone until they set codes or a passkey up anew, and their
+            sessions end. Be sure that it is them who asks.
           </p>
+          <ProofForm
+            word="Reset the second factors"
+            look="danger"
+            onProof={resetFactors}
+            onClose={() => setQuestion(null)}
+          />
+        </Note>
+      )}
+      {question === 'door' && (
+        <Note tone="escalate" icon="warning">
+          <p>They are out at once: their sessions and tokens end. What they did stays in the record.</p>
           <div class="form-actions">
-            <Button
-              look="danger"
-              isBusy={isBusy}
-              onClick={() => void (question === 'codes' ? removeCodes() : setStatus('disabled'))}
-            >
-              {question === 'codes' ? 'Reset the codes' : 'Disable them'}
+            <Button look="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
+              Disable them
             </Button>
             <Button onClick={() => setQuestion(null)}>Not now</Button>
           </div>

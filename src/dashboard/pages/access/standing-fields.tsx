@@ -19,19 +19,13 @@ interface StandingFieldsProps {
   readonly problem: unknown;
 }
 
-/** Only an admin hands them out. */
-export const rolesOfAdmins: readonly Role[] = ['admin', 'operator'];
+/** Only an admin hands them out, and groups. */
+export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
 /** The control owner of an agent is always one of this group for it. */
 const implied = 'owner';
 
 export function StandingFields({ standing, onChange, problem }: StandingFieldsProps) {
   const isAdmin = useGrant('people.change') === 'yes';
-  const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
-  const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
-  const held = useRef(standing.groups).current;
-  const others = held.filter((group) => !asked.some(({ name }) => name === group));
-  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy asks it now' }))];
-  const problemOfGroups = detailFor(problem, 'groups');
   return (
     <>
       <RoleChoice
@@ -40,6 +34,20 @@ export function StandingFields({ standing, onChange, problem }: StandingFieldsPr
         onChoose={(chosen) => onChange({ ...standing, roles: chosen })}
         problem={detailFor(problem, 'roles')}
       />
+      {isAdmin && <GroupFields standing={standing} onChange={onChange} problem={problem} />}
+    </>
+  );
+}
+
+function GroupFields({ standing, onChange, problem }: StandingFieldsProps) {
+  const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
+  const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
+  const held = useRef(standing.groups).current;
+  const others = held.filter((group) => !asked.some(({ name }) => name === group));
+  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy asks it now' }))];
+  const problemOfGroups = detailFor(problem, 'groups');
+  return (
+    <>
       <ProblemNote problem={policies.problem} onRetry={policies.reload} />
       <fieldset>
         <legend class="field-legend">Groups that they approve for</legend>

@@ -9,6 +9,7 @@ import './account.css';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Password } from './password.tsx';
+import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
 export default function Account() {
@@ -36,6 +37,7 @@ export default function Account() {
           <Passkeys />
         </div>
       </div>
+      <Sessions />
       <Tokens />
     </PageFrame>
   );

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
-import { usePerson, useSession } from '../../api/session.tsx';
+import { usePerson, useSessionAnew } from '../../api/session.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyText } from '../../parts/copy.tsx';
@@ -10,7 +10,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useSending } from '../../parts/form.ts';
 import { ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
-import { CodeField, codeDigits, PasswordAndCode } from '../../parts/password-and-code.tsx';
+import { CodeField, codeDigits } from '../../parts/password-and-code.tsx';
+import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
 import { tellDone } from '../../shell/toast.tsx';
 import { QrCode } from './qr-code.tsx';
 
@@ -52,87 +53,51 @@ export function Codes() {
   );
 }
 
-/** The session says whether codes are set up. */
-function useSessionAnew(): () => Promise<void> {
-  const { take } = useSession();
-  return async () => take(await call('getSession'));
-}
-
 function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; readonly onClose: () => void }) {
   const [code, setCode] = useState('');
-  const { isBusy, problem, run } = useSending();
   const lookAnew = useSessionAnew();
-  const confirm = (): Promise<void> =>
-    run(async () => {
-      await call('confirmCodes', { body: { secret: offer.secret, code: codeDigits(code) } });
-      tellDone('One-time codes are set up');
-      onClose();
-      await lookAnew();
-    });
+  const confirm = async (proof: Proof): Promise<void> => {
+    await call('confirmCodes', { body: { ...proof, secret: offer.secret, code: codeDigits(code) } });
+    tellDone('One-time codes are set up');
+    onClose();
+    await lookAnew();
+  };
   return (
     <div class="account-code">
       <QrCode
         text={offer.uri}
         label="QR code for an authenticator app; the secret stands beside it as text"
       />
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void confirm();
-        }}
-      >
+      <div class="form">
         <p>Scan it with your app, or type the secret there:</p>
         <CopyText text={offer.secret} label="secret" />
-        <ProblemNote problem={problem} />
-        <CodeField
-          label="First code"
-          help="The six digits that the app shows now."
-          code={code}
-          onCode={setCode}
-        />
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Confirm
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <ProofForm word="Confirm" onProof={confirm} onClose={onClose}>
+          {() => (
+            <CodeField
+              label="First code"
+              help="The six digits that the app shows now."
+              code={code}
+              onCode={setCode}
+            />
+          )}
+        </ProofForm>
+      </div>
     </div>
   );
 }
 
 function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
-  const [password, setPassword] = useState('');
-  const [code, setCode] = useState('');
-  const { isBusy, problem, run } = useSending();
   const lookAnew = useSessionAnew();
-  const remove = (): Promise<void> =>
-    run(async () => {
-      await call('removeCodes', { body: { password, code: codeDigits(code) } });
-      tellDone('One-time codes are removed');
-      onClose();
-      await lookAnew();
-    });
+  const remove = async (proof: Proof): Promise<void> => {
+    await call('removeCodes', { body: proof });
+    tellDone('One-time codes are removed');
+    onClose();
+    await lookAnew();
+  };
   return (
     <Dialog title="Remove one-time codes" onClose={onClose}>
-      <p>Your password alone will let you in then. Your password and a last code say that it is you.</p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void remove();
-        }}
-      >
-        <ProblemNote problem={problem} />
-        <PasswordAndCode password={password} onPassword={setPassword} code={code} onCode={setCode} />
-        <div class="form-actions">
-          <Button look="danger" type="submit" isBusy={isBusy}>
-            Remove them
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      <p>Your password alone will let you in then.</p>
+      <ProofForm word="Remove them" look="danger" onProof={remove} onClose={onClose} />
     </Dialog>
   );
 }

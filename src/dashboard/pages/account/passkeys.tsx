@@ -3,15 +3,16 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { makePasskey } from '../../api/passkey.ts';
+import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
+import { useSessionAnew } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
 import { Loading, ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
+import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { tellDone } from '../../shell/toast.tsx';
 
@@ -72,59 +73,56 @@ interface DialogProps {
 
 function AddDialog({ onChange, onClose }: DialogProps) {
   const [name, setName] = useState('');
-  const { isBusy, problem, run } = useSending();
-  const add = (): Promise<void> =>
-    run(async () => {
-      const response = await makePasskey(await call('offerPasskey'));
-      await call('addPasskey', { body: { name: name.trim(), response } });
-      tellDone('The passkey is set up');
-      onChange();
-      onClose();
-    });
+  const lookAnew = useSessionAnew();
+  const add = async (proof: Proof): Promise<void> => {
+    const response = await makePasskey(await call('offerPasskey'));
+    await call('addPasskey', { body: { name: name.trim(), response, ...proof } });
+    tellDone('The passkey is set up');
+    onChange();
+    onClose();
+    await lookAnew();
+  };
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
-        <ProblemNote problem={problem} />
-        <Field label="Name of the device" help="So that you know it again: my phone, the blue key.">
-          <input
-            required
-            maxLength={100}
-            autoComplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </Field>
-        <div class="form-actions">
-          <Button look="primary" type="submit" icon="passkey" isBusy={isBusy}>
-            Go on with the browser
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      <ProofForm word="Go on with the browser" onProof={add} onClose={onClose}>
+        {(problem) => (
+          <Field
+            label="Name of the device"
+            help="So that you know it again: my phone, the blue key."
+            problem={detailFor(problem, 'name')}
+          >
+            <input
+              required
+              maxLength={100}
+              autoComplete="off"
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          </Field>
+        )}
+      </ProofForm>
     </Dialog>
   );
 }
 
 function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly passkey: Passkey }) {
+  const lookAnew = useSessionAnew();
+  const remove = async (proof: Proof): Promise<void> => {
+    await call('removePasskey', { params: { id: passkey.id }, body: proof });
+    tellDone('The passkey is removed');
+    onChange();
+    onClose();
+    await lookAnew();
+  };
   return (
-    <ConfirmDialog
-      title="Remove the passkey"
-      word="Remove it"
-      done="The passkey is removed"
-      work={() => call('removePasskey', { params: { id: passkey.id } })}
-      onDone={onChange}
-      onClose={onClose}
-    >
-      <strong>
-        <PlainText text={passkey.name} isShort />
-      </strong>{' '}
-      signs you in no more.
-    </ConfirmDialog>
+    <Dialog title="Remove the passkey" onClose={onClose}>
+      <p>
+        <strong>
+          <PlainText text={passkey.name} isShort />
+        </strong>{' '}
+        signs you in no more.
+      </p>
+      <ProofForm word="Remove it" look="danger" onProof={remove} onClose={onClose} />
+    </Dialog>
   );
 }

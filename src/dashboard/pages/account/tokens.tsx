@@ -4,15 +4,15 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePerson } from '../../api/session.tsx';
+import { usePerson, useSessionAnew } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
 import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
+import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
 import { isRole, Marks, type Role, RoleChoice } from '../../parts/roles.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { TableScroll } from '../../parts/table-scroll.tsx';
@@ -123,12 +123,13 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   const [roles, setRoles] = useState<readonly Role[]>(held.length === 1 ? held : []);
   const [days, setDays] = useState('90');
   const [made, setMade] = useState<Reply<'createToken'> | null>(null);
-  const { isBusy, problem, run } = useSending();
-  const make = (): Promise<void> =>
-    run(async () => {
-      setMade(await call('createToken', { body: { name: name.trim(), roles, days: Number(days) } }));
-      onChange();
-    });
+  const lookAnew = useSessionAnew();
+  const make = async (proof: Proof): Promise<void> => {
+    const body = { name: name.trim(), roles, days: Number(days), ...proof };
+    setMade(await call('createToken', { body }));
+    onChange();
+    await lookAnew();
+  };
   if (made !== null) {
     return (
       <Dialog title="The new token" onClose={onClose}>
@@ -143,46 +144,37 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   }
   return (
     <Dialog title="Make a token" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
-        <ProblemNote problem={problem} />
-        <Field label="Name" help="What will use it." problem={detailFor(problem, 'name')}>
-          <input
-            required
-            maxLength={100}
-            autoComplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </Field>
-        <RoleChoice
-          legend="It may act as"
-          offered={held}
-          chosen={roles}
-          onChoose={setRoles}
-          problem={detailFor(problem, 'roles')}
-        />
-        <Field label="Good for" problem={detailFor(problem, 'days')}>
-          <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
-            {spans.map(([value, word]) => (
-              <option key={value} value={value}>
-                {word}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Make the token
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      <ProofForm word="Make the token" onProof={make} onClose={onClose}>
+        {(problem) => (
+          <>
+            <Field label="Name" help="What will use it." problem={detailFor(problem, 'name')}>
+              <input
+                required
+                maxLength={100}
+                autoComplete="off"
+                value={name}
+                onInput={({ currentTarget }) => setName(currentTarget.value)}
+              />
+            </Field>
+            <RoleChoice
+              legend="It may act as"
+              offered={held}
+              chosen={roles}
+              onChoose={setRoles}
+              problem={detailFor(problem, 'roles')}
+            />
+            <Field label="Good for" problem={detailFor(problem, 'days')}>
+              <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
+                {spans.map(([value, word]) => (
+                  <option key={value} value={value}>
+                    {word}
+                  </option>
+                ))}
+              </select>
+            </Field>
+          </>
+        )}
+      </ProofForm>
     </Dialog>
   );
 }

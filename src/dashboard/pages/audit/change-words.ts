@@ -24,6 +24,8 @@ export const kindsOfChange = [
   ['password-changed', 'Password changed'],
   ['codes-set-up', 'One-time codes set up'],
   ['codes-removed', 'One-time codes removed'],
+  ['factors-reset', 'Second factors reset'],
+  ['session-ended', 'Session ended'],
   ['passkey-added', 'Passkey added'],
   ['passkey-removed', 'Passkey removed'],
   ['token-made', 'Token made'],

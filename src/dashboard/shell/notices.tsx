@@ -1,0 +1,63 @@
+// What was changed about how one signs in, on every page until it is put away: somebody else may have done it.
+
+import { call } from '../api/client.ts';
+import { type Session, useSession } from '../api/session.tsx';
+import { Button } from '../parts/button.tsx';
+import { useSending } from '../parts/form.ts';
+import { Note, ProblemNote } from '../parts/note.tsx';
+import { PlainText } from '../parts/plain-text.tsx';
+import { Ago } from '../parts/time.tsx';
+
+type NoticeItem = Session['notices'][number];
+
+const words: Readonly<Record<NoticeItem['what'], string>> = {
+  'passkey-added': 'A passkey was added to your account',
+  'passkey-removed': 'A passkey was removed from your account',
+  'codes-set-up': 'One-time codes were set up for your account',
+  'codes-removed': 'One-time codes were removed from your account',
+  'factors-reset': 'An admin has reset your one-time codes and passkeys',
+  'password-changed': 'Your password was changed',
+  'token-made': 'A personal token was made for your account',
+};
+
+export function Notices() {
+  const { session } = useSession();
+  return (
+    <div role="status">
+      {session?.notices.map((notice) => (
+        <NoticeNote key={notice.id} notice={notice} />
+      ))}
+    </div>
+  );
+}
+
+function NoticeNote({ notice: { id, what, name, created_at } }: { readonly notice: NoticeItem }) {
+  const { take } = useSession();
+  const { isBusy, problem, run } = useSending();
+  const dismiss = (): Promise<void> =>
+    run(async () => {
+      await call('dismissNotice', { params: { id } });
+      take(await call('getSession'));
+    });
+  return (
+    <Note tone="escalate" icon="key">
+      <p>
+        {words[what]}
+        {name !== null && (
+          <>
+            {' '}
+            (<PlainText text={name} isShort />)
+          </>
+        )}{' '}
+        <Ago at={created_at} />. If it was not you, <a href="/account">change your password</a> and tell an
+        admin.
+      </p>
+      <ProblemNote problem={problem} />
+      <div class="form-actions">
+        <Button isBusy={isBusy} onClick={() => void dismiss()}>
+          It was me
+        </Button>
+      </div>
+    </Note>
+  );
+}

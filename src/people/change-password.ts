@@ -1,0 +1,44 @@
+// Another password in the place of the one before. INVARIANT: it ends all sessions and tokens of the person, those included that
+// are made at the same moment.
+
+import { asProved } from './directory.ts';
+import { newNotice } from './notices.ts';
+import { hashPassword, passwordProblem } from './passwords.ts';
+import { type Person, recordName } from './person.ts';
+import { endings } from './sessions.ts';
+import type { SignInDeps } from './sign-in.ts';
+
+export type PasswordChanged =
+  | { readonly kind: 'changed'; readonly person: Person }
+  | { readonly kind: 'invalid'; readonly detail: string }
+  | { readonly kind: 'conflict' };
+
+/**
+ * Sets a new password, and ends all sessions and tokens of the person: whoever knew the old one is out. The caller has had
+ * the change proved.
+ */
+export async function changePassword(
+  { directory, notify }: SignInDeps,
+  person: Person,
+  newPassword: string,
+): Promise<PasswordChanged> {
+  const detail = passwordProblem(newPassword, [person.email, person.name]);
+  if (detail !== null) return { kind: 'invalid', detail };
+  const passwordHash = await hashPassword(newPassword);
+  const found = await asProved(directory, person);
+  if (found === null || passwordHash === null) return { kind: 'conflict' };
+  const changedAtMs = Math.trunc(directory.clock());
+  const changed: Person = { ...found.value, passwordHash, changedAtMs };
+  const notice = newNotice(directory, person, { what: 'password-changed' });
+  const writes = [
+    directory.people.put(changed, found.version),
+    directory.notices.put(notice, 0),
+    ...(await endings(directory, person.id)),
+  ];
+  const result = await directory.change(writes, {
+    ...{ who: recordName(person), what: 'password-changed', subject: person.id, before: null, after: null },
+  });
+  if (result !== 'changed') return { kind: 'conflict' };
+  notify(notice, person);
+  return { kind: 'changed', person: changed };
+}

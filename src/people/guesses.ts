@@ -1,0 +1,103 @@
+// Whose guess is counted against what. Devices and sessions that have shown who they are count apart from strangers,
+// accounts apart from addresses. INVARIANT: whatever strangers send, a known device of a person is heard, and so is the first
+// attempt from a network that has not guessed at the account; what strangers have judged of one account is bounded a day.
+
+import type { Attempts, Limit, Reservation, Subject, Wait } from './attempts.ts';
+
+export interface Guess {
+  /** Address of the account, as it was sent. */
+  readonly account: string;
+  /** Whether there is such an account: made-up ones must not push real ones out of the tables. */
+  readonly isAccount: boolean;
+  /** The client's. */
+  readonly address: string;
+  /** The device or session that has shown before to be this person's; null for a stranger. */
+  readonly known: string | null;
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+const backoff: Limit = { kind: 'backoff', free: 5, firstWaitMs: 2_000, longestWaitMs: 15 * 60_000 };
+/** Heard from each network, however many others guess at the account. */
+const firstOfNetwork: Limit = { kind: 'budget', size: 3, everyMs: dayMs / 3 };
+/** Guesses of one address at whatever accounts. */
+const fromAddress: Limit = { kind: 'budget', size: 30, everyMs: 60_000 };
+/** Guesses of all strangers at one account, beyond the first of each network. */
+const ofStrangers: Limit = { kind: 'budget', size: 200, everyMs: dayMs / 200 };
+/** And with those: a network more costs whoever guesses a network more, up to here. */
+const ofEverybody: Limit = { kind: 'budget', size: 2_500, everyMs: dayMs / 2_500 };
+/** Six digits are few: codes that strangers who know the password may try. */
+const codesOfStrangers: Limit = { kind: 'budget', size: 50, everyMs: dayMs / 50 };
+/** Links and passkeys cannot be guessed; this only bounds the work. */
+const unguessable: Limit = { kind: 'budget', size: 30, everyMs: 2_000 };
+
+/** Reserves an attempt at a password. */
+export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number): Reservation | Wait {
+  const { address, known } = guess;
+  const account = accountKey(guess);
+  if (known !== null) return attempts.reserve([subject('known', `${known} ${account}`, backoff)], nowMs);
+  const space = guess.isAccount ? 'account' : 'nobody';
+  const always = [
+    subject(`${space} block`, `${account} ${blockOf(address)}`, backoff),
+    subject(`${space} all`, account, ofEverybody),
+  ];
+  const network = subject(`${space} network`, `${account} ${networkOf(address)}`, firstOfNetwork);
+  const first = attempts.reserve([...always, network], nowMs);
+  if (first.kind === 'reserved') return first;
+  const shared = [subject(space, account, ofStrangers), subject('address', blockOf(address), fromAddress)];
+  return attempts.reserve([...always, ...shared], nowMs);
+}
+
+/** Reserves an attempt at a one-time code, once the password was right. */
+export function reserveCode(attempts: Attempts, guess: Guess, nowMs: number): Reservation | Wait {
+  const subjects = guess.known === null ? [subject('codes', accountKey(guess), codesOfStrangers)] : [];
+  return attempts.reserve(subjects, nowMs);
+}
+
+/** Reserves an attempt by a link or a passkey. */
+export function reserveUnguessable(
+  attempts: Attempts,
+  { what, address }: { readonly what: 'link' | 'passkey'; readonly address: string },
+  nowMs: number,
+): Reservation | Wait {
+  return attempts.reserve([subject(what, blockOf(address), unguessable)], nowMs);
+}
+
+/** Reserves an application for access; none is ever given back. */
+export function reserveApplication(attempts: Attempts, address: string, nowMs: number): Reservation | Wait {
+  return attempts.reserve([subject('application', blockOf(address), backoff)], nowMs);
+}
+
+function subject(space: string, key: string, limit: Limit): Subject {
+  return { space, key, limit };
+}
+
+function accountKey({ account }: Guess): string {
+  return account.toLowerCase();
+}
+
+/** What one customer of a provider has: an IPv4 address, a /64 of IPv6. */
+export function blockOf(address: string): string {
+  return prefixOf(address, { bytes: 4, groups: 4 });
+}
+
+/** What is handed out together: a /24 of IPv4, a /48 of IPv6. */
+export function networkOf(address: string): string {
+  return prefixOf(address, { bytes: 3, groups: 3 });
+}
+
+function prefixOf(address: string, { bytes, groups }: { bytes: number; groups: number }): string {
+  const ip4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (ip4 !== undefined) return ip4.split('.').slice(0, bytes).join('.');
+  return fullGroups(address).slice(0, groups).join(':');
+}
+
+/** The eight groups of an IPv6 address; as many as there are of a text that is none. */
+function fullGroups(address: string): readonly string[] {
+  const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');
+  const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const zeros = Array.from({ length: missing }, () => '0');
+  return [...before, ...zeros, ...after].map((group) => group.replace(/^0+(?=.)/, ''));
+}

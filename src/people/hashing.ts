@@ -1,0 +1,72 @@
+// The line before the hashing of passwords, which takes a processor for some tens of milliseconds each: a few at a time, so
+// that deciding goes on beside it. INVARIANT: those who wait are bounded, in all and for each who sends, and whoever is known
+// goes before strangers.
+
+import { availableParallelism } from 'node:os';
+
+export interface HashingLine {
+  /** Does the work in its turn; null at once where too many wait. */
+  run<T>(from: InLine, work: () => Promise<T>): Promise<T> | null;
+}
+
+export interface InLine {
+  /** Who sends; strangers may have so many in the line each. */
+  readonly key: string;
+  readonly isKnown: boolean;
+}
+
+export interface HashingLineOptions {
+  readonly atOnce?: number;
+  readonly waitingMax?: number;
+  readonly waitingMaxEach?: number;
+}
+
+/** Half of the processors: the other half decides, records and compiles. */
+const atOnceDefault = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
+const waitingMaxDefault = 64;
+const waitingMaxEachDefault = 16;
+
+interface Waiting {
+  readonly key: string;
+  readonly begin: () => void;
+}
+
+export function createHashingLine(options: HashingLineOptions = {}): HashingLine {
+  const atOnce = options.atOnce ?? atOnceDefault;
+  const waitingMax = options.waitingMax ?? waitingMaxDefault;
+  const waitingMaxEach = options.waitingMaxEach ?? waitingMaxEachDefault;
+  const [known, strangers]: [Waiting[], Waiting[]] = [[], []];
+  let running = 0;
+
+  function next(): void {
+    if (running >= atOnce) return;
+    const first = known.shift() ?? strangers.shift();
+    if (first === undefined) return;
+    running += 1;
+    first.begin();
+  }
+
+  function isFull({ key, isKnown }: InLine): boolean {
+    const line = isKnown ? known : strangers;
+    if (line.length >= waitingMax) return true;
+    return !isKnown && line.filter((one) => one.key === key).length >= waitingMaxEach;
+  }
+
+  return {
+    run: (from, work) => {
+      if (isFull(from)) return null;
+      return new Promise((resolve, reject) => {
+        const begin = (): void => {
+          work()
+            .then(resolve, reject)
+            .finally(() => {
+              running -= 1;
+              next();
+            });
+        };
+        (from.isKnown ? known : strangers).push({ key: from.key, begin });
+        next();
+      });
+    },
+  };
+}

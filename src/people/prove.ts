@@ -1,0 +1,85 @@
+// Whether it is this person again, here and now: by password and one-time code, or by a passkey. A session may have been
+// stolen, so changes of what lets somebody in ask this, and so does a step-up. INVARIANT: a second factor that is set up is
+// asked for, and a passkey that was just added proves nothing.
+
+import { reserveUnguessable } from './guesses.ts';
+import { checkPasskey, passkeysMax } from './passkeys.ts';
+import type { Person, Session } from './person.ts';
+import { checkCredentials, type Refused, type SignInDeps } from './sign-in.ts';
+
+/** What somebody shows: `password` and `code`, or `passkey`, what the browser gave for a question. */
+export interface Shown {
+  readonly password?: string;
+  readonly code?: string;
+  readonly passkey?: unknown;
+}
+
+export interface Showing {
+  readonly shown: Shown;
+  /** That the passkey was asked for. */
+  readonly purpose: string;
+  /** The client's. */
+  readonly address: string;
+  /** Null for a personal token. */
+  readonly session: Session | null;
+}
+
+/** `factorSinceMs`: since when the second factor that was shown is set up; null where there was none. */
+export type Reauthenticated =
+  | { readonly kind: 'right'; readonly person: Person; readonly factorSinceMs: number | null }
+  | Refused
+  | { readonly kind: 'nothing-shown' };
+
+export async function reauthenticate(
+  deps: SignInDeps,
+  person: Person,
+  { shown: { password, code, passkey }, purpose, address, session }: Showing,
+): Promise<Reauthenticated> {
+  const { directory, attempts } = deps;
+  if (passkey !== undefined) {
+    const reserved = reserveUnguessable(attempts, { what: 'passkey', address }, directory.clock());
+    if (reserved.kind === 'wait') return reserved;
+    const answered = await checkPasskey(deps, purpose, passkey);
+    if (answered === null || answered.person.id !== person.id) return { kind: 'wrong' };
+    reserved.succeeded();
+    return { kind: 'right', person: answered.person, factorSinceMs: answered.passkey.createdAtMs };
+  }
+  if (password === undefined) return { kind: 'nothing-shown' };
+  const found = await directory.people.find(person.id);
+  const known = session === null ? null : `session ${session.id}`;
+  const credentials = { email: person.email, password, code: code ?? null, address };
+  const checked = await checkCredentials(deps, found, { ...credentials, known });
+  if (checked.kind !== 'right') return checked;
+  return { ...checked, factorSinceMs: checked.person.totp?.setUpAtMs ?? null };
+}
+
+export type Proved =
+  | { readonly kind: 'right'; readonly person: Person }
+  | Refused
+  | { readonly kind: 'nothing-shown' | 'passkey-needed' | 'passkey-too-new' };
+
+/** Proof for a change of what lets the person in. */
+export async function prove(deps: SignInDeps, person: Person, showing: Showing): Promise<Proved> {
+  const result = await reauthenticate(deps, person, showing);
+  if (result.kind !== 'right') return result;
+  if (showing.shown.passkey !== undefined) {
+    return isNew(deps, result.factorSinceMs ?? 0) ? { kind: 'passkey-too-new' } : result;
+  }
+  const hasCodes = result.factorSinceMs !== null;
+  return !hasCodes && (await hasPasskey(deps, person)) ? { kind: 'passkey-needed' } : result;
+}
+
+/** What a passkey answers to prove a change in a session. */
+export function proofPurpose({ id, personId }: Session): string {
+  return `prove a change by ${personId} in ${id}`;
+}
+
+/** Whether a second factor was set up too recently to vouch for anything. */
+export function isNew({ directory, newFactorMs }: SignInDeps, sinceMs: number): boolean {
+  return directory.clock() - sinceMs < newFactorMs;
+}
+
+async function hasPasskey(deps: SignInDeps, { id }: Person): Promise<boolean> {
+  const held = await deps.directory.passkeys.list({ parent: id, countMax: passkeysMax });
+  return held.some(({ value }) => !isNew(deps, value.createdAtMs));
+}
