@@ -6,7 +6,7 @@
 //   identify        key, state of the agent, rate           identify                    401 403 429
 //     (an ordinary request of an agent that is remembered takes the straight way from the connection: direct)
 //   body            size, then what the route makes of it   routes/*                    400 401
-//   kill switch     before any policy is asked              ask, ../people/switches     403
+//   kill switch     before any policy is asked              ../requests/authorize       403
 //   decide, record  one step, durable before the reply      ask, ../requests            200 400 429
 //   error           whatever was thrown on the way          plugins/errors              500
 //
@@ -20,6 +20,7 @@ import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground, type PlaygroundOptions } from '../playground/playground.ts';
+import { createVoteJudge } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createRequestNews, type RequestNewsDesk } from '../requests/events.ts';
@@ -29,7 +30,7 @@ import { createRefusalRecorder } from '../requests/refusal.ts';
 import type { PolicyHost } from '../sources/live.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { createAsk, stoppedText } from './ask.ts';
+import { createAsk } from './ask.ts';
 import { type Clock, createClock } from './clock.ts';
 import type { LogLevel } from './config.ts';
 import { createDirect, type Direct } from './direct.ts';
@@ -38,6 +39,7 @@ import { createIdentifier } from './identify.ts';
 import { createMetrics } from './metrics.ts';
 import { collectOperations } from './openapi.ts';
 import { createOutgoing, type Outgoing, type SmtpOptions } from './outgoing.ts';
+import { createFindPeople } from './people-now.ts';
 import { createConnectionErrors } from './plugins/connection-errors.ts';
 import { addErrorReplies, sendProblem, toProblem } from './plugins/errors.ts';
 import { addRequestId } from './plugins/request-id.ts';
@@ -141,25 +143,27 @@ export function createApp(deps: AppDeps): FastifyInstance {
     hints.tell('approvals');
   });
   policies.onChange(() => hints.tell('policies'));
+  const directory = createDirectory(store.documents, clock);
+  const switches = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+  const findPeople = createFindPeople(directory);
+  const deciding = {
+    store,
+    policies: inForce,
+    clock,
+    metering,
+    switches,
+    findPeople,
+    news: requestNews,
+  };
   const authorizer = createAuthorizer({
-    ...{ store, policies: inForce, clock, metering, news: requestNews },
+    ...deciding,
     openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
     onRecorded: (record) => {
       statistics.decided(record);
       hints.tell('requests');
     },
   });
-  const switches = createSwitchBoard({
-    directory: createDirectory(store.documents, clock),
-    steadyMs: () => performance.now(),
-  });
-  const decisions = createDecisions({
-    ...{ store, policies: inForce, clock, metering, news: requestNews },
-    stopped: async (asked) => {
-      const found = await switches.stopping(asked);
-      return found === null ? null : stoppedText(found);
-    },
-  });
+  const decisions = createDecisions(deciding);
 
   app.decorate('metrics', metrics);
   app.addHook('onClose', async () => metrics.close());
@@ -190,7 +194,6 @@ export function createApp(deps: AppDeps): FastifyInstance {
       await recordRefusal(refusal);
       statistics.refused(refusal.atMs);
     },
-    stopping: switches.stopping,
     bodyBytesMax,
     clock,
     metrics,
@@ -227,6 +230,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   };
   app.register(requestRoutes, {
     ...{ ...management, identify, authorizer, stopping: stopping.signal },
+    judge: createVoteJudge(deciding),
     areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
   });
   app.register(managementRoutes, management);

@@ -7,8 +7,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { VerifySignature } from '../agents/signature.ts';
 import { jsonLimits, readJson } from '../json/read.ts';
-import type { RiskTier } from '../model/request.ts';
+import { stoppedText } from '../requests/approvals/change-request.ts';
 import type { AuthorizeResult, Authorizer } from '../requests/authorize.ts';
+import type { NotAllowedNow } from '../requests/identify-again.ts';
 import type { RecordRefusal } from '../requests/refusal.ts';
 import type { RequestView } from '../requests/reply.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
@@ -37,22 +38,10 @@ export interface Ask {
   refuse(problem: ProblemError, asked: Asked, body: Buffer | null): Promise<void>;
 }
 
-/** What an operator has stopped; at once where that is known. Rejects where it cannot be looked up. */
-export type Stopping = (asked: {
-  readonly agentId: string;
-  readonly tier: RiskTier;
-  readonly actionKey: string;
-}) => StoppedBy | null | Promise<StoppedBy | null>;
-
-interface StoppedBy {
-  readonly reason: string;
-}
-
 export interface AskOptions {
   readonly verifySignature: VerifySignature;
   readonly authorizer: Authorizer;
   readonly recordRefusal: RecordRefusal;
-  readonly stopping: Stopping;
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -62,7 +51,6 @@ export interface AskOptions {
 
 export function createAsk(options: AskOptions): Ask {
   const { verifySignature, authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing } = options;
-  const { stopping } = options;
 
   async function decide(asked: Asked, body: Buffer): Promise<RequestView> {
     // 3. What the body is, and what it says (400).
@@ -73,16 +61,12 @@ export function createAsk(options: AskOptions): Ask {
     // 5. Headers that belong to the request (400).
     const idempotencyKey = readHeader(asked, 'idempotency-key');
     const session = readHeader(asked, 'x-agent-session');
-    // 6. Whether an operator has stopped it (403).
-    const { id: agentId, riskTier: tier } = asked.identity.agent;
-    const look = stopping({ agentId, tier, actionKey });
-    const stopped = look instanceof Promise ? await look : look;
-    if (stopped !== null) throw new ProblemError('stopped', stoppedText(stopped));
     const checkedAtMs = tracing === null ? 0 : performance.now();
-    // 7. The decision, on disk before it is known here.
+    // 6. Whether an operator has stopped it (403), and the decision, on disk before it is known here: only where agent, key
+    // and switches are as they were seen, else all of it is judged anew.
     const result = await authorizer.authorize({
       agent: asked.identity.agent,
-      key: { id: asked.identity.key.id, isReplaced: asked.identity.key.notAfterMs !== null },
+      key: asked.identity.key,
       actionKey,
       payload,
       isSigned,
@@ -92,7 +76,7 @@ export function createAsk(options: AskOptions): Ask {
       bodyDigest: idempotencyKey === null ? null : sha256(body),
       requestId: asked.id,
     });
-    // 8. The reply.
+    // 7. The reply.
     const { request: view, by, decideMicroseconds } = decidedOf(result);
     const recordedAtMs = performance.now();
     metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
@@ -152,13 +136,29 @@ function decidedOf(result: AuthorizeResult): Extract<AuthorizeResult, { readonly
       throw new ProblemError('idempotency_mismatch', 'the key was sent before with another body');
     case 'too-many-open':
       throw new ProblemError('too_many_open_requests', 'wait until people have decided earlier requests');
+    case 'stopped':
+      throw new ProblemError('stopped', stoppedText(result));
+    case 'not-allowed-now':
+      throw notAllowedNow(result);
     case 'decided':
       return result;
   }
 }
 
-export function stoppedText({ reason }: StoppedBy): string {
-  return `an operator has stopped this: ${reason}`;
+/** As `identify` says it of who may not ask to begin with. */
+function notAllowedNow({ why }: NotAllowedNow): ProblemError {
+  switch (why) {
+    case 'disabled':
+      return new ProblemError('agent_disabled', 'an operator has disabled this agent');
+    case 'revoked':
+      return new ProblemError('agent_revoked', 'this agent has been revoked for good');
+    case 'key-ended':
+      return new ProblemError('invalid_api_key', 'this key was replaced and has ended', {
+        headers: { 'www-authenticate': 'ApiKey realm="writ"' },
+      });
+    case 'not-signed':
+      return new ProblemError('invalid_signature', 'the agent has another signing secret now, or must sign');
+  }
 }
 
 export const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;

@@ -29,6 +29,8 @@ export interface AgentRow {
   readonly burst: number | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
+  /** 1 at first, one more with each change of the agent or of one of its keys. */
+  readonly version: number;
 }
 
 export interface KeyRow {
@@ -59,8 +61,8 @@ export const requestStatuses = [
 ] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
-/** How a request stands. */
-export interface RequestState {
+/** Where a request is in its lifecycle. */
+export interface LifecycleState {
   readonly status: RequestStatus;
   /** Null while pending. */
   readonly decidedAtMs: number | null;
@@ -89,13 +91,13 @@ export interface RequestEvent {
    */
   readonly what: (typeof requestEventNames)[number];
   /** How the request stands afterwards. */
-  readonly state: RequestState;
+  readonly state: LifecycleState;
   /** What belongs to it, such as a comment or a second decision; null where nothing does. */
   readonly detail: CanonicalValue;
 }
 
 /** A decided request: how it stands now, and what never changes. */
-export interface RequestRow extends RequestState {
+export interface RequestRow extends LifecycleState {
   /** UUID version 7. */
   readonly id: string;
   readonly agentId: string;

@@ -10,6 +10,7 @@ import { migrate } from './migrate.ts';
 import type { NonceUse } from './records.ts';
 import { prepareChain } from './sqlite-chain.ts';
 import { type StoreFailure, toFailure } from './sqlite-errors.ts';
+import { prepareBasisCheck } from './sqlite-grant-basis.ts';
 import { prepareNonceWrites } from './sqlite-nonces.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './sqlite-writes.ts';
 
@@ -108,7 +109,8 @@ function useWriteAheadLog(database: Database.Database): void {
 
 function prepareBatches(database: Database.Database): (batch: Batch) => FromWriter {
   const chain = prepareChain(database, createLinkHasher());
-  const apply = prepareWrites(database, { chain, actor });
+  const basis = prepareBasisCheck(database);
+  const apply = prepareWrites(database, { chain, actor, basis });
   // Inside the batch's transaction this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);
@@ -131,6 +133,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
   const transaction = database.transaction(
     ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
       chain.refresh();
+      basis.forget();
       noteNonces(nonces);
       return writes.map(applyOne);
     },

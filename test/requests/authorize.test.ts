@@ -14,6 +14,7 @@ import { createRefusalRecorder } from '../../src/requests/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { agentRow, keyRow, refusalRecord, startMs, temporaryFolder } from '../store/rows.ts';
+import { bystanders } from './bystanders.ts';
 import { allowed, denied, escalated, inForceWith, stepUpAsked } from './policies.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -34,11 +35,12 @@ async function setUp(decision: Decision = allowed) {
     clock: () => world.nowMs,
     metering: createMetering({ meters: store.meters, clock: () => world.nowMs }),
     openRequestsMax,
+    ...bystanders,
   });
   const ask = (change: Partial<AuthorizeInput> = {}) =>
     authorizer.authorize({
       agent,
-      key: { id: 'key00001', isReplaced: false },
+      key: { id: 'key00001', notAfterMs: null },
       actionKey: 'payment.create',
       payload: { amount: 5, vendor: 'Staples' },
       isSigned: false,
@@ -142,7 +144,7 @@ describe('the record', () => {
         unicode: process.versions.unicode,
         timeZones: process.versions.tz,
       },
-      key: { id: 'key00001', isReplaced: false },
+      key: { id: 'key00001', notAfterMs: null },
       isSigned: true,
       clientAddress: '192.0.2.7',
       timing: { decideMicroseconds: expect.any(Number) },

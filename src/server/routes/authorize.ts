@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type RequestView, replyView } from '../../requests/reply.ts';
-import { standingOf } from '../../requests/standing.ts';
+import { requestStateOf } from '../../requests/request-state.ts';
 import type { RequestStore } from '../../store/store.ts';
 import { type Ask, type Asked, contentTypeFault } from '../ask.ts';
 import { actionKeyLengthMax } from '../envelope.ts';
@@ -61,7 +61,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
   ): Promise<RequestView> {
     const look = async () => {
       const history = await options.requests.history(view.request_id);
-      return history === null ? null : replyView(standingOf(history), clock());
+      return history === null ? null : replyView(requestStateOf(history), clock());
     };
     const latest = await waitAsAsked(view, exchange, { look, stopping: options.stopping });
     if (latest.status === 'pending') exchange.reply.header('location', locationOf(view));

@@ -1,20 +1,19 @@
-// /v1/requests: how requests stand, for the agents that made them and for people by their roles; and the word of what
-// became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not for
-// whoever asks and none at all look the same.
+// /v1/requests: requests as they are now, for the agents that made them and for people by their roles; and the report of
+// what became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
+// for whoever asks and none at all look the same.
 
 import type { FastifyInstance } from 'fastify';
-import { isControlOwner } from '../../agents/control-owner.ts';
-import { recordName } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
+import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
 import type { Authorizer } from '../../requests/authorize.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { requestDetail, requestSummary } from '../../requests/reply.ts';
-import { type Standing, standingOf } from '../../requests/standing.ts';
+import { requestSummary } from '../../requests/reply.ts';
 import type { Store } from '../../store/store.ts';
-import { detailOf, groupsOf, requestNotFound } from '../decided-view.ts';
+import { detailFor, detailOf, lookFor, requestNotFound } from '../decided-view.ts';
 import type { Identify } from '../identify.ts';
 import { actorOf, type Call, manage } from '../manage.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../page.ts';
+import { callerOf } from '../people-now.ts';
 import { nextRequests, readAskedRequests, requestFilters } from '../request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../request-view.ts';
 import { idParameter, objectSchema } from '../schemas.ts';
@@ -26,6 +25,8 @@ export interface RequestRouteOptions {
   readonly identify: Identify;
   readonly authorizer: Authorizer;
   readonly decisions: Decisions;
+  /** Requests of a list, with their votes as of now. */
+  readonly judge: VoteJudge['judge'];
   /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
   readonly areAgentReportsTrusted: boolean;
   /** Ends every wait, so that the service can stop. */
@@ -36,18 +37,15 @@ export const requestId = idParameter('The `request_id` of the reply.', detailExa
 
 export async function requestRoutes(app: FastifyInstance, options: RequestRouteOptions): Promise<void> {
   const { signInDeps: deps, store, identify, authorizer, decisions, stopping } = options;
-  const { areAgentReportsTrusted } = options;
+  const { areAgentReportsTrusted, judge } = options;
   const { clock } = deps.directory;
 
   /** The request as the caller may see it; null where it is none, or not for them. */
   async function look(call: Call<unknown>) {
     const id = call.params.id ?? '';
     if (call.agent !== null) return await authorizer.find(id, call.agent.id);
-    const history = await store.requests.history(id);
-    const standing = history === null ? null : standingOf(history);
-    return standing !== null && (await isFor(store, call, standing))
-      ? requestDetail(standing, clock())
-      : null;
+    const seen = await lookFor(decisions, call, id);
+    return seen === null ? null : detailFor(call, seen);
   }
 
   manage(app, deps, {
@@ -66,7 +64,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       const place = after === null ? null : { sequence: after.createdAtMs };
       const { found, next } = await nextRequests(store, asked, { countMax, after: place });
       return {
-        items: found.map((standing) => requestSummary(standing, clock())),
+        items: (await judge(found)).map((state) => requestSummary(state, clock())),
         next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
       };
     },
@@ -102,7 +100,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       id: 'reportOutcome',
       summary: 'Says what became of a grant, which ends it',
       description:
-        'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same word again changes nothing.',
+        'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
       parameters: [requestId],
       body: {
         description: 'Whether the action was carried out.',
@@ -120,28 +118,9 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
     handle: async (call) => {
       const { executed } = call.body;
       const id = call.params.id ?? '';
-      const history = await store.requests.history(id);
-      if (history === null || !(await isFor(store, call, standingOf(history)))) throw requestNotFound();
       const mayRelease = call.agent === null || areAgentReportsTrusted;
-      const who = call.agent === null ? recordName(actorOf(call).person) : `agent ${call.agent.id}`;
-      return detailOf(await decisions.report(id, { executed, who, mayRelease }), clock());
+      const by = call.agent === null ? { person: callerOf(actorOf(call)) } : { agent: call.agent };
+      return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
     },
   });
-}
-
-/** Whether a request is for the caller, by what the table grants. */
-export async function isFor(store: Store, call: Call<unknown>, standing: Standing): Promise<boolean> {
-  const { record, decisions } = standing;
-  if (call.agent !== null) return call.agent.id === record.agentId;
-  if (call.grant === 'yes') return true;
-  const groups = groupsOf(actorOf(call));
-  const asked = decisions.flatMap(({ requires }) => requires?.approvals.map(({ group }) => group) ?? []);
-  return asked.some((group) => groups.includes(group)) || (await isOwnersCall(store, call, record.agentId));
-}
-
-/** Whether an owner asks about what their own agent has asked. */
-export async function isOwnersCall(store: Store, call: Call<unknown>, agentId: string): Promise<boolean> {
-  const { person, roles } = actorOf(call);
-  const agent = roles.includes('owner') ? await store.agents.find(agentId) : null;
-  return agent !== null && isControlOwner(person, agent.controlOwner);
 }
