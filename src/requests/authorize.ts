@@ -133,6 +133,7 @@ async function authorizeAsSeen(
   switches: SeenSwitches,
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const { agent, actionKey } = input;
+  if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
   const stopping = switches.stopping({ agentId: agent.id, tier: agent.riskTier, actionKey });
   if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
   const nowMs = Math.trunc(deps.clock());

@@ -104,6 +104,7 @@ const mayProperties = {
   },
   reject: { type: 'boolean' },
   step_up: { type: 'boolean' },
+  report: { type: 'boolean', description: 'Say what became of the grant.' },
   why: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
 } as const;
 
@@ -204,7 +205,7 @@ export const summaryExample = {
   decided_at: null,
 } as const;
 
-const mayExample = { approve: ['finance'], reject: true, step_up: false, why: null } as const;
+const mayExample = { approve: ['finance'], reject: true, step_up: false, report: false, why: null } as const;
 
 export const queuedExample = { ...summaryExample, may: mayExample } as const;
 

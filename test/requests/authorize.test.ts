@@ -144,7 +144,7 @@ describe('the record', () => {
         unicode: process.versions.unicode,
         timeZones: process.versions.tz,
       },
-      key: { id: 'key00001', notAfterMs: null },
+      key: { id: 'key00001', isReplaced: false },
       isSigned: true,
       clientAddress: '192.0.2.7',
       timing: { decideMicroseconds: expect.any(Number) },
@@ -249,11 +249,13 @@ describe('looking a request up', () => {
           { group: 'owner', needs: 1, given: 0 },
         ],
         step_up: false,
+        fell_away: [],
       },
       trace: [expect.objectContaining({ rule: 'payments/for_payment.create' })],
       policy_set: { digest: 'digest-1', commit: 'c0ffee' },
       created_at: timeAfter(0),
       decided_at: null,
+      may: null,
     });
   });
 

@@ -55,8 +55,12 @@ async function judgeApproval(deps: DecisionsDeps, seen: Seen, draft: VoteDraft):
   const approved = approvedOf(state, today.agent);
   if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
   const given = lastApproval(state, draft.caller.id);
-  if (given?.fellAway === null)
-    return { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
+  if (given?.fellAway === null) {
+    // Whose approval had fallen away may be in again: then all that was asked for is there, and nobody else has to vote.
+    return look.decision.outcome === 'ALLOW'
+      ? [decidedEvent(state, 'approve', { again: look, nowMs })]
+      : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
+  }
   const vote: Vote = {
     ...voteBy(draft, seen),
     isApproved: true,

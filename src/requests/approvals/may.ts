@@ -1,4 +1,4 @@
-// What a person may do about a request that waits, so that nobody else has to know the rules. INVARIANT: what is said here
+// What a person may do about a request, so that nobody else has to know the rules. INVARIANT: what is said here
 // is what `decisions` judges again when it is done.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
@@ -15,6 +15,8 @@ export interface May {
   readonly approve: readonly string[];
   readonly reject: boolean;
   readonly step_up: boolean;
+  /** Say what became of the grant. */
+  readonly report: boolean;
   /** Why the person cannot approve, one sentence; null where they can. */
   readonly why: string | null;
 }
@@ -30,14 +32,18 @@ export interface MayOptions {
 /** `state` with its votes as of now. */
 export function mayOf(state: RequestState, options: MayOptions): May {
   const { caller, agent, nowMs, stopped } = options;
-  if (statusAt(state, nowMs) !== 'pending')
-    return { approve: [], reject: false, step_up: false, why: 'It does not wait any more.' };
+  if (statusAt(state, nowMs) !== 'pending') {
+    const isGrant = state.status === 'auto_approved' || state.status === 'approved';
+    const report = isGrant && isWithin(caller.report, { person: caller, state, agent });
+    return { approve: [], reject: false, step_up: false, report, why: 'It does not wait any more.' };
+  }
   const isGrantable = agent.status === 'active' && stopped === null;
   const groups = groupsToApprove(state, options);
   const why = whyNot(state, options, groups);
   return {
     approve: why === null ? groups : [],
     reject: mayReject(state, caller, agent),
+    report: false,
     step_up: isGrantable && state.decision.requires?.reauth != null && mayStepUp(caller, agent),
     why,
   };

@@ -3,13 +3,14 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { isControlOwner } from '../../agents/control-owner.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { GrantedRequest } from '../../store/agent-activity.ts';
 import type { AgentRow } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { createDaysOf } from '../agent-activity.ts';
-import { agentOf, isFor } from '../agent-filter.ts';
+import { agentOf } from '../agent-filter.ts';
 import { agentExample } from '../agent-view.ts';
 import { actorOf, type Call, manage, notFound } from '../manage.ts';
 import type { JsonSchema } from '../operation.ts';
@@ -106,12 +107,14 @@ async function agentToCompare(store: Store, call: Call<unknown>, nowMs: number):
   const { id = '' } = call.params;
   const agent = await store.agents.find(id);
   if (agent === null || agent.id !== id) throw notFound('agent');
-  if (isFor(call, agent)) return agent;
+  // Its control owner, by whichever role they may look at requests at all.
+  const actor = actorOf(call);
+  if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;
   const asked = await store.requests.list({
     ...{ agentId: id, actionKey, status: 'pending', nowMs, countMax: 1, after: null },
     ...{ outcome: null, policy: null, riskMin: null, riskMax: null, fromMs: null, untilMs: null },
-    seenBy: { owner: null, groups: call.reach.asked ? actorOf(call).person.groups : [] },
+    seenBy: { owner: null, groups: call.reach.asked ? actor.person.groups : [] },
   });
   if (asked.found.length === 0) throw notFound('agent');
   return agent;

@@ -3,17 +3,17 @@
 
 import { useCallback, useState } from 'preact/hooks';
 
-export type WordKind = 'approve' | 'reject';
+export type VoteKind = 'approve' | 'reject';
 
 export interface Draft {
   /** Null while neither is chosen. */
-  readonly word: WordKind | null;
+  readonly vote: VoteKind | null;
   readonly comment: string;
   /** Of several that could be answered for; empty while none is chosen. */
   readonly group: string;
 }
 
-const empty: Draft = { word: null, comment: '', group: '' };
+const empty: Draft = { vote: null, comment: '', group: '' };
 
 interface DraftKey {
   readonly requestId: string;
@@ -40,11 +40,11 @@ export function useDraft({
 
 function readDraft(name: string): Draft {
   try {
-    const { word, comment, group } = JSON.parse(
+    const { vote, comment, group } = JSON.parse(
       window.sessionStorage.getItem(name) ?? '{}',
     ) as Partial<Draft>;
     return {
-      word: word === 'approve' || word === 'reject' ? word : null,
+      vote: vote === 'approve' || vote === 'reject' ? vote : null,
       comment: typeof comment === 'string' ? comment : '',
       group: typeof group === 'string' ? group : '',
     };
