@@ -10,11 +10,7 @@ import {
   withNewest,
   withOlder,
 } from '../../src/dashboard/pages/requests/rows.ts';
-import {
-  personWords,
-  type RequestDetail,
-  storyOf,
-} from '../../src/dashboard/pages/requests/story.ts';
+import { personWords, type RequestDetail, storyOf } from '../../src/dashboard/pages/requests/story.ts';
 import { aboutJson, pathInto, secretDigest } from '../../src/dashboard/parts/json-parts.ts';
 import { evenLines } from '../../src/dashboard/parts/source-lines.ts';
 import { cutText } from '../../src/dashboard/parts/text-pieces.ts';

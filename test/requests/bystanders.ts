@@ -7,10 +7,10 @@ import type { SwitchesNow } from '../../src/requests/switches-now.ts';
 
 const none = { generation: 0, stopping: () => null };
 
-export const noSwitches: SwitchesNow = { seen: () => none, lookAgain: async () => none };
+const noSwitches: SwitchesNow = { seen: () => none, lookAgain: async () => none };
 
 /** As approvers of these groups. */
-export function everybodyOf(approvesFor: readonly string[]): FindPeople {
+function everybodyOf(approvesFor: readonly string[]): FindPeople {
   const person = (id: string): PersonNow => ({
     id,
     seen: { kind: 'person', id, version: 0 },

@@ -97,7 +97,7 @@ function judgeRejection(seen: Seen, draft: VoteDraft): Events | Refused {
 }
 
 /** A request that is not for somebody and none at all look the same to them. */
-export function hiddenFrom({ state, agent }: Seen, caller: Caller): Refused | null {
+function hiddenFrom({ state, agent }: Seen, caller: Caller): Refused | null {
   return isWithin(caller.view, { person: caller, state, agent }) ? null : { kind: 'unknown' };
 }
 
