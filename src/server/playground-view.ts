@@ -168,7 +168,7 @@ export const tryReplyExample = {
     ...{ decision: 'ESCALATE', reason: 'Payments over 1,000 USD need two people from finance' },
     ...{ matched_policy: 'vendor_payments', rule: 'vendor_payments/large_payment', risk_score: 30 },
     ...{ status: 'pending', message: 'It would wait for 2 approvals by finance within 4h.' },
-    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false },
+    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
     trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
     change: 'ALLOW if payload.amount <= 1000 USD',
   },
