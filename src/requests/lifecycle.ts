@@ -1,10 +1,10 @@
-// THE LIFE OF A REQUEST, as one table: how it stands, what can happen to it, and how it stands then. INVARIANT: what the
-// table refuses does not happen, whoever asks for it, and nothing leads from the policies' or people's last word back.
+// THE LIFECYCLE OF A REQUEST, as one table: its status, what can happen to it, and its status then. INVARIANT: what the
+// table refuses does not happen, whoever asks for it, and nothing leads back from a final decision of policies or people.
 
 import type { Outcome } from '../model/decision.ts';
 import type { LifecycleState, RequestStatus } from '../store/records.ts';
 
-/** `deadline` is the end of a wait or a grant; `outcome` the word that a grant was used, or will not be. */
+/** `deadline` is the end of a wait or a grant; `outcome` the report that a grant was used, or will not be. */
 export const lifecycleEvents = ['approve', 'reject', 'step-up', 'deadline', 'outcome'] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
@@ -29,7 +29,7 @@ const statusOf = {
   REAUTH_REQUIRED: 'pending',
 } as const satisfies Readonly<Record<Outcome, RequestStatus>>;
 
-/** How a request stands after an event; null where it cannot happen. `decided` is null while something is missing. */
+/** The status of a request after an event; null where it cannot happen. `decided` is null while something is missing. */
 export function nextStatus(
   status: RequestStatus,
   event: LifecycleEvent,
@@ -46,7 +46,7 @@ export function nextStatus(
   }
 }
 
-/** How it stands at a moment: waits and grants end by themselves, what was refused or used stays so. */
+/** Its status at a moment: waits and grants end by themselves, what was refused or used stays so. */
 export function statusAt(
   { status, expiresAtMs }: Omit<LifecycleState, 'decidedAtMs'>,
   nowMs: number,

@@ -79,24 +79,24 @@ export const requestEventNames = [
   'released',
 ] as const;
 
-/** Something that became of a request after it was recorded; the last one says how the request stands. */
+/** Something that became of a request after it was recorded; the last one says where its lifecycle is. */
 export interface RequestEvent {
   readonly requestId: string;
   readonly atMs: number;
   /** The person; `system` where nobody did it. */
   readonly who: string;
   /**
-   * `approved` and `rejected` are one person's word; `decided` is what the policies made of it; `released`: the grant is
+   * `approved` and `rejected` are one person's vote; `decided` is what the policies made of it; `released`: the grant is
    * not used, and counts in no meter any more.
    */
   readonly what: (typeof requestEventNames)[number];
-  /** How the request stands afterwards. */
+  /** Where its lifecycle is afterwards. */
   readonly state: LifecycleState;
   /** What belongs to it, such as a comment or a second decision; null where nothing does. */
   readonly detail: CanonicalValue;
 }
 
-/** A decided request: how it stands now, and what never changes. */
+/** A decided request: where its lifecycle is now, and what never changes. */
 export interface RequestRow extends LifecycleState {
   /** UUID version 7. */
   readonly id: string;

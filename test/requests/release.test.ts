@@ -81,7 +81,7 @@ async function setUp() {
   const report = async (one: Asked, executed: boolean, by: By) => {
     const changed = await service.decisions.report(one.id, { executed, ...by });
     const isOpen = one.grantedAtMs !== null && world.nowMs < one.endsAtMs;
-    // The agent's word has ended it, a person's same word releases it all the same.
+    // The agent's report has ended it, a person's same report releases it all the same.
     if (isOpen && !executed && by.mayRelease && changed.kind === 'changed') one.isCounted = false;
     if (changed.kind === 'changed') one.isEnded = true;
     return changed;
@@ -94,14 +94,14 @@ async function setUp() {
       service = await begin(path, world, agent);
     },
     take: (set: number) => service.take(inForce[set % sets.length]!),
-    give: async (one: Asked, word: 'approve' | 'reject') => {
+    give: async (one: Asked, vote: 'approve' | 'reject') => {
       const draft = { caller, group: null, comment: '' };
-      const changed = await service.decisions[word](one.id, draft);
+      const changed = await service.decisions[vote](one.id, draft);
       if (changed.kind !== 'changed') return;
       const { decidedAtMs, expiresAtMs } = changed.state;
-      one.grantedAtMs = word === 'approve' ? decidedAtMs : null;
+      one.grantedAtMs = vote === 'approve' ? decidedAtMs : null;
       one.endsAtMs = expiresAtMs;
-      one.isCounted = word === 'approve';
+      one.isCounted = vote === 'approve';
     },
   };
 }
@@ -117,7 +117,7 @@ const step = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('word'), at: fc.nat(30), word: fc.constantFrom('approve', 'reject') },
+      ...{ kind: fc.constant('vote'), at: fc.nat(30), vote: fc.constantFrom('approve', 'reject') },
     }),
   },
   {
@@ -147,9 +147,9 @@ test('meters stand where a walk over all requests says, whatever is released whe
             if (chosen !== undefined)
               await lifecycle.report(chosen, Boolean(one.executed), one.isPerson ? person : agentItself);
             break;
-          case 'word':
+          case 'vote':
             if (chosen?.isCounted && chosen.grantedAtMs === null)
-              await lifecycle.give(chosen, one.word as 'approve' | 'reject');
+              await lifecycle.give(chosen, one.vote as 'approve' | 'reject');
             break;
           case 'pass':
             lifecycle.world.nowMs += Number(one.ms);

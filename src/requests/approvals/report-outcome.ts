@@ -1,5 +1,5 @@
-// What became of a grant, by its agent or a person: it was used, or will not be, which a trusted reporter's word takes out
-// of the meters.
+// What became of a grant, by its agent or a person: it was used, or it will not be. The latter takes it out of the meters
+// where the reporter is trusted.
 
 import type { Entered } from '../../meters/book.ts';
 import type { AgentRow } from '../../store/records.ts';

@@ -89,7 +89,7 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
   }
 
   const replies = {
-    200: { description: 'How it stands now', schema: detailSchema, example: detailExample },
+    200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
   };
   const body = {
     description: '`group` is needed where several that the person belongs to are asked.',

@@ -27,7 +27,7 @@ export interface RequestRouteOptions {
   readonly decisions: Decisions;
   /** Requests of a list, with their votes as of now. */
   readonly judge: VoteJudge['judge'];
-  /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
+  /** Whether an agent's own report that it did not use a grant takes it out of the meters. */
   readonly areAgentReportsTrusted: boolean;
   /** Ends every wait, so that the service can stop. */
   readonly stopping: AbortSignal;
@@ -74,7 +74,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
     ...{ method: 'GET', url: '/v1/requests/:id', access: 'requests.view', identify },
     operation: {
       id: 'getRequest',
-      summary: 'How a request stands now, and why',
+      summary: 'A request as it is now, and why',
       description:
         'For the agent that made it, with its key, and for people. A request that is for somebody else and none at all look the same.',
       parameters: [requestId, preferHeader],

@@ -108,7 +108,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
       summary: "Steps up for a request, as the agent's control owner; it is then decided again",
       ...{ parameters: [requestId], body },
       replies: {
-        200: { description: 'How it stands now', schema: detailSchema, example: detailExample },
+        200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
       },
       problems: [...problems, 'request_not_found', 'conflict', 'stopped'],
     },

@@ -83,7 +83,7 @@ function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
     <Empty icon="inbox" title="Nothing waits for you">
       {groups.length === 0
         ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under Access.'
-        : 'What a policy escalates to one of your groups stands here at once, the nearest deadline first.'}
+        : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
     </Empty>
   );
 }

@@ -58,6 +58,6 @@ function keepDraft(name: string, draft: Draft): void {
     if (draft.comment === '') window.sessionStorage.removeItem(name);
     else window.sessionStorage.setItem(name, JSON.stringify(draft));
   } catch {
-    // It stands on the page, for as long as that is there.
+    // The page keeps it, for as long as that is open.
   }
 }

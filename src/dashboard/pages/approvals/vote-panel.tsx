@@ -118,7 +118,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
           )}
           <Field
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
-            help="It stands in the record under your name."
+            help="The record keeps it under your name."
             isOptional={vote === 'approve'}
           >
             <textarea
