@@ -92,6 +92,8 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     // Before the list: of a change in between, the store says that it was not seen.
     const generation = await directory.documents.generation(switchKind);
     const on = (await switches.list({ countMax: switchesMax })).map(({ value }) => value);
+    // Of two looks at the same time the later one counts.
+    if (generation < seen.generation) return;
     seen = { generation, stopping: (asked) => on.find((one) => stops(one, asked)) ?? null };
     seenAtMs = atMs;
   }
