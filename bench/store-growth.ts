@@ -16,6 +16,7 @@ import { migrate } from '../src/store/migrate.ts';
 import { openStore } from '../src/store/open.ts';
 import type { RequestRow } from '../src/store/records.ts';
 import { prepareChain } from '../src/store/sqlite-chain.ts';
+import { prepareBasisCheck } from '../src/store/sqlite-grant-basis.ts';
 import { requestColumns } from '../src/store/sqlite-rows.ts';
 import { prepareWrites } from '../src/store/sqlite-writes.ts';
 import type { Store } from '../src/store/store.ts';
@@ -187,11 +188,13 @@ function measureChain(): void {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = OFF');
     const chain = prepareChain(database, hashOf);
-    const apply = database.transaction(prepareWrites(database, { chain, actor: 'system' }));
+    const apply = database.transaction(
+      prepareWrites(database, { chain, actor: 'system', basis: prepareBasisCheck(database) }),
+    );
     return database.transaction((rows: readonly RequestRow[]) => {
       chain.refresh();
       for (const each of rows)
-        apply({ kind: 'append-request', row: requestColumns(each), openMax, entries: [] });
+        apply({ kind: 'append-request', row: requestColumns(each), openMax, basis: null, entries: [] });
     });
   }
 

@@ -13,7 +13,7 @@ import { createRequestId } from '../../src/requests/id.ts';
 import { createMetering } from '../../src/requests/metering.ts';
 import { requestRecord, requestRow } from '../../src/requests/record.ts';
 import { replyView } from '../../src/requests/reply.ts';
-import { freshStanding } from '../../src/requests/standing.ts';
+import { freshState } from '../../src/requests/request-state.ts';
 import { readEnvelope } from '../../src/server/envelope.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
 import { openPolicies } from '../../src/sources/live.ts';
@@ -49,7 +49,7 @@ const agent: AgentRow = {
   ...{ id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'bench', riskTier: 'low', controlOwner: 'bench' },
   ...{ tags: [], status: 'active', signing: 'off', sealedSigningSecret: null },
   ...{ ratePerMinute: null, burst: null },
-  ...{ createdAtMs: nowMs, changedAtMs: nowMs },
+  ...{ createdAtMs: nowMs, changedAtMs: nowMs, version: 1 },
 };
 const policies = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
 let stored: RequestRow | null = null;
@@ -63,8 +63,10 @@ const masterKey = new Uint8Array(32);
 // The policies have no meters; of the store nothing else is touched where there is no idempotency key.
 const meters = { note: async () => [] };
 const store = { masterKey, requests, meters } as unknown as Store;
+const noSwitches = { generation: 0, stopping: () => null };
 const authorizer = createAuthorizer({
-  ...{ store, policies: () => policies.current(), clock: Date.now },
+  ...{ store, policies: () => policies.current(), clock: Date.now, findPeople: async () => new Map() },
+  switches: { seen: () => noSwitches, lookAgain: async () => noSwitches },
   metering: createMetering({ meters: store.meters, clock: Date.now }),
 });
 const bytes = Buffer.from(authorize.body);
@@ -74,7 +76,7 @@ const ask = (): AuthorizeInput => {
   if (!envelope.ok) throw new Error('the body of the load is a good one');
   return {
     ...envelope.envelope,
-    ...{ agent, key: { id: 'abcdefgh', isReplaced: false }, isSigned: false, session: null },
+    ...{ agent, key: { id: 'abcdefgh', notAfterMs: null }, isSigned: false, session: null },
     ...{ clientAddress: '127.0.0.1', idempotencyKey: null, bodyDigest: null },
     requestId: createRequestId(nowMs),
   };
@@ -85,7 +87,7 @@ await authorizer.authorize(input);
 if (stored === null) throw new Error('the request was stored');
 const row: RequestRow = stored;
 const record = requestRecord(row);
-const view = replyView(freshStanding(record), nowMs);
+const view = replyView(freshState(record), nowMs);
 const inForce = policies.current();
 const facts = { ...record, action: record.actionKey, nowMs, meters: {}, satisfied: nothingSatisfied };
 const limiter = createRateLimiter('agent', { perMinute: 1e9, burst: 1e9 });
@@ -94,7 +96,7 @@ const hashLink = createLinkHasher();
 const entry: ChainEntry = { ...requestColumns(row), kind: 'request', sequence: 1 };
 const pack = createBatchPacker();
 const batch: readonly Write[] = Array.from({ length: 30 }, () => ({
-  ...{ kind: 'append-request', row: requestColumns(row), openMax: 20, entries: [] },
+  ...{ kind: 'append-request', row: requestColumns(row), openMax: 20, basis: null, entries: [] },
 }));
 const keyText = `writ_${'a'.repeat(46)}`;
 
@@ -109,7 +111,7 @@ const stages: readonly (readonly [name: string, call: () => unknown, parts?: num
   ['decision', () => inForce.decide(facts)],
   ['decision with full trace', () => inForce.decideTraced(facts)],
   ['record into its row', () => requestRow(record)],
-  ['reply of eight fields', () => replyView(freshStanding(record), nowMs)],
+  ['reply of eight fields', () => replyView(freshState(record), nowMs)],
   ['reply as JSON', () => JSON.stringify(view)],
   ['all from the body to the row and the reply, together', () => authorizer.authorize(ask())],
   [

@@ -59,6 +59,7 @@ export async function addAgent(
     burst: draft.burst ?? null,
     createdAtMs: nowMs,
     changedAtMs: nowMs,
+    version: 1,
   };
   const { text, row } = newKey(agent.id, nowMs);
   if ((await store.agents.add(agent, row, by)) === 'name-taken') {
@@ -93,7 +94,10 @@ export async function describeAgent(
   const result = await store.agents.describe({ agentId, atMs: nowMs, who, ...described });
   switch (result) {
     case 'changed':
-      return { kind: 'described', agent: { ...present, ...described, changedAtMs: nowMs } };
+      return {
+        kind: 'described',
+        agent: { ...present, ...described, changedAtMs: nowMs, version: present.version + 1 },
+      };
     case 'unchanged':
       return { kind: 'described', agent: present };
     case 'name-taken':

@@ -55,6 +55,35 @@ export function grantOf(held: readonly Role[], operation: OperationName): Grant 
   return grants.has('yes') ? 'yes' : grants.has('own') ? 'own' : 'no';
 }
 
+/** On what a person may use an operation. */
+export interface Reach {
+  /** Everything. */
+  readonly all: boolean;
+  /** Agents in their charge, and what these ask. */
+  readonly own: boolean;
+  /** Requests that ask one of their groups. */
+  readonly asked: boolean;
+}
+
+/**
+ * What each of the roles grants by itself, taken together: a role's `own` reaches as far as that role's and no farther,
+ * whatever another role may do with other things.
+ */
+export function reachOf(held: readonly Role[], operation: OperationName): Reach {
+  const row: Row = operations[operation];
+  const own = held.filter((role) => row[role] === 'own');
+  return {
+    all: held.some((role) => row[role] === 'yes'),
+    own: own.some((role) => isOfCharge(role, operation)),
+    asked: own.some((role) => !isOfCharge(role, operation)),
+  };
+}
+
+/** Whether `own` means agents in somebody's charge; else it means what their groups are asked. */
+function isOfCharge(role: Role, operation: OperationName): boolean {
+  return role === 'owner' || operation === 'agents.step-up';
+}
+
 /** All that roles grant, by operation; what is refused is not among it. */
 export function grantsOf(held: readonly Role[]): Readonly<Partial<Record<OperationName, 'yes' | 'own'>>> {
   const names = Object.keys(operations) as OperationName[];

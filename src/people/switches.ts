@@ -1,9 +1,10 @@
 // The kill switch: one action of an operator refuses an agent, a risk tier, an area of actions, or everything.
-// INVARIANT: a switch is in force in every process of the same store within a second, and nobody is let through on
-// switches that were looked at longer ago than that.
+// INVARIANT: what was seen carries its generation, which the store compares when it stores a grant, so nothing is granted
+// behind the record of a switch that forbids it; nobody is judged by switches that were looked at over a second ago.
 
 import { randomUUID } from 'node:crypto';
 import type { RiskTier } from '../model/request.ts';
+import { switchKind } from '../store/grant-basis.ts';
 import { textProblem } from '../value/visible-text.ts';
 import type { Invalid } from './access.ts';
 import { createCollection } from './collection.ts';
@@ -47,12 +48,21 @@ export function stops({ scope }: Switch, { agentId, tier, actionKey }: Asked): b
 }
 
 export interface SwitchBoard {
-  /** The switch that stops this, if any does; looks again where the last look is too long ago. */
-  stopping(asked: Asked): Switch | null | Promise<Switch | null>;
+  /** The switches that are on; looks again where the last look is too long ago. */
+  seen(): SeenSwitches | Promise<SeenSwitches>;
+  /** The same, looked at now: the store knows of a change that was not seen. */
+  lookAgain(): Promise<SeenSwitches>;
   /** All that are on, the latest first. */
   list(): Promise<readonly Switch[]>;
   turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<Turned | Invalid>;
   turnOff(actor: Actor, id: string): Promise<'off' | 'unknown' | 'conflict'>;
+}
+
+export interface SeenSwitches {
+  /** Grows with every change of a switch. */
+  readonly generation: number;
+  /** The switch that stops this; null where none does. */
+  readonly stopping: (asked: Asked) => Switch | null;
 }
 
 export interface Turned {
@@ -73,14 +83,19 @@ const switchesMax = 1_000;
 const reasonLengthMax = 500;
 
 export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
-  const switches = createCollection<Switch>(directory.documents, 'switch', () => ({}));
-  let seen: readonly Switch[] = [];
+  const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
+  let seen: SeenSwitches = { generation: -1, stopping: () => null };
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
 
   async function lookOnce(): Promise<void> {
     const atMs = steadyMs();
-    seen = (await switches.list({ countMax: switchesMax })).map(({ value }) => value);
+    // Before the list: of a change in between, the store says that it was not seen.
+    const generation = await directory.documents.generation(switchKind);
+    const on = (await switches.list({ countMax: switchesMax })).map(({ value }) => value);
+    // Of two looks at the same time the later one counts.
+    if (generation < seen.generation) return;
+    seen = { generation, stopping: (asked) => on.find((one) => stops(one, asked)) ?? null };
     seenAtMs = atMs;
   }
 
@@ -92,11 +107,9 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     return looking;
   }
 
-  const find = (asked: Asked): Switch | null => seen.find((one) => stops(one, asked)) ?? null;
-
   return {
-    stopping: (asked) =>
-      steadyMs() - seenAtMs <= lookedMaxMs ? find(asked) : look().then(() => find(asked)),
+    seen: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : look().then(() => seen)),
+    lookAgain: () => lookOnce().then(() => seen),
     list: async () => (await switches.list({ countMax: switchesMax })).map(({ value }) => value),
     turnOn: async ({ person }, { scope, reason }) => {
       const ofReason = textProblem(reason, reasonLengthMax);

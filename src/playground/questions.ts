@@ -102,6 +102,7 @@ export interface TriedDecision {
   readonly requires: {
     readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
     readonly step_up: boolean;
+    readonly fell_away: readonly never[];
   } | null;
   readonly trace: readonly TracedRule[];
   /** The smallest change that would have changed it. */

@@ -73,6 +73,8 @@ function requiresOf({ requires }: Decision): TriedDecision['requires'] {
   return {
     approvals: requires.approvals.map(({ group, needs }) => ({ group, needs, given: 0 })),
     step_up: requires.reauth !== null,
+    // Nobody has approved what is only tried.
+    fell_away: [],
   };
 }
 

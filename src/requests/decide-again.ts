@@ -5,16 +5,16 @@ import { isControlOwner } from '../agents/control-owner.ts';
 import type { ApprovalRule, AskedRule } from '../model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
-import type { AgentRow, RequestState } from '../store/records.ts';
+import type { AgentRow, LifecycleState } from '../store/records.ts';
 import { agentFacts } from './agent-facts.ts';
-import { type Approved, isSatisfied, requestDigest } from './binding.ts';
 import type { InForce } from './engine.ts';
-import { approvalSeconds, refusalHeldSeconds, stepUpSeconds } from './held.ts';
-import { type LifeEvent, nextStatus } from './life.ts';
+import { type LifecycleEvent, nextStatus } from './lifecycle.ts';
 import type { Metering, MeterReadings } from './metering.ts';
 import type { RequestRecord } from './record.ts';
-import { type DecidedDetail, type Standing, stateOf } from './standing.ts';
+import { type DecidedDetail, lifecycleOf, type RequestState } from './request-state.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
+import { approvalSeconds, refusalValidSeconds, stepUpSeconds } from './validity.ts';
+import { type Approved, isSatisfied, requestDigest } from './vote-scope.ts';
 
 export interface Today {
   readonly inForce: InForce;
@@ -31,13 +31,13 @@ export interface DecidedAgain extends DecidedDetail {
   readonly firing: readonly AskedRule[];
 }
 
-export function decideAgain(standing: Standing, today: Today): DecidedAgain {
+export function decideAgain(state: RequestState, today: Today): DecidedAgain {
   const { inForce } = today;
-  const readings = readingsOf(standing, today);
-  const facts: Facts = { ...factsOf(standing, today), meters: readings.known };
+  const readings = readingsOf(state, today);
+  const facts: Facts = { ...factsOf(state, today), meters: readings.known };
   const look = inForce.decideRecorded(facts);
   const firing = askedBy(look.decision, inForce);
-  const satisfied = satisfiedOf(firing, standing, today);
+  const satisfied = satisfiedOf(firing, state, today);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? look : inForce.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: inForce.digest, commit: inForce.commit };
@@ -55,7 +55,7 @@ export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
 }
 
 /** A request counts for whom it was made by, whoever the agent belongs to today. */
-function readingsOf({ record }: Standing, { inForce, nowMs, metering }: Today): MeterReadings {
+function readingsOf({ record }: RequestState, { inForce, nowMs, metering }: Today): MeterReadings {
   const uses = inForce.entriesRecorded(recordedFacts(record)) ?? [];
   return metering.read(uses, { nowMs, requestId: record.id });
 }
@@ -71,7 +71,7 @@ export function recordedFacts({
   return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
 }
 
-function factsOf({ record }: Standing, { agent, nowMs }: Today): Facts {
+function factsOf({ record }: RequestState, { agent, nowMs }: Today): Facts {
   return {
     action: record.actionKey,
     payload: record.payload,
@@ -83,48 +83,52 @@ function factsOf({ record }: Standing, { agent, nowMs }: Today): Facts {
   };
 }
 
-function satisfiedOf(firing: readonly AskedRule[], standing: Standing, today: Today): Satisfied {
-  const approved = approvedOf(standing, today.agent);
-  const { createdAtMs } = standing.record;
+function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: Today): Satisfied {
+  const approved = approvedOf(state, today.agent);
+  const { createdAtMs } = state.record;
   return {
     escalate: firing
       .filter(isApprovalRule)
       .filter((rule) => isSatisfied(rule, approved))
       .map(({ rule }) => rule),
     // For this very request, or by one that was fresh when the request was made, or came later.
-    reauth: standing.isSteppedUp
-      ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
-      : freshReauths(firing, today.lastStepUp, createdAtMs),
+    reauth:
+      state.stepUps.length > 0
+        ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
+        : freshReauths(firing, today.lastStepUp, createdAtMs),
   };
 }
 
-export function approvedOf({ record, words }: Standing, agent: AgentRow): Approved {
+export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Approved {
   // Then and now: neither may be the one who approves for themselves.
   const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
   const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
-  return { words, digest: requestDigest(record), isOwner };
+  return { votes, digest: requestDigest(record), isOwner };
 }
 
-/** How the request stands by a second decision. */
+/** Where the request is in its lifecycle after a second decision. */
 export function stateAgain(
-  standing: Standing,
-  event: LifeEvent,
+  state: RequestState,
+  event: LifecycleEvent,
   { decision, nowMs }: { readonly decision: Decision; readonly nowMs: number },
-): RequestState {
-  const status = nextStatus(standing.status, event, decision.outcome);
-  if (status === null) throw new Error(`a request that is ${standing.status} cannot be decided again`);
-  if (status === 'pending')
-    return { ...stateOf(standing), expiresAtMs: deadlineOf(standing, decision, nowMs) };
-  const heldSeconds =
-    status === 'approved' ? (decision.validForSeconds ?? defaultValidForSeconds) : refusalHeldSeconds;
-  return { status, decidedAtMs: nowMs, expiresAtMs: nowMs + heldSeconds * 1000 };
+): LifecycleState {
+  const status = nextStatus(state.status, event, decision.outcome);
+  if (status === null) throw new Error(`a request that is ${state.status} cannot be decided again`);
+  if (status === 'pending') return { ...lifecycleOf(state), expiresAtMs: deadlineOf(state, decision, nowMs) };
+  const validSeconds =
+    status === 'approved' ? (decision.validForSeconds ?? defaultValidForSeconds) : refusalValidSeconds;
+  return { status, decidedAtMs: nowMs, expiresAtMs: nowMs + validSeconds * 1000 };
 }
 
 /**
  * Approvals are waited for from the beginning of the request, for the shortest time that any decision has allowed, and
  * a step-up for no longer than that either.
  */
-function deadlineOf({ record, decisions, expiresAtMs }: Standing, decision: Decision, nowMs: number): number {
+function deadlineOf(
+  { record, decisions, expiresAtMs }: RequestState,
+  decision: Decision,
+  nowMs: number,
+): number {
   const asking = [...decisions, decision].filter(({ requires }) => (requires?.approvals.length ?? 0) > 0);
   const lastMs = Math.min(...asking.map((one) => record.createdAtMs + approvalSeconds(one) * 1000));
   if (decision.outcome === 'ESCALATE') return lastMs;

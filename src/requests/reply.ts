@@ -6,9 +6,10 @@ import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { RequestStatus } from '../store/records.ts';
-import { requestDigest } from './binding.ts';
-import { statusAt } from './life.ts';
-import type { Standing } from './standing.ts';
+import type { May } from './approvals/may.ts';
+import { statusAt } from './lifecycle.ts';
+import type { RequestState } from './request-state.ts';
+import { requestDigest } from './vote-scope.ts';
 
 /** The fields of a reply, exactly these eight; times are RFC 3339 in UTC. */
 export interface RequestView {
@@ -32,7 +33,7 @@ export interface RequestDetail extends RequestView {
   readonly agent: AgentFacts;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
   readonly digest: string;
-  /** People's words, the earliest first. */
+  /** People's votes, the earliest first. */
   readonly approvals: readonly Approval[];
   /** What is still asked of people; null where the request does not wait. */
   readonly requires: StillAsked | null;
@@ -41,11 +42,16 @@ export interface RequestDetail extends RequestView {
   readonly created_at: string;
   /** Null while pending. */
   readonly decided_at: string | null;
+  /** What the person who asks may do about it; null for an agent. */
+  readonly may: May | null;
 }
 
 /** An entry of a list. */
 export type RequestSummary = RequestView &
   Pick<RequestDetail, 'action_key' | 'agent' | 'requires' | 'created_at' | 'decided_at'>;
+
+/** An entry of the queue of those who approve. */
+export type QueuedRequest = RequestSummary & { readonly may: May };
 
 interface Approval {
   readonly by: string;
@@ -54,20 +60,31 @@ interface Approval {
   readonly is_approved: boolean;
   readonly comment: string;
   readonly at: string;
+  /** Why it counts no more, as words after the name; null where it counts, or the request does not wait. */
+  readonly fell_away: string | null;
 }
 
 interface StillAsked {
   readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
   /** The control owner has to step up first. */
   readonly step_up: boolean;
+  /** Approvals that were given and count no more. */
+  readonly fell_away: readonly FallenApproval[];
+}
+
+interface FallenApproval {
+  readonly by: string;
+  readonly group: string | null;
+  /** As words after the name. */
+  readonly why: string;
 }
 
 /**
  * The reply to the POST that made the request, or that repeats it under the same idempotency key. Its status is only
  * ever `auto_approved`, `rejected` or `pending`: a request that has ended is a DENY, whatever was decided once.
  */
-export function replyView(standing: Standing, nowMs: number): RequestView {
-  const view = requestView(standing, nowMs);
+export function replyView(state: RequestState, nowMs: number): RequestView {
+  const view = requestView(state, nowMs);
   switch (view.status) {
     case 'auto_approved':
     case 'pending':
@@ -83,42 +100,48 @@ export function replyView(standing: Standing, nowMs: number): RequestView {
   }
 }
 
-export function requestSummary(standing: Standing, nowMs: number): RequestSummary {
-  const { record, decidedAtMs } = standing;
-  const view = requestView(standing, nowMs);
+export function requestSummary(state: RequestState, nowMs: number): RequestSummary {
+  const { record, decidedAtMs } = state;
+  const view = requestView(state, nowMs);
   return {
     ...view,
     action_key: record.actionKey,
     agent: record.agent,
-    requires: view.status === 'pending' ? stillAsked(standing) : null,
+    requires: view.status === 'pending' ? stillAsked(state) : null,
     created_at: timeText(record.createdAtMs),
     decided_at: decidedAtMs === null ? null : timeText(decidedAtMs),
   };
 }
 
-/** The request as it stands at `nowMs`, with all that its agent may see of it. */
-export function requestDetail(standing: Standing, nowMs: number): RequestDetail {
-  const { record, trace, policySet } = standing;
-  const { agent, requires, created_at, decided_at, ...view } = requestSummary(standing, nowMs);
+/** The request as it is at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
+export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
+  const { record, trace, policySet } = state;
+  const { agent, requires, created_at, decided_at, ...view } = requestSummary(state, nowMs);
   return {
     ...view,
     payload: record.payload,
     agent,
     digest: requestDigest(record),
-    approvals: standing.words.map(({ who: by, group, isApproved, comment, atMs }) => {
-      return { by, group, is_approved: isApproved, comment, at: timeText(atMs) };
-    }),
+    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
+      by,
+      group,
+      is_approved: isApproved,
+      comment,
+      at: timeText(atMs),
+      fell_away: fellAway,
+    })),
     requires,
     trace,
     policy_set: policySet,
     created_at,
     decided_at,
+    may,
   };
 }
 
-function requestView(standing: Standing, nowMs: number): RequestView {
-  const { record, decision, expiresAtMs } = standing;
-  const status = statusAt(standing, nowMs);
+function requestView(state: RequestState, nowMs: number): RequestView {
+  const { record, decision, expiresAtMs } = state;
+  const status = statusAt(state, nowMs);
   const until = timeText(expiresAtMs);
   const isRefusedByPerson = status === 'rejected' && decision.outcome !== 'DENY';
   return {
@@ -128,18 +151,18 @@ function requestView(standing: Standing, nowMs: number): RequestView {
     matched_policy: decision.matchedPolicy,
     risk_score: decision.risk.high,
     status,
-    message: messageFor(status, standing, until),
+    message: messageFor(status, state, until),
     expires_at: until,
   };
 }
 
-function messageFor(status: RequestStatus, standing: Standing, until: string): string {
+function messageFor(status: RequestStatus, state: RequestState, until: string): string {
   switch (status) {
     case 'auto_approved':
     case 'approved':
       return `Proceed before ${until}.`;
     case 'pending':
-      return `Wait and look this request up again: ${requirementText(stillAsked(standing))} before ${until}.`;
+      return `Wait and look this request up again: ${requirementText(stillAsked(state))} before ${until}.`;
     case 'rejected':
       return 'Do not proceed: the action is refused.';
     case 'expired':
@@ -149,18 +172,23 @@ function messageFor(status: RequestStatus, standing: Standing, until: string): s
   }
 }
 
-/** What the decision that counts asks, and how many people have approved since it was made. */
-function stillAsked({ decision, words }: Standing): StillAsked {
+/** What the decision that counts asks, and how many people have given an approval that counts. */
+function stillAsked({ decision, votes }: RequestState): StillAsked {
   const { approvals = [], reauth = null } = decision.requires ?? ({} as Partial<Requirements>);
   return {
     approvals: approvals.map(({ group, needs }) => {
       const people = new Set(
-        words.flatMap((word) => (word.isApproved && word.group === group ? [word.person] : [])),
+        votes.flatMap((vote) =>
+          vote.isApproved && vote.group === group && vote.fellAway === null ? [vote.person] : [],
+        ),
       );
       // Where what was approved has changed, more have approved than count.
       return { group, needs, given: Math.min(people.size, needs - 1) };
     }),
     step_up: reauth !== null,
+    fell_away: votes.flatMap(({ who: by, group, fellAway: why }) =>
+      why === null ? [] : [{ by, group, why }],
+    ),
   };
 }
 

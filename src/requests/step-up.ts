@@ -1,10 +1,12 @@
 // That an agent's control owner has shown, there and then, to be there: remembered per agent, with the time, for rules
-// that ask for a step-up `within` some time. INVARIANT: it counts only while who stepped up is the control owner.
+// that ask for a step-up `within` some time. INVARIANT: it counts only while who stepped up is active and the control owner.
 
 import { isControlOwner } from '../agents/control-owner.ts';
 import type { AskedRule } from '../model/asked.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import type { SeenDocument } from '../store/grant-basis.ts';
 import type { AgentRow } from '../store/records.ts';
+import type { FindPeople } from './approvals/people-now.ts';
 
 export interface StepUp {
   readonly atMs: number;
@@ -24,16 +26,28 @@ export interface Stepping {
 const kind = 'step-up';
 const triesMax = 10;
 
-/** The last of the agent; null where there is none, or another is its control owner by now. */
+export interface StepUpDeps {
+  readonly documents: Pick<DocumentStore, 'find'>;
+  readonly findPeople: FindPeople;
+}
+
+/** As it counts now, with what was seen of the person. */
+export interface LastStepUp extends StepUp {
+  readonly seen: SeenDocument;
+}
+
+/** The last of the agent; null where there is none, or who gave it is disabled or not its control owner by now. */
 export async function lastStepUp(
-  documents: Pick<DocumentStore, 'find'>,
+  { documents, findPeople }: StepUpDeps,
   agent: AgentRow,
-): Promise<StepUp | null> {
+): Promise<LastStepUp | null> {
   const row = await documents.find(kind, agent.id);
   if (row === null) return null;
   // Written by `rememberStepUp`.
   const stepUp = JSON.parse(row.json) as StepUp;
-  return isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner) ? stepUp : null;
+  if (!isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner)) return null;
+  const person = (await findPeople([stepUp.person])).get(stepUp.person);
+  return person?.isActive === true ? { ...stepUp, seen: person.seen } : null;
 }
 
 /** Remembers that the agent's control owner has stepped up, with the record of it. */

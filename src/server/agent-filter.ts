@@ -31,9 +31,9 @@ export function isAskedFor(query: Call<unknown>['query'], agent: AgentRow): bool
   );
 }
 
-/** What the table grants as `own` is an agent in the caller's charge. */
-export function isFor({ grant, actor }: Call<unknown>, { controlOwner }: AgentRow): boolean {
-  return grant === 'yes' || (actor !== null && isControlOwner(actor.person, controlOwner));
+/** Whether the caller may do this with the agent: with any, or with those in their charge. */
+export function isFor({ reach, actor }: Call<unknown>, { controlOwner }: AgentRow): boolean {
+  return reach.all || (reach.own && actor !== null && isControlOwner(actor.person, controlOwner));
 }
 
 /** The agent that the address names; an owner meets their own alone. */

@@ -6,8 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { VerifySignature } from '../agents/signature.ts';
 import { jsonLimits, readJson } from '../json/read.ts';
-import type { RiskTier } from '../model/request.ts';
+import { stoppedText } from '../requests/approvals/change-request.ts';
 import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../requests/authorize.ts';
+import type { NotAllowedNow } from '../requests/identify-again.ts';
 import type { RecordRefusal } from '../requests/refusal.ts';
 import type { RequestView } from '../requests/reply.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
@@ -56,23 +57,11 @@ export interface AuthorizeHandler {
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
 }
 
-/** What an operator has stopped; at once where that is known. Rejects where it cannot be looked up. */
-export type Stopping = (asked: {
-  readonly agentId: string;
-  readonly tier: RiskTier;
-  readonly actionKey: string;
-}) => StoppedBy | null | Promise<StoppedBy | null>;
-
-interface StoppedBy {
-  readonly reason: string;
-}
-
 export interface AuthorizeHandlerOptions {
   readonly identifyAgain: IdentifyAgain;
   readonly verifySignature: VerifySignature;
   readonly authorizer: Pick<Authorizer, 'authorize'>;
   readonly recordRefusal: RecordRefusal;
-  readonly stopping: Stopping;
   /** Of decisions that are under way, by agent. */
   readonly shares: FairShares;
   readonly bodyBytesMax: number;
@@ -81,9 +70,6 @@ export interface AuthorizeHandlerOptions {
   /** Null where no collector is configured. */
   readonly tracing: Tracing | null;
 }
-
-/** So often a request is decided anew because its agent was changed meanwhile. */
-const roundsMax = 5;
 
 export function createAuthorizeHandler(options: AuthorizeHandlerOptions): AuthorizeHandler {
   const { authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing, shares } = options;
@@ -118,42 +104,19 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     return view;
   }
 
-  /** Decides by the agent as it is now; anew where it is changed before the decision is stored. */
-  async function decideSettled(asked: Asked): Promise<{ result: DecidedResult; checkedAtMs: number }> {
-    const keyText = String(asked.call.headers['x-agent-api-key']);
-    let settled: Settled | null = null;
-    let identity = asked.call.identity;
-    for (let round = 0; round < roundsMax; round += 1) {
-      const again = identifyAgain(keyText, identity);
-      identity = again instanceof Promise ? await again : again;
-      settled = { identity, isSigned: isSignedBy(asked, identity, settled) };
-      const headers = readHeaders(asked.call);
-      const stopped = stoppedNow(asked, identity);
-      refuseStopped(stopped instanceof Promise ? await stopped : stopped);
-      const checkedAtMs = tracing === null ? 0 : performance.now();
-      // Whatever was waited for above, nothing comes between this look and the decision.
-      const now = identifyAgain(keyText, identity);
-      if (now === identity) {
-        const result = decidedOf(await authorizer.authorize(inputOf(asked, settled, headers)));
-        if (result !== null) return { result, checkedAtMs };
-      } else {
-        identity = await now;
-      }
-    }
-    const detail = 'the agent was changed again and again while its request was decided: nothing was granted';
-    throw new ProblemError('record_failed', detail);
-  }
-
-  function stoppedNow({ envelope: { actionKey } }: Asked, { agent }: Identity) {
-    return options.stopping({ agentId: agent.id, tier: agent.riskTier, actionKey });
-  }
-
-  /** A signature that was found good stays good for the same secret: its nonce cannot be used again. */
-  function isSignedBy({ call, body }: Asked, identity: Identity, before: Settled | null): boolean {
-    const { signing, sealedSigningSecret: secret } = identity.agent;
-    const isKnown = before?.isSigned === true && signing !== 'off';
-    if (isKnown && before.identity.agent.sealedSigningSecret === secret) return true;
-    return checkSignature({ ...call, identity }, body, options);
+  /** Decides by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them. */
+  async function decideSettled({
+    call,
+    body,
+    envelope,
+  }: Asked): Promise<{ result: DecidedResult; checkedAtMs: number }> {
+    const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
+    const identity = again instanceof Promise ? await again : again;
+    const isSigned = checkSignature({ ...call, identity }, body, options);
+    const headers = readHeaders(call);
+    const checkedAtMs = tracing === null ? 0 : performance.now();
+    const input = inputOf({ call, body, envelope }, { identity, isSigned }, headers);
+    return { result: decidedOf(await authorizer.authorize(input)), checkedAtMs };
   }
 
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
@@ -209,7 +172,7 @@ function inputOf(
 ): AuthorizeInput {
   return {
     agent: identity.agent,
-    key: { id: identity.key.id, isReplaced: identity.key.notAfterMs !== null },
+    key: identity.key,
     actionKey: envelope.actionKey,
     payload: envelope.payload,
     isSigned,
@@ -223,15 +186,16 @@ function inputOf(
 
 type DecidedResult = Extract<AuthorizeResult, { readonly kind: 'decided' }>;
 
-/** Null where the agent or its key was changed before the decision was stored, so that nothing was. */
-function decidedOf(result: AuthorizeResult): DecidedResult | null {
+function decidedOf(result: AuthorizeResult): DecidedResult {
   switch (result.kind) {
     case 'idempotency-mismatch':
       throw new ProblemError('idempotency_mismatch', 'the key was sent before with another body');
     case 'too-many-open':
       throw new ProblemError('too_many_open_requests', 'wait until people have decided earlier requests');
-    case 'agent-changed':
-      return null;
+    case 'stopped':
+      throw new ProblemError('stopped', stoppedText(result));
+    case 'not-allowed-now':
+      throw notAllowedNow(result);
     case 'decided':
       return result;
   }
@@ -242,8 +206,20 @@ function tooManyInFlight(): ProblemError {
   return new ProblemError('too_many_in_flight', detail, { headers: { 'retry-after': '1' } });
 }
 
-function refuseStopped(stopped: StoppedBy | null): void {
-  if (stopped !== null) throw new ProblemError('stopped', stoppedText(stopped));
+/** As `identify` says it of an agent that may not ask to begin with. */
+function notAllowedNow({ why }: NotAllowedNow): ProblemError {
+  switch (why) {
+    case 'disabled':
+      return new ProblemError('agent_disabled', 'an operator has disabled this agent');
+    case 'revoked':
+      return new ProblemError('agent_revoked', 'this agent has been revoked for good');
+    case 'key-ended':
+      return new ProblemError('invalid_api_key', 'this key was replaced and has ended', {
+        headers: { 'www-authenticate': 'ApiKey realm="writ"' },
+      });
+    case 'not-signed':
+      return new ProblemError('invalid_signature', 'the agent has another signing secret now, or must sign');
+  }
 }
 
 function tracedOf(
@@ -251,10 +227,6 @@ function tracedOf(
   outcome: Pick<TracedExchange, 'httpStatus' | 'errorCode'>,
 ): Omit<TracedExchange, 'decided'> {
   return { traceparent: headers.traceparent, requestId, agentId: identity.agent.id, startedAtMs, ...outcome };
-}
-
-export function stoppedText({ reason }: StoppedBy): string {
-  return `an operator has stopped this: ${reason}`;
 }
 
 export const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;

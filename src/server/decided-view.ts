@@ -1,16 +1,45 @@
-// What becomes of a request by somebody's word, as replies: how it stands afterwards, or why nothing was changed.
+// Requests as replies to whoever asks: how one is now with what the caller may do about it, the queue, and why something
+// could not be done.
 
-import type { Role } from '../people/operations.ts';
-import { type Actor, recordName } from '../people/person.ts';
-import type { Approver, Changed, Refused } from '../requests/decisions.ts';
+import type { Changed, Refused, Seen } from '../requests/approvals/change-request.ts';
+import { type May, mayOf } from '../requests/approvals/may.ts';
+import { isWithin } from '../requests/approvals/rights.ts';
+import type { Decisions } from '../requests/decisions.ts';
 import { type RequestDetail, requestDetail } from '../requests/reply.ts';
-import type { Stepping } from '../requests/step-up.ts';
-import { notAllowed } from './manage.ts';
+import { actorOf, type Call, notAllowed } from './manage.ts';
+import { callerOf } from './people-now.ts';
 import { ProblemError } from './problem.ts';
 
-export function detailOf(changed: Changed, nowMs: number): RequestDetail {
+export function detailOf(changed: Changed, call: Call<unknown>, nowMs: number): RequestDetail {
   if (changed.kind !== 'changed') throw refused(changed);
-  return requestDetail(changed.standing, nowMs);
+  return detailFor(call, { ...changed, nowMs });
+}
+
+type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
+
+/** With what the caller may do about it; an agent may do nothing. */
+export function detailFor(call: Call<unknown>, seen: Shown): RequestDetail {
+  return requestDetail(seen.state, seen.nowMs, call.agent === null ? mayFor(call, seen) : null);
+}
+
+export function mayFor(call: Call<unknown>, { state, agent, stopped, nowMs }: Shown): May {
+  return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
+}
+
+/** The request where the caller may see it; null where there is none, or it is not for them. */
+export async function lookFor(
+  decisions: Pick<Decisions, 'look'>,
+  call: Call<unknown>,
+  id: string,
+): Promise<Seen | null> {
+  const seen = await decisions.look(id);
+  return seen !== null && isSeenBy(call, seen) ? seen : null;
+}
+
+function isSeenBy(call: Call<unknown>, { state, agent }: Seen): boolean {
+  if (call.agent !== null) return call.agent.id === state.record.agentId;
+  const caller = callerOf(actorOf(call));
+  return isWithin(caller.view, { person: caller, state, agent });
 }
 
 export function refused(result: Refused): ProblemError {
@@ -32,20 +61,4 @@ export function refused(result: Refused): ProblemError {
 
 export function requestNotFound(): ProblemError {
   return new ProblemError('request_not_found', 'there is no request with this id, or not for you');
-}
-
-/** Who steps up. */
-export function steppingOf({ person }: Actor): Stepping {
-  return { id: person.id, email: person.email, who: recordName(person) };
-}
-
-/** Groups count for who approves, by the roles that count now. */
-export function groupsOf({ person, roles }: Actor): readonly string[] {
-  return approvingRoles.some((role) => roles.includes(role)) ? person.groups : [];
-}
-
-const approvingRoles: readonly Role[] = ['approver', 'admin'];
-
-export function approverOf(actor: Actor, isOfAll: boolean): Approver {
-  return { ...steppingOf(actor), groups: groupsOf(actor), isOfAll };
 }

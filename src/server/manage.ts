@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type JsonLimits, readJson } from '../json/read.ts';
 import type { Invalid } from '../people/access.ts';
-import { type Grant, grantOf, type OperationName } from '../people/operations.ts';
+import { type Grant, grantOf, type OperationName, type Reach, reachOf } from '../people/operations.ts';
 import type { Actor, Session } from '../people/person.ts';
 import type { SignInDeps } from '../people/sign-in.ts';
 import type { AgentRow } from '../store/records.ts';
@@ -57,8 +57,10 @@ export interface Call<Body> {
   /** Null for a person. */
   readonly agent: AgentRow | null;
   readonly session: Session | null;
-  /** What the table grants: `own` leaves it to the route to look whose it is. */
+  /** What the table grants: `own` leaves it to the route to look whose it is, by `reach`. */
   readonly grant: Grant;
+  /** How far the grant reaches, each role for itself; nowhere for an agent, whose requests are its own. */
+  readonly reach: Reach;
   readonly body: Body;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -144,19 +146,21 @@ async function whoAsks(
   deps: SignInDeps,
   { access, credential }: { readonly access: Access; readonly credential: Credential },
   request: FastifyRequest,
-): Promise<Pick<Call<unknown>, 'actor' | 'agent' | 'session' | 'grant'>> {
+): Promise<Pick<Call<unknown>, 'actor' | 'agent' | 'session' | 'grant' | 'reach'>> {
   const agent = request.identity?.agent ?? null;
-  if (agent !== null) return { agent, actor: null, session: null, grant: 'own' };
-  if (access === 'public') return { agent, actor: null, session: null, grant: 'yes' };
+  if (agent !== null) return { agent, actor: null, session: null, grant: 'own', reach: nowhere };
+  if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
   const { actor, session } = await identifyPerson(deps, request);
   if (session === null && credential !== 'session-or-token') {
     throw new ProblemError('session_needed', 'sign in: a personal token does not do this');
   }
-  if (access === 'signed-in') return { agent, actor, session, grant: 'yes' };
+  if (access === 'signed-in') return { agent, actor, session, grant: 'yes', reach: nowhere };
   const grant = grantOf(actor.roles, access);
   if (grant === 'no') throw notAllowed();
-  return { agent, actor, session, grant };
+  return { agent, actor, session, grant, reach: reachOf(actor.roles, access) };
 }
+
+const nowhere: Reach = { all: false, own: false, asked: false };
 
 export function notAllowed(detail = 'your roles do not allow this'): ProblemError {
   return new ProblemError('not_allowed', detail);

@@ -5,6 +5,7 @@ import { createSignatureVerifier } from '../agents/signature.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
+import { createVoteJudge } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createRequestNews } from '../requests/events.ts';
@@ -13,12 +14,13 @@ import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/store.ts';
 import type { AppDeps } from './app.ts';
-import { createAuthorizeHandler, stoppedText } from './authorize-handler.ts';
+import { createAuthorizeHandler } from './authorize-handler.ts';
 import { createChangeFeed } from './change-feed.ts';
 import { createFairShares } from './fair-shares.ts';
 import { createIdentifier } from './identify.ts';
 import type { Metrics } from './metrics.ts';
 import { createOutgoing } from './outgoing.ts';
+import { createFindPeople } from './people-now.ts';
 import { createWaits } from './wait.ts';
 
 /** What every part is made of. */
@@ -101,33 +103,26 @@ type Upkeep = ReturnType<typeof createUpkeep>;
 /** What decides: at first, and again by people. */
 function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
   const { requestNews: news, metering, statistics, changeFeed } = upkeep;
+  const directory = createDirectory(store.documents, clock);
+  const switches = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+  const findPeople = createFindPeople(directory);
   const policies = () => deps.policies.current();
+  const deciding = { store, policies, clock, metering, switches, findPeople, news };
   const authorizer = createAuthorizer({
-    ...{ store, policies, clock, metering, news },
+    ...deciding,
     openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
     onRecorded: (record) => {
       statistics.decided(record);
       changeFeed.tell('requests');
     },
   });
-  const switches = createSwitchBoard({
-    directory: createDirectory(store.documents, clock),
-    steadyMs: () => performance.now(),
-  });
-  const decisions = createDecisions({
-    ...{ store, policies, clock, metering, news },
-    stopped: async (asked) => {
-      const found = await switches.stopping(asked);
-      return found === null ? null : stoppedText(found);
-    },
-  });
-  return { authorizer, switches, decisions };
+  return { authorizer, switches, decisions: createDecisions(deciding), judge: createVoteJudge(deciding) };
 }
 
 type Deciding = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
 
 function createHandler(deps: AppDeps, { store, clock, metrics }: Base, parts: Deciding) {
-  const { authorizer, switches, identifyAgain, statistics } = parts;
+  const { authorizer, identifyAgain, statistics } = parts;
   const recordRefusal = createRefusalRecorder(store);
   return createAuthorizeHandler({
     ...{ identifyAgain, authorizer, clock, metrics, tracing: deps.tracing ?? null },
@@ -140,7 +135,6 @@ function createHandler(deps: AppDeps, { store, clock, metrics }: Base, parts: De
       await recordRefusal(refusal);
       statistics.refused(refusal.atMs);
     },
-    stopping: switches.stopping,
     shares: createFairShares({ placesMax: decisionsMax, ofOneMax: deps.inFlightMax ?? inFlightMaxDefault }),
     bodyBytesMax: deps.bodyBytesMax,
   });

@@ -3,14 +3,13 @@
 import type { Playground, PlaygroundRefusal } from '../playground/playground.ts';
 import type { Answers, Asked, Question } from '../playground/questions.ts';
 import type { RecordedRequest } from '../playground/recorded.ts';
-import { standingOf } from '../requests/standing.ts';
+import type { Decisions } from '../requests/decisions.ts';
 import type { InForce } from '../sources/live.ts';
-import type { Store } from '../store/store.ts';
+import { lookFor } from './decided-view.ts';
 import { actorOf, type Call } from './manage.ts';
 import type { JsonSchema } from './operation.ts';
 import { type ProblemCode, ProblemError } from './problem.ts';
 import { detailSchema, viewDecisions } from './request-view.ts';
-import { isFor } from './routes/requests.ts';
 import { objectSchema, text, textList, textOrNull } from './schemas.ts';
 
 export const playgroundProblems = [
@@ -51,14 +50,14 @@ export interface FoundRecord {
 
 /** What a request was decided on first; null where there is none, or not for the caller. */
 export async function recordedFor(
-  store: Store,
+  decisions: Pick<Decisions, 'look'>,
   call: Call<unknown>,
   id: string,
 ): Promise<FoundRecord | null> {
-  const history = await store.requests.history(id);
-  const standing = history === null ? null : standingOf(history);
-  if (standing === null || !(await isFor(store, call, standing))) return null;
-  const { actionKey, payload, agent, request, createdAtMs, meters, satisfied, policySet } = standing.record;
+  const seen = await lookFor(decisions, call, id);
+  if (seen === null) return null;
+  const { record } = seen.state;
+  const { actionKey, payload, agent, request, createdAtMs, meters, satisfied, policySet } = record;
   return {
     recorded: { actionKey, payload, agent, request, createdAtMs, meters, satisfied },
     digest: policySet.digest,
@@ -169,7 +168,7 @@ export const tryReplyExample = {
     ...{ decision: 'ESCALATE', reason: 'Payments over 1,000 USD need two people from finance' },
     ...{ matched_policy: 'vendor_payments', rule: 'vendor_payments/large_payment', risk_score: 30 },
     ...{ status: 'pending', message: 'It would wait for 2 approvals by finance within 4h.' },
-    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false },
+    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
     trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
     change: 'ALLOW if payload.amount <= 1000 USD',
   },

@@ -3,10 +3,9 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { requestDetail } from '../requests/reply.ts';
-import { type Standing, standingOf } from '../requests/standing.ts';
+import { type RequestState, requestStateOf } from '../requests/request-state.ts';
 import { requestStatuses } from '../store/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../store/store.ts';
-import { groupsOf } from './decided-view.ts';
 import { actorOf, type Call } from './manage.ts';
 import type { Parameter } from './operation.ts';
 import { ProblemError } from './problem.ts';
@@ -42,7 +41,7 @@ export async function readAskedRequests(
 }
 
 export interface RequestsShown {
-  readonly found: readonly Standing[];
+  readonly found: readonly RequestState[];
   /** Where the next page goes on; null where there is none. */
   readonly next: RequestPlace | null;
 }
@@ -59,17 +58,17 @@ export async function nextRequests(
 ): Promise<RequestsShown> {
   if (text === null) {
     const { found, next } = await requests.list({ ...filter, ...page });
-    return { found: found.map(standingOf), next };
+    return { found: found.map(requestStateOf), next };
   }
-  const shown: Standing[] = [];
+  const shown: RequestState[] = [];
   let { after } = page;
   for (let read = 0; read < readMax; read += readAtOnce) {
     const { found, next } = await requests.list({ ...filter, after, countMax: readAtOnce });
     for (const history of found) {
       after = { sequence: history.sequence };
-      const standing = standingOf(history);
-      if (!holdsText(standing, text, filter.nowMs)) continue;
-      shown.push(standing);
+      const state = requestStateOf(history);
+      if (!holdsText(state, text, filter.nowMs)) continue;
+      shown.push(state);
       if (shown.length === page.countMax) return { found: shown, next: after };
     }
     // Fewer than asked for: as many were looked through as are for one page.
@@ -81,8 +80,8 @@ export async function nextRequests(
 }
 
 /** In whatever case: in its id, action, reason, message, or payload as it is recorded. */
-function holdsText(standing: Standing, text: string, nowMs: number): boolean {
-  const { request_id, action_key, reason, message, payload } = requestDetail(standing, nowMs);
+function holdsText(state: RequestState, text: string, nowMs: number): boolean {
+  const { request_id, action_key, reason, message, payload } = requestDetail(state, nowMs);
   if ([request_id, action_key, reason, message].some((one) => one.toLowerCase().includes(text))) return true;
   const written = JSON.stringify(payload).toLowerCase();
   // As somebody reads it, and as JSON writes it.
@@ -90,12 +89,10 @@ function holdsText(standing: Standing, text: string, nowMs: number): boolean {
 }
 
 function seenBy(call: Call<unknown>): RequestFilter['seenBy'] {
-  if (call.grant === 'yes') return null;
-  const { person, roles } = actorOf(call);
-  return {
-    owner: roles.includes('owner') ? { id: person.id, email: person.email } : null,
-    groups: groupsOf(actorOf(call)),
-  };
+  const { reach } = call;
+  if (reach.all) return null;
+  const { id, email, groups } = actorOf(call).person;
+  return { owner: reach.own ? { id, email } : null, groups: reach.asked ? groups : [] };
 }
 
 /** An agent is named by id or name; one that is not there has made no request. */

@@ -44,7 +44,7 @@ const decidedAt = {
 const requiresSchema = {
   type: ['object', 'null'],
   description: 'What is still asked of people; null where the request does not wait.',
-  required: ['approvals', 'step_up'],
+  required: ['approvals', 'step_up', 'fell_away'],
   additionalProperties: false,
   properties: {
     approvals: {
@@ -61,12 +61,26 @@ const requiresSchema = {
       },
     },
     step_up: { type: 'boolean', description: "The agent's control owner has to step up first." },
+    fell_away: {
+      type: 'array',
+      description: 'Approvals that were given and count no more.',
+      items: {
+        type: 'object',
+        required: ['by', 'group', 'why'],
+        additionalProperties: false,
+        properties: {
+          by: { type: 'string' },
+          group: { type: ['string', 'null'] },
+          why: { type: 'string', description: 'As words after the name.' },
+        },
+      },
+    },
   },
 } as const;
 
 const approvalSchema = {
   type: 'object',
-  required: ['by', 'group', 'is_approved', 'comment', 'at'],
+  required: ['by', 'group', 'is_approved', 'comment', 'at', 'fell_away'],
   additionalProperties: false,
   properties: {
     by: { type: 'string' },
@@ -74,7 +88,30 @@ const approvalSchema = {
     is_approved: { type: 'boolean' },
     comment: { type: 'string' },
     at: time,
+    fell_away: {
+      type: ['string', 'null'],
+      description:
+        'Why it counts no more, as words after the name; null where it counts, or nothing waits for it.',
+    },
   },
+} as const;
+
+const mayProperties = {
+  approve: {
+    type: 'array',
+    description: 'Groups for which you can approve now.',
+    items: { type: 'string' },
+  },
+  reject: { type: 'boolean' },
+  step_up: { type: 'boolean' },
+  report: { type: 'boolean', description: 'Say what became of the grant.' },
+  why: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
+} as const;
+
+const mayShape = {
+  required: Object.keys(mayProperties),
+  additionalProperties: false,
+  properties: mayProperties,
 } as const;
 
 /** The reply to `GET /v1/requests/{id}`. */
@@ -84,7 +121,7 @@ export const detailSchema = {
   required: [
     ...Object.keys(viewProperties),
     ...['action_key', 'payload', 'agent', 'digest', 'approvals', 'requires', 'trace', 'policy_set'],
-    ...['created_at', 'decided_at'],
+    ...['created_at', 'decided_at', 'may'],
   ],
   properties: {
     ...viewProperties,
@@ -96,7 +133,7 @@ export const detailSchema = {
       type: 'string',
       description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
     },
-    approvals: { type: 'array', description: "People's words, the earliest first.", items: approvalSchema },
+    approvals: { type: 'array', description: "People's votes, the earliest first.", items: approvalSchema },
     requires: requiresSchema,
     trace: {
       type: 'array',
@@ -110,6 +147,11 @@ export const detailSchema = {
     },
     created_at: time,
     decided_at: decidedAt,
+    may: {
+      type: ['object', 'null'],
+      description: 'What you may do about the request; null for an agent.',
+      ...mayShape,
+    },
   },
 } as const satisfies JsonSchema;
 
@@ -132,6 +174,16 @@ export const summarySchema = {
   },
 } as const satisfies JsonSchema;
 
+/** An entry of the queue of those who approve. */
+export const queuedSchema = {
+  ...summarySchema,
+  required: [...summarySchema.required, 'may'],
+  properties: {
+    ...summarySchema.properties,
+    may: { type: 'object', description: 'What you may do about the request.', ...mayShape },
+  },
+} as const satisfies JsonSchema;
+
 export const viewExample = {
   request_id: '019a0000-0000-7000-8000-000000000000',
   decision: 'ESCALATE',
@@ -148,10 +200,14 @@ export const summaryExample = {
   ...viewExample,
   action_key: 'payment.create',
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
-  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false },
+  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,
 } as const;
+
+const mayExample = { approve: ['finance'], reject: true, step_up: false, report: false, why: null } as const;
+
+export const queuedExample = { ...summaryExample, may: mayExample } as const;
 
 export const detailExample = {
   ...summaryExample,
@@ -164,9 +220,10 @@ export const detailExample = {
         group: 'finance',
         is_approved: true,
       },
-      ...{ comment: 'checked with the vendor', at: '2026-05-19T12:30:00.000Z' },
+      ...{ comment: 'checked with the vendor', at: '2026-05-19T12:30:00.000Z', fell_away: null },
     },
   ],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
   policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
+  may: mayExample,
 } as const;

@@ -23,7 +23,12 @@ export interface ShellOptions {
   readonly serverFactory: ServerFactory;
 }
 
-export function createShell({ log, bodyBytesMax, trustedProxies, serverFactory }: ShellOptions): FastifyInstance {
+export function createShell({
+  log,
+  bodyBytesMax,
+  trustedProxies,
+  serverFactory,
+}: ShellOptions): FastifyInstance {
   return Fastify({
     logger: { level: log.level, stream: log.stream, redact: secretHeaders },
     logController: new LogController({ disableRequestLogging: true }),

@@ -2,6 +2,7 @@
 // text in memory that both threads share and one list of numbers; all others as they are. INVARIANT: what comes back
 // equals what went in, if it is read before the next batch is written.
 
+import type { GrantBasis } from './grant-basis.ts';
 import type { RequestColumns } from './sqlite-rows.ts';
 import type { Write, WriteOf } from './sqlite-writes.ts';
 
@@ -20,8 +21,8 @@ export interface BatchMessage {
 const unitsMax = 512 * 1024;
 /** UTF-8 has at most so many bytes for a unit. */
 const bytesPerUnitMax = 3;
-/** The place, the limit, eight texts and four numbers. */
-const numbersPerRequest = 14;
+/** The place, the limit, three of what it rests on, eight texts and four numbers. */
+const numbersPerRequest = 17;
 
 export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage {
   const texts = new SharedArrayBuffer(unitsMax * bytesPerUnitMax);
@@ -43,9 +44,12 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
         others.push([place, write]);
         continue;
       }
-      const { row, openMax } = write;
+      const { row, openMax, basis } = write;
       putNumber(place);
       putNumber(openMax);
+      putNumber(basis?.agentVersion ?? null);
+      putNumber(basis?.keyNotAfterMs ?? null);
+      putNumber(basis?.switchGeneration ?? null);
       putText(row.id);
       putText(row.agent_id);
       putText(row.action_key);
@@ -73,7 +77,9 @@ function unitsOf(row: RequestColumns): number {
 /** UTF-8 has no lone surrogates: what to make of them is not for a message to say. */
 function isPlain(write: Write): write is WriteOf<'append-request'> {
   if (write.kind !== 'append-request' || write.entries.length > 0) return false;
-  const { action_key, record_json, idempotency_key } = write.row;
+  const { action_key, agent_id, record_json, idempotency_key } = write.row;
+  const { basis } = write;
+  if (basis !== null && (basis.agentId !== agent_id || basis.documents.length > 0)) return false;
   return (
     record_json.isWellFormed() &&
     action_key.isWellFormed() &&
@@ -102,6 +108,9 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
   while (used < numbers.length) {
     const place = number();
     const openMax = number();
+    const agentVersion = numberOrNull();
+    const keyNotAfterMs = numberOrNull();
+    const switchGeneration = numberOrNull();
     // In the order in which they were put.
     const row: RequestColumns = {
       id: textOf(),
@@ -117,7 +126,11 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
       expires_ms: number(),
       idempotency_until_ms: numberOrNull(),
     };
-    writes[place] = { kind: 'append-request', row, openMax, entries: [] };
+    const basis: GrantBasis | null =
+      agentVersion === null || switchGeneration === null
+        ? null
+        : { agentId: row.agent_id, agentVersion, keyNotAfterMs, switchGeneration, documents: [] };
+    writes[place] = { kind: 'append-request', row, openMax, basis, entries: [] };
   }
   return writes;
 }

@@ -65,6 +65,8 @@ export interface DocumentStore {
   findByName(kind: string, name: string): Promise<DocumentRow | null>;
   /** The latest first. */
   list(page: DocumentPage): Promise<readonly DocumentRow[]>;
+  /** Grows with every change of a document of the kind that is on record, made by whichever process; 0 before the first. */
+  generation(kind: string): Promise<number>;
   /** All or none; a change of no consequence to anybody else, such as a last use, is recorded with null. */
   write(writes: readonly DocumentWrite[], change: ManagementChange | null): Promise<DocumentResult>;
   /** Deletes what ended before `atMs`, at most so many; returns how many. */

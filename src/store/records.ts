@@ -29,6 +29,8 @@ export interface AgentRow {
   readonly burst: number | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
+  /** 1 at first, one more with each change of the agent or of one of its keys. */
+  readonly version: number;
 }
 
 export interface KeyRow {
@@ -59,8 +61,8 @@ export const requestStatuses = [
 ] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
-/** How a request stands. */
-export interface RequestState {
+/** Where a request is in its lifecycle. */
+export interface LifecycleState {
   readonly status: RequestStatus;
   /** Null while pending. */
   readonly decidedAtMs: number | null;
@@ -77,25 +79,25 @@ export const requestEventNames = [
   'released',
 ] as const;
 
-/** Something that became of a request after it was recorded; the last one says how the request stands. */
+/** Something that became of a request after it was recorded; the last one says where its lifecycle is. */
 export interface RequestEvent {
   readonly requestId: string;
   readonly atMs: number;
   /** The person; `system` where nobody did it. */
   readonly who: string;
   /**
-   * `approved` and `rejected` are one person's word; `decided` is what the policies made of it; `released`: the grant is
+   * `approved` and `rejected` are one person's vote; `decided` is what the policies made of it; `released`: the grant is
    * not used, and counts in no meter any more.
    */
   readonly what: (typeof requestEventNames)[number];
-  /** How the request stands afterwards. */
-  readonly state: RequestState;
+  /** Where its lifecycle is afterwards. */
+  readonly state: LifecycleState;
   /** What belongs to it, such as a comment or a second decision; null where nothing does. */
   readonly detail: CanonicalValue;
 }
 
-/** A decided request: how it stands now, and what never changes. */
-export interface RequestRow extends RequestState {
+/** A decided request: where its lifecycle is now, and what never changes. */
+export interface RequestRow extends LifecycleState {
   /** UUID version 7. */
   readonly id: string;
   readonly agentId: string;

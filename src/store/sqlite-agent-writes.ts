@@ -81,6 +81,7 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       const before = { keys: keys.ends(subject) };
       keys.end.run({ agentId: subject, atMs });
       keys.insert.run(keyColumns(key));
+      agents.raiseVersion.run(subject);
       const after = { keys: keys.ends(subject) };
       record({ atMs: createdAtMs, who, what: 'key-rotated', subject, before, after });
       return 'added';
@@ -98,7 +99,8 @@ const statusNames = {
   revoked: 'agent-revoked',
 } as const satisfies Record<AgentStatus, string>;
 
-function shownAgent({ sealedSigningSecret: _, createdAtMs: __, changedAtMs: ___, ...shown }: AgentRow) {
+function shownAgent(agent: AgentRow) {
+  const { sealedSigningSecret: _, createdAtMs: __, changedAtMs: ___, version: ____, ...shown } = agent;
   return shown;
 }
 
@@ -124,7 +126,8 @@ function prepareAgentStatements(database: Database) {
     holderOf: (name: string): string | null => byName.get(name)?.id ?? null,
     updateDescription: database.prepare<[AgentColumns]>(
       `UPDATE agents SET name = @name, risk_tier = @risk_tier, control_owner = @control_owner,
-         tags_json = @tags_json, rate_per_minute = @rate_per_minute, burst = @burst, changed_ms = @changed_ms
+         tags_json = @tags_json, rate_per_minute = @rate_per_minute, burst = @burst, changed_ms = @changed_ms,
+         version = version + 1
        WHERE id = @id`,
     ),
     find(id: string): AgentRow | null {
@@ -133,18 +136,21 @@ function prepareAgentStatements(database: Database) {
     },
     insert: database.prepare<[AgentColumns]>(
       `INSERT INTO agents (id, name, risk_tier, control_owner, tags_json, status, signing, sealed_signing_secret,
-         created_ms, changed_ms, rate_per_minute, burst)
+         created_ms, changed_ms, rate_per_minute, burst, version)
        VALUES (@id, @name, @risk_tier, @control_owner, @tags_json, @status, @signing, @sealed_signing_secret,
-         @created_ms, @changed_ms, @rate_per_minute, @burst)
+         @created_ms, @changed_ms, @rate_per_minute, @burst, @version)
        ON CONFLICT (name) DO NOTHING`,
     ),
+    /** For a change of its keys. */
+    raiseVersion: database.prepare<[string]>('UPDATE agents SET version = version + 1 WHERE id = ?'),
     updateStatus: database.prepare<[StatusChange]>(
-      'UPDATE agents SET status = @status, changed_ms = @atMs WHERE id = @agentId',
+      'UPDATE agents SET status = @status, changed_ms = @atMs, version = version + 1 WHERE id = @agentId',
     ),
     updateSigning: database.prepare<
       [Pick<AgentRow, 'signing' | 'sealedSigningSecret'> & { agentId: string; atMs: number }]
     >(
-      `UPDATE agents SET signing = @signing, sealed_signing_secret = @sealedSigningSecret, changed_ms = @atMs
+      `UPDATE agents SET signing = @signing, sealed_signing_secret = @sealedSigningSecret, changed_ms = @atMs,
+         version = version + 1
        WHERE id = @agentId`,
     ),
   };

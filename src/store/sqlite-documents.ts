@@ -38,7 +38,11 @@ export function prepareDocumentReads(database: Database) {
        ORDER BY created_ms DESC, id DESC LIMIT @countMax`,
     );
   const [ofAll, ofParent] = [page(false), page(true)];
+  const generation = database
+    .prepare<[string], number>('SELECT generation FROM document_kinds WHERE kind = ?')
+    .pluck();
   return {
+    generation: (kind: string): number => generation.get(kind) ?? 0,
     document: (kind: string, id: string): DocumentRow | null => byId.get(kind, id) ?? null,
     documentByName: (kind: string, name: string): DocumentRow | null => byName.get(kind, name) ?? null,
     documents: ({ kind, parent, after, countMax }: DocumentPage): readonly DocumentRow[] =>
@@ -65,6 +69,10 @@ export function prepareDocumentWrites(database: Database, options: WriteOptions)
        parent = excluded.parent, ends_ms = excluded.ends_ms, document_json = excluded.document_json`,
   );
   const remove = database.prepare<[string, string]>('DELETE FROM documents WHERE kind = ? AND id = ?');
+  const raiseGeneration = database.prepare<[string]>(
+    `INSERT INTO document_kinds (kind, generation) VALUES (?, 1)
+     ON CONFLICT (kind) DO UPDATE SET generation = generation + 1`,
+  );
   const removeEnded = database.prepare<[string, number, number]>(
     `DELETE FROM documents WHERE (kind, id) IN (
        SELECT kind, id FROM documents WHERE kind = ? AND ends_ms < ? LIMIT ?)`,
@@ -89,7 +97,10 @@ export function prepareDocumentWrites(database: Database, options: WriteOptions)
         if ('isRemoval' in write) remove.run(write.kind, write.id);
         else put.run(write);
       }
-      if (change !== null) record(change);
+      if (change !== null) {
+        for (const kind of new Set(writes.map((write) => write.kind))) raiseGeneration.run(kind);
+        record(change);
+      }
       return 'changed';
     },
     removeEnded: (kind: string, atMs: number, countMax: number): number =>

@@ -4,11 +4,10 @@
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from './chain.ts';
-import type { RequestEvent, RequestState } from './records.ts';
-import type { Chain } from './sqlite-chain.ts';
+import type { LifecycleState, RequestEvent } from './records.ts';
 import type { MeterWrites } from './sqlite-meters.ts';
 import { type EventColumns, eventColumns } from './sqlite-rows.ts';
-import type { WriteOf, WriteResults } from './sqlite-writes.ts';
+import type { WriteOf, WriteOptions, WriteResults } from './sqlite-writes.ts';
 
 interface Due {
   readonly id: string;
@@ -16,8 +15,12 @@ interface Due {
   readonly expiresAtMs: number;
 }
 
-export function prepareEventWrites(database: Database, chain: Chain, meters: MeterWrites) {
-  const selectStatus = database.prepare<[string], Pick<RequestState, 'status'>>(
+export function prepareEventWrites(
+  database: Database,
+  { chain, basis: basisCheck }: WriteOptions,
+  meters: MeterWrites,
+) {
+  const selectStatus = database.prepare<[string], Pick<LifecycleState, 'status'>>(
     'SELECT coalesce(now_status, status) AS status FROM requests WHERE id = ?',
   );
   const countEvents = database.prepare<[string], { count: number }>(
@@ -46,11 +49,14 @@ export function prepareEventWrites(database: Database, chain: Chain, meters: Met
   }
 
   return {
-    change({ requestId, events, from, seen }: WriteOf<'change-request'>): WriteResults['change-request'] {
+    change(write: WriteOf<'change-request'>): WriteResults['change-request'] {
+      const { requestId, events, from, seen, basis } = write;
       const present = selectStatus.get(requestId)?.status;
       if (present === undefined) return 'unknown-request';
       const isSeen = seen === null || countEvents.get(requestId)?.count === seen;
       if (!from.includes(present) || !isSeen) return 'state-differs';
+      const atMs = events[0]?.atMs ?? 0;
+      if (basis !== undefined && !basisCheck.holds(basis, atMs)) return 'basis-changed';
       for (const event of events) record({ ...event, requestId });
       return 'changed';
     },

@@ -72,11 +72,12 @@ function prepareAgentReads(database: Database) {
       const columns = byId.get(idOrName) ?? byName.get(idOrName);
       return columns === undefined ? null : agentRow(columns);
     },
-    agentByKeyId(keyId: string): AgentWithKey | null {
+    // A transaction, so that both are of one moment: the agent's version stands for its keys, too.
+    agentByKeyId: database.transaction((keyId: string): AgentWithKey | null => {
       const key = keyById.get(keyId);
       const agent = key && byId.get(key.agent_id);
       return key === undefined || agent === undefined ? null : { agent: agentRow(agent), key: keyRow(key) };
-    },
+    }),
     keys(agentId: string): readonly KeyRow[] {
       return keysOf.all(agentId).map(keyRow);
     },

@@ -2,12 +2,15 @@
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from './chain.ts';
-import type { Chain } from './sqlite-chain.ts';
 import type { MeterWrites } from './sqlite-meters.ts';
 import { keptUntil, type RefusalColumns, type RequestColumns } from './sqlite-rows.ts';
-import type { WriteOf, WriteResults } from './sqlite-writes.ts';
+import type { WriteOf, WriteOptions, WriteResults } from './sqlite-writes.ts';
 
-export function prepareRecordWrites(database: Database, chain: Chain, meters: MeterWrites) {
+export function prepareRecordWrites(
+  database: Database,
+  { chain, basis: basisCheck }: WriteOptions,
+  meters: MeterWrites,
+) {
   const selectByKey = database.prepare<[RequestColumns], unknown>(
     `SELECT 1 FROM requests
      WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND ${keptUntil} > @created_ms`,
@@ -49,7 +52,8 @@ export function prepareRecordWrites(database: Database, chain: Chain, meters: Me
      ON CONFLICT (id) DO NOTHING`,
   );
   return {
-    append({ row, openMax, entries }: WriteOf<'append-request'>): WriteResults['append-request'] {
+    append({ row, openMax, basis, entries }: WriteOf<'append-request'>): WriteResults['append-request'] {
+      if (basis !== null && !basisCheck.holds(basis, row.created_ms)) return 'basis-changed';
       if (row.idempotency_key !== null && selectByKey.get(row) !== undefined) return 'duplicate-key';
       if (row.status === 'pending' && (countOpen.get(row)?.count ?? 0) >= openMax) return 'too-many-open';
       if (!chain.append('request', row, insertRow)) return 'duplicate-id';

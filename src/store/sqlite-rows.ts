@@ -6,10 +6,10 @@ import {
   type AgentRow,
   agentStatuses,
   type KeyRow,
+  type LifecycleState,
   type RefusalRecord,
   type RequestEvent,
   type RequestRow,
-  type RequestState,
   requestEventNames,
   requestStatuses,
   riskTierTexts,
@@ -35,6 +35,7 @@ export interface AgentColumns {
   readonly burst: number | null;
   readonly created_ms: number;
   readonly changed_ms: number;
+  readonly version: number;
 }
 
 export interface KeyColumns {
@@ -105,6 +106,7 @@ export function agentColumns(agent: AgentRow): AgentColumns {
     burst: agent.burst,
     created_ms: agent.createdAtMs,
     changed_ms: agent.changedAtMs,
+    version: agent.version,
   };
 }
 
@@ -123,6 +125,7 @@ export function agentRow(columns: AgentColumns): AgentRow {
     burst: columns.burst,
     createdAtMs: columns.created_ms,
     changedAtMs: columns.changed_ms,
+    version: columns.version,
   };
 }
 
@@ -184,7 +187,7 @@ export function requestRow(columns: StoredRequestColumns): RequestRow {
 }
 
 /** How a request stands after its last event; null where nothing has become of it. */
-function laterState(columns: StoredRequestColumns): RequestState | null {
+function laterState(columns: StoredRequestColumns): LifecycleState | null {
   const { now_status: status, now_decided_ms: decidedAtMs, now_expires_ms: expiresAtMs } = columns;
   if (status === null || expiresAtMs === null) return null;
   return { status: oneOf(requestStatuses, status), decidedAtMs, expiresAtMs };

@@ -12,6 +12,7 @@ import type { NonceUse } from './records.ts';
 import { sealKeyOf } from './seal.ts';
 import { prepareChain } from './sqlite-chain.ts';
 import { type StoreFailure, toFailure } from './sqlite-errors.ts';
+import { prepareBasisCheck } from './sqlite-grant-basis.ts';
 import { prepareNonceWrites } from './sqlite-nonces.ts';
 import { prepareSeal } from './sqlite-seal.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './sqlite-writes.ts';
@@ -122,7 +123,8 @@ function useWriteAheadLog(database: Database.Database): void {
 function prepareBatches(database: Database.Database): (batch: Batch) => FromWriter {
   const chain = prepareChain(database, createLinkHasher());
   const seal = prepareSeal(database, sealKeyOf(guards.masterKey));
-  const apply = prepareWrites(database, { chain, actor });
+  const basis = prepareBasisCheck(database);
+  const apply = prepareWrites(database, { chain, actor, basis });
   // Inside the batch's transaction this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);
@@ -148,6 +150,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
       chain.refresh();
       const isAccepting = writes.some(({ kind }) => kind === 'accept-state');
       if (!isAccepting) seal.begin(chain.end());
+      basis.forget();
       noteNonces(nonces);
       const outcomes = writes.map(applyOne);
       if (isAccepting) seal.renew(chain.end());

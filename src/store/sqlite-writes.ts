@@ -3,6 +3,7 @@
 
 import type { Database } from 'better-sqlite3';
 import type { DocumentResult, DocumentWrite, ManagementChange } from './documents.ts';
+import type { GrantBasis } from './grant-basis.ts';
 import type { MeterEntryRow } from './metering.ts';
 import type { AgentRow, KeyRow, PlantRow } from './records.ts';
 import { prepareAgentWrites } from './sqlite-agent-writes.ts';
@@ -10,6 +11,7 @@ import type { Chain } from './sqlite-chain.ts';
 import { prepareChainWrites } from './sqlite-chain-writes.ts';
 import { prepareDocumentWrites } from './sqlite-documents.ts';
 import { prepareEventWrites } from './sqlite-event-writes.ts';
+import type { BasisCheck } from './sqlite-grant-basis.ts';
 import { prepareMeterWrites } from './sqlite-meters.ts';
 import { prepareRecordWrites } from './sqlite-record-writes.ts';
 import type { RefusalColumns, RequestColumns } from './sqlite-rows.ts';
@@ -46,6 +48,7 @@ export type Write =
       readonly kind: 'append-request';
       readonly row: RequestColumns;
       readonly openMax: number;
+      readonly basis: GrantBasis | null;
       readonly entries: readonly MeterEntryRow[];
     }
   | {
@@ -121,19 +124,20 @@ export interface WriteOptions {
   readonly chain: Chain;
   /** Who makes the changes of management that come through here. */
   readonly actor: string;
+  readonly basis: BasisCheck;
 }
 
 /** Prepares all statements. The function returned is to be called inside a transaction that holds the write lock. */
 export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
   const agents = prepareAgentWrites(database, options);
   const meters = prepareMeterWrites(database);
-  const records = prepareRecordWrites(database, options.chain, meters);
-  const events = prepareEventWrites(database, options.chain, meters);
+  const records = prepareRecordWrites(database, options, meters);
+  const events = prepareEventWrites(database, options, meters);
   const chain = prepareChainWrites(database, options);
   const documents = prepareDocumentWrites(database, options);
   const statistics = prepareStatisticsWrites(database);
   const rest = prepareOtherWrites(database);
-  return (write) => {
+  const apply: ApplyWrite = (write) => {
     switch (write.kind) {
       case 'add-agent':
         return agents.add(write);
@@ -181,7 +185,18 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
         return rest.putSetting(write);
     }
   };
+  return (write) => {
+    const result = apply(write);
+    if (basisWrites.has(write.kind)) options.basis.forget();
+    return result;
+  };
 }
+
+/** What may change the basis of a grant. */
+const basisWrites: ReadonlySet<WriteKind> = new Set([
+  ...(['add-agent', 'describe-agent', 'set-status', 'set-signing', 'rotate-key'] as const),
+  ...(['write-documents', 'remove-documents'] as const),
+]);
 
 function prepareOtherWrites(database: Database) {
   const insertPlant = database.prepare<[PlantRow]>(

@@ -153,9 +153,9 @@ type AgentWrite = WriteOf<'add-agent' | 'describe-agent' | 'set-status' | 'set-s
 
 function requestStore(read: Read, queue: WriteQueue): RequestStore {
   return {
-    async append(row: RequestRow, { openMax }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
+    async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
       const result = await queue.write({
-        ...{ kind: 'append-request', row: requestColumns(row), openMax, entries },
+        ...{ kind: 'append-request', row: requestColumns(row), openMax, basis: basis ?? null, entries },
       });
       if (result === 'duplicate-id') throw duplicateId(row.id);
       return result;
@@ -240,6 +240,7 @@ function documentStore(read: Read, queue: WriteQueue): DocumentStore {
     find: (kind, id) => read((reads) => reads.document(kind, id)),
     findByName: (kind, name) => read((reads) => reads.documentByName(kind, name)),
     list: (page) => read((reads) => reads.documents(page)),
+    generation: (kind) => read((reads) => reads.generation(kind)),
     write: (writes, change) => queue.write({ kind: 'write-documents', writes, change }),
     removeEnded: (documentKind, atMs, countMax) =>
       queue.write({ kind: 'remove-documents', documentKind, atMs, countMax }),

@@ -6,6 +6,7 @@ import type { ActivityStore } from './agent-activity.ts';
 import type { ChainRecord, Link } from './chain.ts';
 import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
+import type { GrantBasis } from './grant-basis.ts';
 import type { MeterEntryRow, MeterStore } from './metering.ts';
 import type {
   AgentRow,
@@ -131,8 +132,9 @@ export interface KeyRotation extends Named {
 export interface RequestStore {
   /**
    * Stores a decided request. `duplicate-key`: the agent's idempotency key still means another request.
-   * `too-many-open`: the request is pending and the agent has `openMax` pending ones already. Both are judged in the
-   * transaction of the write, so no two requests can pass together where one alone may; nothing is stored then.
+   * `too-many-open`: the request is pending and the agent has `openMax` pending ones already. `basis-changed`: agent, key,
+   * switches or people are not as the decision saw them. All are judged in the transaction of the write, so no two
+   * requests can pass together where one alone may; nothing is stored then.
    */
   append(
     row: RequestRow,
@@ -157,8 +159,8 @@ export interface RequestStore {
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
    * Records what became of a request, and lets it stand as the last event says. `state-differs`: it does not stand as
-   * one of `from`, or more has become of it than was seen, judged in the transaction of the write, so of two changes
-   * that exclude each other one is made.
+   * one of `from`, or more has become of it than was seen. `basis-changed`: what the change rests on is not as it was
+   * seen. Both are judged in the transaction of the write, so of two changes that exclude each other one is made.
    */
   change(change: RequestChange): Promise<RequestChangeResult>;
   /** Records the end of pending requests whose deadline is at `atMs` or before; yields their ids. */
@@ -180,6 +182,8 @@ export interface RequestChange {
   readonly from: readonly RequestStatus[];
   /** How many events had been seen; null where it does not matter what else has become of the request. */
   readonly seen: number | null;
+  /** What the change rests on; not judged where it is absent. */
+  readonly basis?: GrantBasis | undefined;
 }
 
 /** What is asked of a list of requests; null asks nothing. */
@@ -231,11 +235,13 @@ export interface WaitingPage {
 
 export interface AppendLimits {
   readonly openMax: number;
+  /** What the decision rests on; not judged where it is absent. */
+  readonly basis?: GrantBasis | undefined;
 }
 
-export type RequestChangeResult = 'changed' | 'unknown-request' | 'state-differs';
+export type RequestChangeResult = 'changed' | 'unknown-request' | 'state-differs' | 'basis-changed';
 
-export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open';
+export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open' | 'basis-changed';
 
 export interface IdempotencyQuery {
   readonly agentId: string;

@@ -18,7 +18,7 @@ function world(): Promise<Payments> {
   return scene;
 }
 
-const word = (page: Page) => page.getByRole('region', { name: 'Your word' });
+const word = (page: Page) => page.getByRole('region', { name: 'Your decision' });
 const large = { amount: 150, vendor: 'Acme' };
 
 async function statusOf(id: string): Promise<string | undefined> {
@@ -62,7 +62,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.type('j and k are only letters here');
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('j and k are only letters here');
   await page.keyboard.press('Control+Enter');
-  await page.getByText('Your word is given; it waits for others').waitFor();
+  await page.getByText('Your decision is recorded; it waits for others').waitFor();
   await word(page).getByText('You have approved this; others are waited for.').waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   expect(await statusOf(later)).toBe('pending');
@@ -106,7 +106,7 @@ test('two people who decide at once see the word of each other, and what is deci
   await cleo.page.getByRole('button', { name: 'Approve for finance' }).click();
   await cleo.page.getByText('This is decided: approved').waitFor();
   await ben.page.getByText('This is decided: approved').waitFor();
-  await ben.page.getByText('The last word was by cleo@example.com').waitFor();
+  await ben.page.getByText('Decided last by cleo@example.com').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   expect(await ben.page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
   // Dora is too late: her comment is shown, and nothing can be sent any more.
@@ -165,7 +165,7 @@ test('of several groups one is chosen', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('legal').check();
   await page.getByRole('button', { name: 'Approve for legal' }).click();
-  await page.getByText('Your word is given; it waits for others').waitFor();
+  await page.getByText('Your decision is recorded; it waits for others').waitFor();
   await word(page).getByText('0 of 1 approval').waitFor();
   expect(await word(page).textContent()).not.toContain('legal: 0');
 });
@@ -210,7 +210,7 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
   await dialog.getByLabel('Password').fill(password);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByText('Your word is given; it waits for others').waitFor();
+  await page.getByText('Your decision is recorded; it waits for others').waitFor();
   const said = page.getByRole('region', { name: 'What happened' });
   await said.getByText('looked at').waitFor();
   expect(await said.textContent()).toContain('looked at <b>it</b> twice U+202E\n👩‍👩‍👧');
@@ -250,7 +250,7 @@ test('an approval by which the policies of now refuse says so', async () => {
   await dora.page.goto(`/approvals/${id}#approve`);
   await dora.page.getByLabel('legal').check();
   await dora.page.getByRole('button', { name: 'Approve for legal' }).click();
-  await dora.page.getByText('Your word is given').waitFor();
+  await dora.page.getByText('Your decision is recorded').waitFor();
   await ben.page.goto(`/approvals/${id}#approve`);
   await ben.page.getByLabel('Why you approve').waitFor();
   await usePolicies(

@@ -11,6 +11,7 @@ import { createRequestId } from '../../src/requests/id.ts';
 import { createMetering } from '../../src/requests/metering.ts';
 import { digest } from '../../src/sources/digest.ts';
 import { openStore } from '../../src/store/open.ts';
+import { bystanders } from '../requests/bystanders.ts';
 import { createFolder } from '../sources/folder.ts';
 import { writ } from './writ.ts';
 
@@ -176,11 +177,12 @@ describe('writ explain ID', () => {
       }),
       clock: () => nowMs,
       metering: createMetering({ meters: store.meters, clock: () => nowMs }),
+      ...bystanders,
     });
     const id = createRequestId(nowMs);
     await authorizer.authorize({
       agent: added.agent,
-      key: { id: 'key00001', isReplaced: false },
+      key: { id: 'key00001', notAfterMs: null },
       actionKey: 'a.b',
       payload,
       isSigned: false,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { createDirectory } from '../../src/people/directory.ts';
-import { createSwitchBoard, type SwitchScope, stops } from '../../src/people/switches.ts';
+import { createSwitchBoard, type SwitchBoard, type SwitchScope, stops } from '../../src/people/switches.ts';
 import { startPeople } from './service.ts';
 
 const asked = { agentId: 'a1', tier: 'high', actionKey: 'payment.refund.create' } as const;
@@ -24,6 +24,8 @@ describe('a switch', () => {
   });
 });
 
+const stopping = async (board: SwitchBoard) => (await board.seen()).stopping(asked);
+
 describe('the board', () => {
   it('stops at once here, and within a second wherever the store is shared', async () => {
     const { directory, admin } = await startPeople();
@@ -31,18 +33,18 @@ describe('the board', () => {
     const steadyMs = () => nowMs;
     const here = createSwitchBoard({ directory, steadyMs });
     const there = createSwitchBoard({ directory: createDirectory(directory.documents, () => 0), steadyMs });
-    expect(await here.stopping(asked)).toBeNull();
-    expect(await there.stopping(asked)).toBeNull();
+    expect(await stopping(here)).toBeNull();
+    expect(await stopping(there)).toBeNull();
     const turned = await here.turnOn(admin, { scope: { kind: 'tier', tier: 'high' }, reason: 'look' });
     if (turned.kind !== 'on') throw new Error(turned.kind);
-    expect(await here.stopping(asked)).toEqual(turned.switch);
+    expect(await stopping(here)).toEqual(turned.switch);
     nowMs += 501;
-    expect(await there.stopping(asked)).toEqual(turned.switch);
+    expect(await stopping(there)).toEqual(turned.switch);
     expect(await here.turnOff(admin, turned.switch.id)).toBe('off');
-    expect(await here.stopping(asked)).toBeNull();
-    expect(await there.stopping(asked)).toEqual(turned.switch);
+    expect(await stopping(here)).toBeNull();
+    expect(await stopping(there)).toEqual(turned.switch);
     nowMs += 501;
-    expect(await there.stopping(asked)).toBeNull();
+    expect(await stopping(there)).toBeNull();
     expect(await here.turnOff(admin, turned.switch.id)).toBe('unknown');
   });
 
@@ -50,11 +52,11 @@ describe('the board', () => {
     const { directory, store } = await startPeople();
     let nowMs = 0;
     const board = createSwitchBoard({ directory, steadyMs: () => nowMs });
-    expect(await board.stopping(asked)).toBeNull();
+    expect(await stopping(board)).toBeNull();
     await store.close();
-    expect(await board.stopping(asked)).toBeNull();
+    expect(await stopping(board)).toBeNull();
     nowMs += 501;
-    await expect(board.stopping(asked)).rejects.toThrow('closed');
+    await expect(stopping(board)).rejects.toThrow('closed');
   });
 
   it('asks for a reason', async () => {

@@ -43,7 +43,7 @@ describe('a try', () => {
         ...{ decision: 'ESCALATE', matched_policy: 'vendor_payments', rule: 'vendor_payments/large_payment' },
         ...{ risk_score: 30, status: 'pending' },
         message: 'It would wait for 2 approvals by finance within 4h.',
-        requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false },
+        requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
         trace: expect.arrayContaining([
           expect.objectContaining({ rule: 'vendor_payments/large_payment', truth: 'true' }),
         ]),

@@ -14,6 +14,7 @@ import { createRefusalRecorder } from '../../src/requests/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { agentRow, keyRow, refusalRecord, startMs, temporaryFolder } from '../store/rows.ts';
+import { bystanders } from './bystanders.ts';
 import { allowed, denied, escalated, inForceWith, stepUpAsked } from './policies.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -34,11 +35,12 @@ async function setUp(decision: Decision = allowed) {
     clock: () => world.nowMs,
     metering: createMetering({ meters: store.meters, clock: () => world.nowMs }),
     openRequestsMax,
+    ...bystanders,
   });
   const ask = (change: Partial<AuthorizeInput> = {}) =>
     authorizer.authorize({
       agent,
-      key: { id: 'key00001', isReplaced: false },
+      key: { id: 'key00001', notAfterMs: null },
       actionKey: 'payment.create',
       payload: { amount: 5, vendor: 'Staples' },
       isSigned: false,
@@ -247,11 +249,13 @@ describe('looking a request up', () => {
           { group: 'owner', needs: 1, given: 0 },
         ],
         step_up: false,
+        fell_away: [],
       },
       trace: [expect.objectContaining({ rule: 'payments/for_payment.create' })],
       policy_set: { digest: 'digest-1', commit: 'c0ffee' },
       created_at: timeAfter(0),
       decided_at: null,
+      may: null,
     });
   });
 

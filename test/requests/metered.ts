@@ -13,6 +13,8 @@ import { requestRecord } from '../../src/requests/record.ts';
 import { about } from '../../src/sources/about.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AgentRow } from '../../src/store/records.ts';
+import { keyRow } from '../store/rows.ts';
+import { bystanders } from './bystanders.ts';
 
 export function inForceOf(text: string): InForce {
   const { set, engine, diagnostics } = compile({
@@ -40,7 +42,7 @@ export interface AskOptions {
   readonly by?: AgentRow;
 }
 
-/** One life of the service on the store at `path`. */
+/** One lifecycle of the service on the store at `path`. */
 export async function begin(path: string, world: World, agent: AgentRow) {
   const store = await openStore({ path });
   let isOpen = true;
@@ -60,13 +62,15 @@ export async function begin(path: string, world: World, agent: AgentRow) {
   });
   const authorizer = createAuthorizer({
     ...{ store, clock, metering, policies: () => world.inForce, openRequestsMax: 1_000 },
+    ...bystanders,
   });
   const ask = async (
     payload: JsonObject,
     { action = 'pay.send', session = null, by = agent }: AskOptions = {},
   ) => {
+    if ((await store.agents.find(by.id)) === null) await store.agents.add(by, keyRow(by.id));
     const result = await authorizer.authorize({
-      ...{ agent: by, key: { id: 'key00001', isReplaced: false }, actionKey: action, payload },
+      ...{ agent: by, key: { id: 'key00001', notAfterMs: null }, actionKey: action, payload },
       ...{ isSigned: false, session, clientAddress: '192.0.2.7', idempotencyKey: null, bodyDigest: null },
       requestId: createRequestId(world.nowMs),
     });
@@ -87,7 +91,8 @@ export async function begin(path: string, world: World, agent: AgentRow) {
   };
   await take(world.inForce);
   const decisions = createDecisions({
-    ...{ store, clock, metering, policies: () => world.inForce, stopped: async () => null },
+    ...{ store, clock, metering, policies: () => world.inForce },
+    ...bystanders,
   });
   return { store, metering, decisions, ask, record, take, end, failures };
 }

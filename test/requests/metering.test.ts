@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/store/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { approverOf } from './bystanders.ts';
 import { begin, inForceOf, type World } from './metered.ts';
 
 const head = `
@@ -123,10 +124,7 @@ describe('the record', () => {
 });
 
 describe('a wait that ends', () => {
-  const approver = {
-    ...{ id: 'p1', email: 'ann@example.com', who: 'ann@example.com (p1)' },
-    ...{ groups: ['finance'], isOfAll: false },
-  };
+  const caller = approverOf(['finance']);
   const approvedAt = (decidedAtMs: number) =>
     ({ status: 'approved', decidedAtMs, expiresAtMs: decidedAtMs + 1_000 }) as const;
 
@@ -146,8 +144,8 @@ describe('a wait that ends', () => {
     const { request_id: id } = await service.ask(pay(60));
     expect((await service.ask(pay(40))).decision).toBe('ALLOW');
     world.nowMs += 1_000;
-    const changed = await service.decisions.approve(id, { approver, group: null, comment: 'fine' });
-    expect(changed).toMatchObject({ kind: 'changed', standing: { status: 'approved' } });
+    const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
+    expect(changed).toMatchObject({ kind: 'changed', state: { status: 'approved' } });
     const decided = (await service.store.requests.events(id)).find(({ what }) => what === 'decided');
     expect(decided?.detail).toMatchObject({ meters: { spent: { low: '100', high: '100' } } });
     const { request_id: next } = await service.ask(pay(1));
@@ -160,8 +158,8 @@ describe('a wait that ends', () => {
     const { request_id: id } = await service.ask(pay(60));
     // Another definition, too, whose past is still to be read.
     world.inForce = inForceOf(policies.replace('> 100 USD', '> 59 USD').replace('over 24h', 'over 48h'));
-    const changed = await service.decisions.approve(id, { approver, group: null, comment: 'fine' });
-    expect(changed).toMatchObject({ kind: 'changed', standing: { status: 'rejected' } });
+    const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
+    expect(changed).toMatchObject({ kind: 'changed', state: { status: 'rejected' } });
     expect((await service.ask(pay(50))).decision).toBe('ALLOW');
   });
 
@@ -170,8 +168,8 @@ describe('a wait that ends', () => {
     await service.store.agents.add(agent, keyRow(agent.id));
     const { request_id: id } = await service.ask(pay(60));
     world.inForce = inForceOf(policies.replace('over 24h', 'over 48h'));
-    const changed = await service.decisions.approve(id, { approver, group: null, comment: 'fine' });
-    expect(changed).toMatchObject({ kind: 'changed', standing: { status: 'approved' } });
+    const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
+    expect(changed).toMatchObject({ kind: 'changed', state: { status: 'approved' } });
   });
 
   test.each(['at once', 'after another start'])('counts from its approval on: %s', async (when) => {

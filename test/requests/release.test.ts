@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifyChain } from '../../src/audit/verify.ts';
+import type { Report } from '../../src/requests/approvals/report-outcome.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { approverOf } from './bystanders.ts';
 import { begin, inForceOf, type World } from './metered.ts';
 
 const policiesWith = (meter: string): string => `
@@ -21,12 +23,11 @@ const policiesWith = (meter: string): string => `
 const sets = [policiesWith(''), policiesWith('when payload.amount >= 0.01 USD')];
 const [hourMs, dayMs] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
-const person = { who: 'ann@example.com (p1)', mayRelease: true };
-const agentItself = { who: 'agent', mayRelease: false };
-const approver = {
-  ...{ id: 'p1', email: 'ann@example.com', who: person.who },
-  ...{ groups: ['finance'], isOfAll: false },
-};
+const caller = approverOf(['finance']);
+const agent = agentRow();
+type By = Omit<Report, 'executed'>;
+const person: By = { by: { person: caller }, mayRelease: true };
+const agentItself: By = { by: { agent }, mayRelease: false };
 
 interface Asked {
   readonly id: string;
@@ -41,7 +42,6 @@ interface Asked {
 
 async function setUp() {
   const path = join(temporaryFolder(), 'writ.db');
-  const agent = agentRow();
   const inForce = sets.map(inForceOf);
   const world: World = { nowMs: startMs, inForce: inForce[0]! };
   let service = await begin(path, world, agent);
@@ -78,10 +78,10 @@ async function setUp() {
       if (one.grantedAtMs === null && one.endsAtMs <= world.nowMs) one.isCounted = false;
   };
 
-  const report = async (one: Asked, executed: boolean, by: typeof person) => {
+  const report = async (one: Asked, executed: boolean, by: By) => {
     const changed = await service.decisions.report(one.id, { executed, ...by });
     const isOpen = one.grantedAtMs !== null && world.nowMs < one.endsAtMs;
-    // The agent's word has ended it, a person's same word releases it all the same.
+    // The agent's report has ended it, a person's same report releases it all the same.
     if (isOpen && !executed && by.mayRelease && changed.kind === 'changed') one.isCounted = false;
     if (changed.kind === 'changed') one.isEnded = true;
     return changed;
@@ -94,14 +94,14 @@ async function setUp() {
       service = await begin(path, world, agent);
     },
     take: (set: number) => service.take(inForce[set % sets.length]!),
-    give: async (one: Asked, word: 'approve' | 'reject') => {
-      const draft = { approver, group: null, comment: '' };
-      const changed = await service.decisions[word](one.id, draft);
+    give: async (one: Asked, vote: 'approve' | 'reject') => {
+      const draft = { caller, group: null, comment: '' };
+      const changed = await service.decisions[vote](one.id, draft);
       if (changed.kind !== 'changed') return;
-      const { decidedAtMs, expiresAtMs } = changed.standing;
-      one.grantedAtMs = word === 'approve' ? decidedAtMs : null;
+      const { decidedAtMs, expiresAtMs } = changed.state;
+      one.grantedAtMs = vote === 'approve' ? decidedAtMs : null;
       one.endsAtMs = expiresAtMs;
-      one.isCounted = word === 'approve';
+      one.isCounted = vote === 'approve';
     },
   };
 }
@@ -117,7 +117,7 @@ const step = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('word'), at: fc.nat(30), word: fc.constantFrom('approve', 'reject') },
+      ...{ kind: fc.constant('vote'), at: fc.nat(30), vote: fc.constantFrom('approve', 'reject') },
     }),
   },
   {
@@ -136,99 +136,99 @@ test('meters stand where a walk over all requests says, whatever is released whe
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
-      const life = await setUp();
+      const lifecycle = await setUp();
       for (const one of steps as readonly Readonly<Record<string, unknown>>[]) {
-        const chosen = life.asked[Number(one.at) % life.asked.length];
+        const chosen = lifecycle.asked[Number(one.at) % lifecycle.asked.length];
         switch (String(one.kind)) {
           case 'ask':
-            await life.ask(Number(one.amount));
+            await lifecycle.ask(Number(one.amount));
             break;
           case 'report':
             if (chosen !== undefined)
-              await life.report(chosen, Boolean(one.executed), one.isPerson ? person : agentItself);
+              await lifecycle.report(chosen, Boolean(one.executed), one.isPerson ? person : agentItself);
             break;
-          case 'word':
+          case 'vote':
             if (chosen?.isCounted && chosen.grantedAtMs === null)
-              await life.give(chosen, one.word as 'approve' | 'reject');
+              await lifecycle.give(chosen, one.vote as 'approve' | 'reject');
             break;
           case 'pass':
-            life.world.nowMs += Number(one.ms);
-            await life.end();
+            lifecycle.world.nowMs += Number(one.ms);
+            await lifecycle.end();
             break;
           case 'restart':
-            await life.restart();
+            await lifecycle.restart();
             break;
           case 'take':
-            await life.take(Number(one.set));
+            await lifecycle.take(Number(one.set));
         }
       }
-      await life.ask(1);
+      await lifecycle.ask(1);
       // From the records alone, all the same.
-      await life.take(0);
-      await life.take(1);
-      await life.ask(1);
-      expect(await verifyChain(life.service().store)).toMatchObject({ kind: 'whole' });
-      await life.service().end();
+      await lifecycle.take(0);
+      await lifecycle.take(1);
+      await lifecycle.ask(1);
+      expect(await verifyChain(lifecycle.service().store)).toMatchObject({ kind: 'whole' });
+      await lifecycle.service().end();
     }),
     { numRuns: 25 },
   );
 });
 
 describe('a release', () => {
-  const readings = async (life: Awaited<ReturnType<typeof setUp>>) => {
-    const { id } = await life.ask(1);
-    return (await life.service().record(id)).meters;
+  const readings = async (lifecycle: Awaited<ReturnType<typeof setUp>>) => {
+    const { id } = await lifecycle.ask(1);
+    return (await lifecycle.service().record(id)).meters;
   };
 
   test('is an event at the end of the chain, with who made it, in the transaction that empties the meters', async () => {
-    const life = await setUp();
-    const one = await life.ask(40);
-    expect(await life.service().store.meters.enteredBy(one.id)).toHaveLength(1);
-    await life.report(one, false, person);
-    const { events } = (await life.service().store.requests.history(one.id))!;
+    const lifecycle = await setUp();
+    const one = await lifecycle.ask(40);
+    expect(await lifecycle.service().store.meters.enteredBy(one.id)).toHaveLength(1);
+    await lifecycle.report(one, false, person);
+    const { events } = (await lifecycle.service().store.requests.history(one.id))!;
     expect(events.map(({ what, who, state }) => [what, who, state.status])).toEqual([
-      ['consumed', person.who, 'consumed'],
-      ['released', person.who, 'consumed'],
+      ['consumed', caller.who, 'consumed'],
+      ['released', caller.who, 'consumed'],
     ]);
-    expect(await life.service().store.meters.enteredBy(one.id)).toEqual([]);
-    expect(await verifyChain(life.service().store)).toMatchObject({ kind: 'whole' });
-    expect(await readings(life)).toEqual({ spent: { low: '1', high: '1' } });
+    expect(await lifecycle.service().store.meters.enteredBy(one.id)).toEqual([]);
+    expect(await verifyChain(lifecycle.service().store)).toMatchObject({ kind: 'whole' });
+    expect(await readings(lifecycle)).toEqual({ spent: { low: '1', high: '1' } });
   });
 
   test('is not made by the agent, but by a person who says the same in time', async () => {
-    const life = await setUp();
-    const one = await life.ask(40);
-    await life.report(one, false, agentItself);
-    expect(await readings(life)).toEqual({ spent: { low: '41', high: '41' } });
-    await life.report(one, false, person);
-    expect(await readings(life)).toEqual({ spent: { low: '2', high: '2' } });
-    await life.report(one, false, person);
-    const { events } = (await life.service().store.requests.history(one.id))!;
+    const lifecycle = await setUp();
+    const one = await lifecycle.ask(40);
+    await lifecycle.report(one, false, agentItself);
+    expect(await readings(lifecycle)).toEqual({ spent: { low: '41', high: '41' } });
+    await lifecycle.report(one, false, person);
+    expect(await readings(lifecycle)).toEqual({ spent: { low: '2', high: '2' } });
+    await lifecycle.report(one, false, person);
+    const { events } = (await lifecycle.service().store.requests.history(one.id))!;
     expect(events.map(({ what }) => what)).toEqual(['consumed', 'released']);
   });
 
   test('is not made after the end of the grant, nor of one that was used', async () => {
-    const life = await setUp();
-    const [late, used, ended] = [await life.ask(40), await life.ask(30), await life.ask(20)];
-    await life.report(used, true, agentItself);
-    await life.report(ended, false, agentItself);
-    expect(await life.report(used, false, person)).toMatchObject({ kind: 'conflict' });
-    life.world.nowMs += 2 * hourMs;
-    expect(await life.report(late, false, person)).toMatchObject({ kind: 'conflict' });
-    await life.report(ended, false, person);
-    expect(await readings(life)).toEqual({ spent: { low: '91', high: '91' } });
-    await life.restart();
-    expect(await readings(life)).toEqual({ spent: { low: '92', high: '92' } });
+    const lifecycle = await setUp();
+    const [late, used, ended] = [await lifecycle.ask(40), await lifecycle.ask(30), await lifecycle.ask(20)];
+    await lifecycle.report(used, true, agentItself);
+    await lifecycle.report(ended, false, agentItself);
+    expect(await lifecycle.report(used, false, person)).toMatchObject({ kind: 'conflict' });
+    lifecycle.world.nowMs += 2 * hourMs;
+    expect(await lifecycle.report(late, false, person)).toMatchObject({ kind: 'conflict' });
+    await lifecycle.report(ended, false, person);
+    expect(await readings(lifecycle)).toEqual({ spent: { low: '91', high: '91' } });
+    await lifecycle.restart();
+    expect(await readings(lifecycle)).toEqual({ spent: { low: '92', high: '92' } });
   });
 
   test('that cannot be stored changes nothing', async () => {
-    const life = await setUp();
-    const one = await life.ask(40);
-    const { change } = life.service().store.requests;
-    const failing = life.service().store.requests as { change: typeof change };
+    const lifecycle = await setUp();
+    const one = await lifecycle.ask(40);
+    const { change } = lifecycle.service().store.requests;
+    const failing = lifecycle.service().store.requests as { change: typeof change };
     failing.change = () => Promise.reject(new Error('the disk is full'));
-    await expect(life.report(one, false, person)).rejects.toThrow('the disk is full');
+    await expect(lifecycle.report(one, false, person)).rejects.toThrow('the disk is full');
     failing.change = change;
-    expect(await readings(life)).toEqual({ spent: { low: '41', high: '41' } });
+    expect(await readings(lifecycle)).toEqual({ spent: { low: '41', high: '41' } });
   });
 });

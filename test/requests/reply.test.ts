@@ -1,9 +1,9 @@
-// What a repeated POST says of a request whose life went on: only the three fixed statuses, and no grant that is over.
+// What a repeated POST says of a request whose lifecycle went on: only the three fixed statuses, and no grant that is over.
 
 import { expect, test } from 'vitest';
 import type { RequestRecord } from '../../src/requests/record.ts';
 import { replyView, requestDetail } from '../../src/requests/reply.ts';
-import { freshStanding, type Standing } from '../../src/requests/standing.ts';
+import { freshState, type RequestState } from '../../src/requests/request-state.ts';
 import type { RequestStatus } from '../../src/store/records.ts';
 import { startMs } from '../store/rows.ts';
 import { allowed, escalated } from './policies.ts';
@@ -33,9 +33,9 @@ const record: RequestRecord = {
 };
 
 /** As its last event says; once it is approved the second decision is the one that counts. */
-function standing(status: RequestStatus): Standing {
+function stateAs(status: RequestStatus): RequestState {
   const decision = status === 'approved' ? allowed : escalated;
-  return { ...freshStanding(record), status, decision };
+  return { ...freshState(record), status, decision };
 }
 
 test.each([
@@ -47,12 +47,12 @@ test.each([
   ['expired', 10, 'DENY', 'rejected', 'expired'],
 ] as const)('%s, %i ms on: %s, %s, in detail %s', (status, afterMs, decision, replied, detailed) => {
   const nowMs = startMs + afterMs;
-  expect(replyView(standing(status), nowMs)).toMatchObject({ decision, status: replied });
-  expect(requestDetail(standing(status), nowMs).status).toBe(detailed);
+  expect(replyView(stateAs(status), nowMs)).toMatchObject({ decision, status: replied });
+  expect(requestDetail(stateAs(status), nowMs).status).toBe(detailed);
 });
 
 test('a request that people refused is a DENY when repeated', () => {
-  expect(replyView(standing('rejected'), startMs)).toMatchObject({
+  expect(replyView(stateAs('rejected'), startMs)).toMatchObject({
     decision: 'DENY',
     status: 'rejected',
   });

@@ -20,7 +20,7 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(lines.map((line) => line.request_id)).toEqual([waits, ...ids]);
-  expect(lines.at(-1)).toEqual((await ann.send(`/v1/requests/${ids.at(-1)}`)).body);
+  expect(lines.at(-1)).toEqual({ ...(await ann.send(`/v1/requests/${ids.at(-1)}`)).body, may: null });
 
   const csv = await ann.send('/v1/requests/export?format=csv&action=demo.allow');
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');

@@ -117,64 +117,6 @@ describe('while the body is on the way', () => {
   });
 });
 
-describe('an agent that is changed between the decision and its record', () => {
-  const call = {
-    headers: { 'x-agent-api-key': 'k' },
-    url: '/v1/authorize',
-    id: 'r',
-    clientAddress: '::1',
-    startedAtMs: 0,
-  };
-
-  /** A handler whose store says so often that the agent was changed. */
-  function handlerThat(times: number, identifyAgain: (count: number, before: Identity) => Identity) {
-    const asked: AuthorizeInput[] = [];
-    const handler = createAuthorizeHandler({
-      identifyAgain: (_keyText, before) => identifyAgain(asked.length, before),
-      verifySignature: () => 'absent',
-      authorizer: {
-        async authorize(input): Promise<AuthorizeResult> {
-          asked.push(input);
-          if (asked.length <= times) return { kind: 'agent-changed' };
-          return {
-            kind: 'decided',
-            request: { decision: 'ALLOW' } as never,
-            by: 'a/b',
-            decideMicroseconds: 1,
-          };
-        },
-      },
-      recordRefusal: async () => undefined,
-      stopping: () => null,
-      shares: createFairShares({ placesMax: 10, ofOneMax: 10 }),
-      bodyBytesMax: 1_000,
-      clock: Date.now,
-      metrics: { decided: () => undefined, took: () => undefined } as never,
-      tracing: null,
-    });
-    return { handler, asked };
-  }
-  const identityOf = (tier: string) =>
-    ({ agent: { id: 'a', riskTier: tier }, key: { id: 'k' } }) as never as Identity;
-  const callOf = (identity: Identity): AuthorizeCall => ({ ...call, identity });
-
-  test('is decided anew, as it is then', async () => {
-    const [low, high] = [identityOf('low'), identityOf('high')];
-    const { handler, asked } = handlerThat(1, (count) => (count === 0 ? low : high));
-    expect(await handler.decide(callOf(low), Buffer.from(allowBody))).toMatchObject({ decision: 'ALLOW' });
-    expect(asked.map(({ agent }) => agent.riskTier)).toEqual(['low', 'high']);
-  });
-
-  test('and changed without end is refused', async () => {
-    const low = identityOf('low');
-    const { handler, asked } = handlerThat(Infinity, () => low);
-    await expect(handler.decide(callOf(low), Buffer.from(allowBody))).rejects.toMatchObject({
-      code: 'record_failed',
-    });
-    expect(asked.length).toBeLessThan(10);
-  });
-});
-
 describe('while the agent waits for people', () => {
   const escalated = '{"action_key":"demo.escalate","payload":{}}';
 

@@ -8,6 +8,7 @@ import { type OverviewRange, overviewRange, readOverview } from '../../src/stati
 import { hourMs, keptMs, minuteMs } from '../../src/statistics/times.ts';
 import { openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/store-error.ts';
+import { approverOf } from '../requests/bystanders.ts';
 import { agentRow, keyRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { naiveHits, overviewFaults, shownHits } from './naive.ts';
 import { beginStatistics, requestPath, type World } from './world.ts';
@@ -31,10 +32,7 @@ async function restart(world: Life): Promise<void> {
   await world.statistics.caughtUp();
 }
 
-const approver = {
-  ...{ id: 'p1', email: 'ann@example.com', who: 'ann@example.com (p1)' },
-  ...{ groups: ['finance'], isOfAll: false },
-};
+const caller = approverOf(['finance']);
 
 function anyRange(random: Random, { nowMs }: World): OverviewRange {
   const span = random.pick([7 * minuteMs, 2 * hourMs, 26 * hourMs, 20 * 24 * hourMs]);
@@ -46,7 +44,7 @@ function anyRange(random: Random, { nowMs }: World): OverviewRange {
 async function live(world: Life, random: Random, steps: number): Promise<void> {
   const { ask, refuse, decisions } = requestPath(world);
   const waiting: string[] = [];
-  const draft = { approver, group: null, comment: '' };
+  const draft = { caller, group: null, comment: '' };
   const one = async (): Promise<void> => {
     const roll = random.below(100);
     if (roll < 55) {

@@ -8,6 +8,7 @@ import { createMetering } from '../../src/requests/metering.ts';
 import { createStatistics, type Statistics } from '../../src/statistics/statistics.ts';
 import type { AgentRow } from '../../src/store/records.ts';
 import type { Store } from '../../src/store/store.ts';
+import { bystanders } from '../requests/bystanders.ts';
 import { inForceOf } from '../requests/metered.ts';
 import { refusalRecord } from '../store/rows.ts';
 
@@ -56,15 +57,15 @@ export function requestPath(world: World, clock: () => number = () => world.nowM
   const { store, agent } = world;
   const inForce = inForceOf(policies);
   const metering = createMetering({ meters: store.meters, clock });
-  const shared = { store, policies: () => inForce, clock, metering };
+  const shared = { store, policies: () => inForce, clock, metering, ...bystanders };
   const authorizer = createAuthorizer({
     ...{ ...shared, openRequestsMax: 1_000_000 },
     onRecorded: (record) => world.statistics.decided(record),
   });
-  const decisions = createDecisions({ ...shared, stopped: async () => null });
+  const decisions = createDecisions(shared);
   const ask = async (payload: JsonObject, action = 'pay.send') => {
     const result = await authorizer.authorize({
-      ...{ agent, key: { id: 'key00001', isReplaced: false }, actionKey: action, payload },
+      ...{ agent, key: { id: 'key00001', notAfterMs: null }, actionKey: action, payload },
       ...{ isSigned: false, session: null, clientAddress: '192.0.2.7' },
       ...{ idempotencyKey: null, bodyDigest: null, requestId: createRequestId(clock()) },
     });

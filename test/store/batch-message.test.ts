@@ -14,10 +14,22 @@ const orNull = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: null });
 const entry = fc.record({
   ...{ definition: text, key: text, isCertain: fc.boolean(), value: orNull(text) },
 });
+const basis = fc.record({
+  agentId: fc.constantFrom('a1', 'a2'),
+  agentVersion: fc.nat(),
+  keyNotAfterMs: orNull(fc.nat()),
+  switchGeneration: fc.nat(),
+  documents: fc.array(fc.record({ kind: text, id: text, version: fc.nat() }), { maxLength: 1 }),
+});
 const append = fc.record({
   kind: fc.constant('append-request' as const),
   row: fc.record({
-    ...{ id: fc.uuid(), agent_id: fc.uuid(), action_key: text, outcome: fc.constantFrom('ALLOW', 'DENY') },
+    ...{
+      id: fc.uuid(),
+      agent_id: fc.oneof(fc.uuid(), fc.constant('a1')),
+      action_key: text,
+      outcome: fc.constantFrom('ALLOW', 'DENY'),
+    },
     ...{ status: fc.constantFrom('pending', 'rejected'), created_ms: fc.nat(), decided_ms: orNull(fc.nat()) },
     ...{
       expires_ms: fc.maxSafeInteger(),
@@ -27,6 +39,7 @@ const append = fc.record({
     ...{ idempotency_until_ms: orNull(fc.nat()), record_json: text },
   }),
   openMax: fc.nat(),
+  basis: orNull(basis),
   entries: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(entry, { maxLength: 2 })),
 });
 const other = fc.record({ kind: fc.constant('note-whole-meter' as const), definition: text });
@@ -58,7 +71,7 @@ test.each(['x', '\u2028', '😀'])('more than finds room: of %j', (unit) => {
   const [first] = fc.sample(append, { numRuns: 1, seed: 1 });
   const of = (units: number): readonly Write[] =>
     [0, 1, 2].map(() => ({
-      ...{ kind: 'append-request', openMax: 1, entries: [] },
+      ...{ kind: 'append-request', openMax: 1, basis: null, entries: [] },
       row: { ...first!.row, record_json: unit.repeat(units) },
     }));
   for (const units of [10, 200_000, 262_000, 700_000, 10])

@@ -77,6 +77,7 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.agents.describe(change)).toBe('changed');
         expect(await store.agents.find(agent.id)).toEqual({
           ...{ ...agent, tags: ['new'], controlOwner: 'olga', burst: 7, changedAtMs: startMs + 9 },
+          version: 2,
         });
         const by = { agentId: agent.id, atMs: startMs + 10, who: 'carl' };
         await store.agents.setStatus({ ...by, status: 'disabled' });

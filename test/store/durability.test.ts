@@ -67,7 +67,13 @@ test('when the writer is lost, waiting and later writes reject', async () => {
   });
   const queue = await openWriteQueue(worker, 100);
   const append = () =>
-    queue.write({ kind: 'append-request', row: requestColumns(requestRow()), openMax: 20, entries: [] });
+    queue.write({
+      kind: 'append-request',
+      row: requestColumns(requestRow()),
+      openMax: 20,
+      basis: null,
+      entries: [],
+    });
   expect(await append()).toBe('stored');
 
   const waiting = Promise.allSettled([append(), append()]);

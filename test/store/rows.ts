@@ -32,6 +32,7 @@ export function agentRow(change: Partial<AgentRow> = {}): AgentRow {
     ...{ ratePerMinute: null, burst: null },
     createdAtMs: startMs,
     changedAtMs: startMs,
+    version: 1,
     ...change,
   };
 }

@@ -12,7 +12,6 @@ import type { Store } from '../../store/store.ts';
 import { createDaysOf } from '../agent-activity.ts';
 import { agentOf } from '../agent-filter.ts';
 import { agentExample } from '../agent-view.ts';
-import { groupsOf } from '../decided-view.ts';
 import { actorOf, type Call, manage, notFound } from '../manage.ts';
 import type { JsonSchema } from '../operation.ts';
 import { ProblemError } from '../problem.ts';
@@ -108,14 +107,14 @@ async function agentToCompare(store: Store, call: Call<unknown>, nowMs: number):
   const { id = '' } = call.params;
   const agent = await store.agents.find(id);
   if (agent === null || agent.id !== id) throw notFound('agent');
-  if (call.grant === 'yes') return agent;
+  // Its control owner, by whichever role they may look at requests at all.
   const actor = actorOf(call);
-  if (isControlOwner(actor.person, agent.controlOwner)) return agent;
+  if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;
   const asked = await store.requests.list({
     ...{ agentId: id, actionKey, status: 'pending', nowMs, countMax: 1, after: null },
     ...{ outcome: null, policy: null, riskMin: null, riskMax: null, fromMs: null, untilMs: null },
-    seenBy: { owner: null, groups: groupsOf(actor) },
+    seenBy: { owner: null, groups: call.reach.asked ? actor.person.groups : [] },
   });
   if (asked.found.length === 0) throw notFound('agent');
   return agent;

@@ -1,18 +1,21 @@
-// Approvals: the queue of those who may give them, and their word on a request. A GET never decides.
+// Approvals: the queue of those who may give them, and their votes on a request. A GET never decides.
 
 import type { FastifyInstance } from 'fastify';
-import { grantOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import type { Changed, Decisions, WordDraft } from '../../requests/decisions.ts';
+import type { Changed, Seen } from '../../requests/approvals/change-request.ts';
+import type { VoteDraft } from '../../requests/approvals/give-vote.ts';
+import { hasApproved } from '../../requests/approvals/votes-now.ts';
+import type { Decisions } from '../../requests/decisions.ts';
 import { requestSummary } from '../../requests/reply.ts';
-import { type Standing, standingOf } from '../../requests/standing.ts';
+import { requestStateOf } from '../../requests/request-state.ts';
 import type { Store } from '../../store/store.ts';
-import { approverOf, detailOf, groupsOf, requestNotFound } from '../decided-view.ts';
+import { detailOf, mayFor } from '../decided-view.ts';
 import { actorOf, type Call, manage } from '../manage.ts';
 import { collect, cursorOf, type Place, pageParameters, pageReply, readPage } from '../page.ts';
-import { detailExample, detailSchema, summaryExample, summarySchema } from '../request-view.ts';
+import { callerOf } from '../people-now.ts';
+import { detailExample, detailSchema, queuedExample, queuedSchema } from '../request-view.ts';
 import { objectSchema, text } from '../schemas.ts';
-import { isFor, isOwnersCall, requestId } from './requests.ts';
+import { requestId } from './requests.ts';
 
 export interface ApprovalRouteOptions {
   readonly signInDeps: SignInDeps;
@@ -20,13 +23,13 @@ export interface ApprovalRouteOptions {
   readonly decisions: Decisions;
 }
 
-interface WordBody {
+interface VoteBody {
   readonly comment: string;
   readonly group?: string;
 }
 
 /** The queue goes by deadlines. */
-function placeOf({ expiresAtMs, record }: Standing): Place {
+function placeOf({ state: { expiresAtMs, record } }: Pick<Seen, 'state'>): Place {
   return { createdAtMs: expiresAtMs, id: record.id };
 }
 
@@ -42,53 +45,51 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
       id: 'listApprovals',
       summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
       description:
-        'Those that the caller has approved are left out, but for those where the policies have changed since, so that the approval does not count.',
+        'Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.',
       parameters: pageParameters,
-      replies: { 200: pageReply('A page of requests', summarySchema, summaryExample) },
+      replies: { 200: pageReply('A page of requests', queuedSchema, queuedExample) },
     },
     handle: async (call) => {
       const { countMax, after } = readPage(call.query);
       const actor = actorOf(call);
-      const asked = { groups: groupsOf(actor), nowMs: Math.trunc(clock()) };
+      const { groups } = callerOf(actor).approve;
+      const asked = { groups, nowMs: Math.trunc(clock()) };
       const found = await collect(
         { countMax: countMax + 1, after },
         {
           next: async (place, count) => {
             const from = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
             const waiting = await store.requests.waiting({ ...asked, after: from, countMax: count });
-            return waiting.map(standingOf);
+            return await decisions.lookAll(waiting.map(requestStateOf));
           },
           placeOf,
-          matches: (standing) => !decisions.hasApproved(standing, actor.person.id),
+          matches: ({ state }) => !hasApproved(state, actor.person.id),
         },
       );
       const shown = found.slice(0, countMax);
       const last = found.length > countMax ? shown.at(-1) : undefined;
       return {
-        items: shown.map((standing) => requestSummary(standing, clock())),
+        items: shown.map((seen) => ({
+          ...requestSummary(seen.state, seen.nowMs),
+          may: mayFor(call, seen),
+        })),
         next_cursor: last === undefined ? null : cursorOf(placeOf(last)),
       };
     },
   });
 
   async function give(
-    call: Call<WordBody>,
-    decide: (id: string, draft: WordDraft) => Promise<Changed>,
+    call: Call<VoteBody>,
+    decide: (id: string, draft: VoteDraft) => Promise<Changed>,
   ): Promise<unknown> {
     const id = call.params.id ?? '';
     const { comment, group = null } = call.body;
-    const actor = actorOf(call);
-    const history = await store.requests.history(id);
-    if (history === null) throw requestNotFound();
-    const isSeen = grantOf(actor.roles, 'requests.view') === 'yes';
-    if (!isSeen && !(await isFor(store, call, standingOf(history)))) throw requestNotFound();
-    const isOfAll = call.grant === 'yes' || (await isOwnersCall(store, call, history.row.agentId));
-    const approver = approverOf(actor, isOfAll);
-    return detailOf(await decide(id, { approver, group, comment }), clock());
+    const draft = { caller: callerOf(actorOf(call)), group, comment };
+    return detailOf(await decide(id, draft), call, clock());
   }
 
   const replies = {
-    200: { description: 'How it stands now', schema: detailSchema, example: detailExample },
+    200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
   };
   const body = {
     description: '`group` is needed where several that the person belongs to are asked.',
@@ -96,7 +97,7 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
     examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
   };
 
-  manage<WordBody>(app, deps, {
+  manage<VoteBody>(app, deps, {
     ...{ method: 'POST', url: '/v1/requests/:id/approve', access: 'requests.approve' },
     operation: {
       id: 'approveRequest',
@@ -109,7 +110,7 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
     handle: (call) => give(call, decisions.approve),
   });
 
-  manage<WordBody>(app, deps, {
+  manage<VoteBody>(app, deps, {
     ...{ method: 'POST', url: '/v1/requests/:id/reject', access: 'requests.reject' },
     operation: {
       id: 'rejectRequest',

@@ -4,8 +4,9 @@
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../requests/reply.ts';
-import { standingOf } from '../../requests/standing.ts';
+import { requestStateOf } from '../../requests/request-state.ts';
 import {
   type AuthorizeCall,
   type AuthorizeHandler,
@@ -28,6 +29,8 @@ export interface AuthorizeRouteOptions {
   readonly identifyAgain: IdentifyAgain;
   readonly authorizeHandler: AuthorizeHandler;
   readonly waits: Waits;
+  /** A request with its votes as of now. */
+  readonly judge: VoteJudge['judge'];
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
@@ -35,7 +38,7 @@ export interface AuthorizeRouteOptions {
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, identifyAgain, authorizeHandler, waits, bodyBytesMax, clock, metrics } = options;
+  const { identify, identifyAgain, authorizeHandler, waits, judge, bodyBytesMax, clock, metrics } = options;
   const replyWith = createDecisionReplies(options.stopping);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', createBodyReader(bodyBytesMax));
@@ -69,7 +72,10 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     let { identity } = call;
     return await wait.until(view, {
       requestId: view.request_id,
-      view: (history) => replyView(standingOf(history), clock()),
+      view: async (history) => {
+        const [state] = await judge([requestStateOf(history)]);
+        return state === undefined ? null : replyView(state, clock());
+      },
       recheck: async () => {
         identity = await identifyAgain(keyText, identity);
       },

@@ -12,7 +12,7 @@ import { requestId } from './requests.ts';
 
 export async function explainRoutes(
   app: FastifyInstance,
-  { signInDeps: deps, store, policies, playground }: PlaygroundRouteOptions,
+  { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
     ...{ method: 'GET', url: '/v1/requests/:id/explain', access: 'requests.view' },
@@ -28,7 +28,7 @@ export async function explainRoutes(
     },
     handle: async (call) => {
       const inForce = policies.current();
-      const found = await recordedFor(store, call, call.params.id ?? '');
+      const found = await recordedFor(decisions, call, call.params.id ?? '');
       if (found === null) throw requestNotFound();
       const explained = await putQuestion(playground, 'explain', found.recorded, { call, inForce });
       const on = found.digest === inForce.digest ? ownPolicies : policiesOfNow;

@@ -2,14 +2,13 @@
 // nothing is recorded and nothing granted; a recorded request is tried by those alone who may see it.
 
 import type { FastifyInstance } from 'fastify';
-import { grantOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
 import type { Asked, GivenRequest, TextFile } from '../../playground/questions.ts';
+import type { Decisions } from '../../requests/decisions.ts';
 import type { PolicyHost } from '../../sources/live.ts';
-import type { Store } from '../../store/store.ts';
 import { requestNotFound } from '../decided-view.ts';
-import { actorOf, type Call, manage } from '../manage.ts';
+import { type Call, manage } from '../manage.ts';
 import {
   playgroundProblems,
   putQuestion,
@@ -25,7 +24,7 @@ import { ProblemError, type ProblemPlace } from '../problem.ts';
 
 export interface PlaygroundRouteOptions {
   readonly signInDeps: SignInDeps;
-  readonly store: Store;
+  readonly decisions: Pick<Decisions, 'look'>;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly playground: Playground;
 }
@@ -41,7 +40,7 @@ const bodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
 
 export async function playgroundRoutes(
   app: FastifyInstance,
-  { signInDeps: deps, store, policies, playground }: PlaygroundRouteOptions,
+  { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
 ): Promise<void> {
   manage<TryBody>(app, deps, {
     ...{ method: 'POST', url: '/v1/policies/try', access: 'policies.try', bodyMax },
@@ -60,7 +59,7 @@ export async function playgroundRoutes(
     handle: async (call) => {
       const { files = [] } = call.body;
       refusePaths(files);
-      const request = await requestOf(call, store);
+      const request = await requestOf(call, decisions);
       return await putQuestion(playground, 'try', { files, request }, { call, inForce: policies.current() });
     },
   });
@@ -78,15 +77,17 @@ export async function playgroundRoutes(
   });
 }
 
-async function requestOf(call: Call<TryBody>, store: Store): Promise<Asked['try']['request']> {
+async function requestOf(
+  call: Call<TryBody>,
+  decisions: Pick<Decisions, 'look'>,
+): Promise<Asked['try']['request']> {
   const { request, request_id: id } = call.body;
   if (id === undefined) return request === undefined ? null : { given: request };
   if (request !== undefined) {
     const detail = 'give either `request` or `request_id`';
     throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '/request_id', detail }] });
   }
-  const grant = grantOf(actorOf(call).roles, 'requests.view');
-  const found = grant === 'no' ? null : await recordedFor(store, { ...call, grant }, id);
+  const found = await recordedFor(decisions, call, id);
   if (found === null) throw requestNotFound();
   return { recorded: found.recorded };
 }

@@ -43,7 +43,7 @@ export async function requestExportRoutes(
       id: 'exportRequests',
       summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
       description:
-        'As JSON Lines each line is what `GET /v1/requests/{id}` answers. As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+        'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null. As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
       parameters: [format, ...requestFilters],
       replies: {
         200: {

@@ -1,20 +1,20 @@
-// /v1/requests: how requests stand, for the agents that made them and for people by their roles; and the word of what
-// became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not for
-// whoever asks and none at all look the same.
+// /v1/requests: requests as they are now, for the agents that made them and for people by their roles; and the report of
+// what became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
+// for whoever asks and none at all look the same.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isControlOwner } from '../../agents/control-owner.ts';
-import { recordName } from '../../people/person.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
+import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
+import type { Authorizer } from '../../requests/authorize.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { type RequestDetail, requestDetail, requestSummary } from '../../requests/reply.ts';
-import { type Standing, standingOf } from '../../requests/standing.ts';
-import type { RequestHistory, Store } from '../../store/store.ts';
-import { detailOf, groupsOf, requestNotFound } from '../decided-view.ts';
+import { type RequestDetail, requestSummary } from '../../requests/reply.ts';
+import type { Store } from '../../store/store.ts';
+import { detailFor, detailOf, lookFor, requestNotFound } from '../decided-view.ts';
 import type { Identify, IdentifyAgain } from '../identify.ts';
 import { stillIn } from '../identify-person.ts';
 import { actorOf, type Call, manage } from '../manage.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../page.ts';
+import { callerOf } from '../people-now.ts';
 import { ProblemError } from '../problem.ts';
 import { nextRequests, readAskedRequests, requestFilters } from '../request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../request-view.ts';
@@ -25,8 +25,11 @@ export interface RequestRouteOptions {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly identify: Identify;
+  readonly authorizer: Pick<Authorizer, 'find'>;
   readonly decisions: Decisions;
-  /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
+  /** Requests of a list, with their votes as of now. */
+  readonly judge: VoteJudge['judge'];
+  /** Whether an agent's own report that it did not use a grant takes it out of the meters. */
   readonly areAgentReportsTrusted: boolean;
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
@@ -35,16 +38,16 @@ export interface RequestRouteOptions {
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
 
 export async function requestRoutes(app: FastifyInstance, options: RequestRouteOptions): Promise<void> {
-  const { signInDeps: deps, store, identify, identifyAgain, decisions, waits } = options;
-  const { areAgentReportsTrusted } = options;
+  const { signInDeps: deps, store, identify, identifyAgain, authorizer, decisions, waits } = options;
+  const { areAgentReportsTrusted, judge } = options;
   const { clock } = deps.directory;
 
   /** The request as the caller may see it; null where it is none, or not for them. */
-  async function viewFor(call: Call<unknown>, history: RequestHistory | null): Promise<RequestDetail | null> {
-    const standing = history === null ? null : standingOf(history);
-    return standing !== null && (await isFor(store, call, standing))
-      ? requestDetail(standing, clock())
-      : null;
+  async function look(call: Call<unknown>): Promise<RequestDetail | null> {
+    const id = call.params.id ?? '';
+    if (call.agent !== null) return await authorizer.find(id, call.agent.id);
+    const seen = await lookFor(decisions, call, id);
+    return seen === null ? null : detailFor(call, seen);
   }
 
   /** Throws or rejects where the caller may not ask any more. */
@@ -77,7 +80,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       const place = after === null ? null : { sequence: after.createdAtMs };
       const { found, next } = await nextRequests(store, asked, { countMax, after: place });
       return {
-        items: found.map((standing) => requestSummary(standing, clock())),
+        items: (await judge(found)).map((state) => requestSummary(state, clock())),
         next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
       };
     },
@@ -87,7 +90,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
     ...{ method: 'GET', url: '/v1/requests/:id', access: 'requests.view', identify },
     operation: {
       id: 'getRequest',
-      summary: 'How a request stands now, and why',
+      summary: 'A request as it is now, and why',
       description:
         'For the agent that made it, with its key, and for people. A request that is for somebody else and none at all look the same.',
       parameters: [requestId, preferHeader],
@@ -101,12 +104,11 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
     },
     handle: async (call) => {
       const requestId = call.params.id ?? '';
-      const found = await viewFor(call, await store.requests.history(requestId));
+      const found = await look(call);
       if (found === null) throw requestNotFound();
       const wait = waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
       if (wait === null) return found;
-      const view = (history: RequestHistory) => viewFor(call, history);
-      return await wait.until(found, { requestId, view, recheck: recheckOf(call) });
+      return await wait.until(found, { requestId, view: () => look(call), recheck: recheckOf(call) });
     },
   });
 
@@ -116,7 +118,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       id: 'reportOutcome',
       summary: 'Says what became of a grant, which ends it',
       description:
-        'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same word again changes nothing.',
+        'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
       parameters: [requestId],
       body: {
         description: 'Whether the action was carried out.',
@@ -134,28 +136,9 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
     handle: async (call) => {
       const { executed } = call.body;
       const id = call.params.id ?? '';
-      const history = await store.requests.history(id);
-      if (history === null || !(await isFor(store, call, standingOf(history)))) throw requestNotFound();
       const mayRelease = call.agent === null || areAgentReportsTrusted;
-      const who = call.agent === null ? recordName(actorOf(call).person) : `agent ${call.agent.id}`;
-      return detailOf(await decisions.report(id, { executed, who, mayRelease }), clock());
+      const by = call.agent === null ? { person: callerOf(actorOf(call)) } : { agent: call.agent };
+      return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
     },
   });
-}
-
-/** Whether a request is for the caller, by what the table grants. */
-export async function isFor(store: Store, call: Call<unknown>, standing: Standing): Promise<boolean> {
-  const { record, decisions } = standing;
-  if (call.agent !== null) return call.agent.id === record.agentId;
-  if (call.grant === 'yes') return true;
-  const groups = groupsOf(actorOf(call));
-  const asked = decisions.flatMap(({ requires }) => requires?.approvals.map(({ group }) => group) ?? []);
-  return asked.some((group) => groups.includes(group)) || (await isOwnersCall(store, call, record.agentId));
-}
-
-/** Whether an owner asks about what their own agent has asked. */
-export async function isOwnersCall(store: Store, call: Call<unknown>, agentId: string): Promise<boolean> {
-  const { person, roles } = actorOf(call);
-  const agent = roles.includes('owner') ? await store.agents.find(agentId) : null;
-  return agent !== null && isControlOwner(person, agent.controlOwner);
 }

@@ -11,9 +11,10 @@ import type { Decisions } from '../../requests/decisions.ts';
 import type { AgentRow } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { refusal } from '../credentials.ts';
-import { detailOf, refused, requestNotFound, steppingOf } from '../decided-view.ts';
+import { detailOf, refused, requestNotFound } from '../decided-view.ts';
 import { actorOf, type Call, manage, notAllowed, notFound } from '../manage.ts';
 import type { OperationReply } from '../operation.ts';
+import { callerOf } from '../people-now.ts';
 import { ProblemError } from '../problem.ts';
 import { proofFields } from '../proof.ts';
 import { detailExample, detailSchema } from '../request-view.ts';
@@ -103,14 +104,15 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
       summary: "Steps up for a request, as the agent's control owner; it is then decided again",
       ...{ parameters: [requestId], body },
       replies: {
-        200: { description: 'How it stands now', schema: detailSchema, example: detailExample },
+        200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
       },
       problems: [...problems, 'request_not_found', 'conflict', 'stopped'],
     },
     handle: async (call) => {
       await agentOfRequest(call);
       await check(call, purposeOf(call, 'request'));
-      return detailOf(await decisions.stepUp(call.params.id ?? '', steppingOf(actorOf(call))), clock());
+      const stepped = await decisions.stepUp(call.params.id ?? '', callerOf(actorOf(call)));
+      return detailOf(stepped, call, clock());
     },
   });
 
@@ -148,7 +150,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
     handle: async (call) => {
       const { id } = await agentNamed(call);
       await check(call, purposeOf(call, 'agent'));
-      const result = await decisions.stepUpAgent(id, steppingOf(actorOf(call)));
+      const result = await decisions.stepUpAgent(id, callerOf(actorOf(call)));
       if (result.kind === 'unknown') throw notFound('agent');
       if (result.kind !== 'stepped-up') throw refused(result);
       return { at: timeText(result.atMs) };

@@ -1,9 +1,8 @@
-// One request before whoever decides it: exactly what will be done, what is usual, how long there is, and their word.
+// One request before whoever decides it: exactly what will be done, what is usual, how long there is, and their decision.
 // INVARIANT: nothing of the payload is hidden without a mark, and a request that waits no more cannot be decided.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { usePerson } from '../../api/session.tsx';
 import { go, usePlace } from '../../navigation.ts';
 import type { PageProps } from '../../pages.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
@@ -15,15 +14,15 @@ import { Facts, PageFrame, Section } from '../../parts/page.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
 import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
 import { agentName } from '../requests/request-table.tsx';
-import { isStepUpOf, type RequestDetail } from '../requests/story.ts';
+import type { RequestDetail } from '../requests/story.ts';
 import { RequestTimeline } from '../requests/story.tsx';
 import './approval.css';
 import { Deadline } from './deadline.tsx';
-import type { WordKind } from './draft.ts';
+import type { VoteKind } from './draft.ts';
 import { Meanwhile, useNext } from './meanwhile.tsx';
 import { compareUsual } from './usual.ts';
+import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
-import { WordPanel } from './word-panel.tsx';
 
 export default function ApprovalPage({ params: { id = '' } }: PageProps) {
   const { data, problem, reload } = useResource('getRequest', { params: { id } }, ['approvals', 'requests']);
@@ -51,16 +50,16 @@ interface WholeProps {
 function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, status, expires_at, reason } = request;
   const isPending = status === 'pending';
-  const [asked, setAsked] = useState<{ readonly word: WordKind } | null>(useWordOfAddress());
+  const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(useVoteOfAddress());
   const [isOwnDoing, setOwnDoing] = useState(false);
   const [isSteppingUp, setSteppingUp] = useState(false);
-  const mayStepUp = isStepUpOf(request, usePerson());
+  const mayStepUp = request.may?.step_up === true;
   const next = useNext(id);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
   const keys = useShortcuts([
-    { keys: ['a'], label: 'Approve, with a comment', run: () => setAsked({ word: 'approve' }) },
-    { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ word: 'reject' }) },
+    { keys: ['a'], label: 'Approve, with a comment', run: () => setAsked({ vote: 'approve' }) },
+    { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ vote: 'reject' }) },
     ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
     { keys: ['Ctrl + Enter'], label: 'Send what is written' },
     { keys: ['n'], label: 'Next in the queue', run: goNext },
@@ -100,7 +99,7 @@ function Whole({ request, problem, reload }: WholeProps) {
           </Section>
         </div>
         <div class="approval-aside">
-          <WordPanel
+          <VotePanel
             {...{ request, asked, reload, isSteppingUp }}
             onStepUp={setSteppingUp}
             onSent={() => {
@@ -120,9 +119,9 @@ function Whole({ request, problem, reload }: WholeProps) {
 }
 
 /** `#approve` and `#reject` come from the queue. */
-function useWordOfAddress(): { readonly word: WordKind } | null {
+function useVoteOfAddress(): { readonly vote: VoteKind } | null {
   const { hash } = usePlace();
-  return hash === 'approve' || hash === 'reject' ? { word: hash } : null;
+  return hash === 'approve' || hash === 'reject' ? { vote: hash } : null;
 }
 
 const timerMsMax = 2 ** 31 - 1;
@@ -188,7 +187,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
       <Facts
         items={[
           [
-            'Your word counts for this and nothing else (digest)',
+            'Your decision counts for this and nothing else (digest)',
             <CopyText key="digest" text={digest} label="digest" />,
           ],
         ]}

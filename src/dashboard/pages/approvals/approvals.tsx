@@ -1,6 +1,7 @@
 // The queue of whoever is signed in: what waits for one of their groups, the nearest deadline first.
 
 import { useRef, useState } from 'preact/hooks';
+import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go } from '../../navigation.ts';
@@ -11,7 +12,7 @@ import { PageFrame } from '../../parts/page.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
 import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
 import { agentName } from '../requests/request-table.tsx';
-import type { RequestItem } from '../requests/rows.ts';
+import { personWords } from '../requests/story.ts';
 import './approvals.css';
 import { Deadline } from './deadline.tsx';
 
@@ -34,9 +35,9 @@ export default function ApprovalsPage() {
     next?.focus({ preventScroll: true });
     next?.closest('tr')?.scrollIntoView({ block: 'nearest' });
   };
-  const open = (word: 'approve' | 'reject'): void => {
+  const open = (vote: 'approve' | 'reject'): void => {
     const id = links()[at()]?.dataset.row;
-    if (id !== undefined) go(`/approvals/${id}#${word}`);
+    if (id !== undefined) go(`/approvals/${id}#${vote}`);
   };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
@@ -82,12 +83,14 @@ function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
     <Empty icon="inbox" title="Nothing waits for you">
       {groups.length === 0
         ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under Access.'
-        : 'What a policy escalates to one of your groups stands here at once, the nearest deadline first.'}
+        : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
     </Empty>
   );
 }
 
-function Queue({ items }: { readonly items: readonly RequestItem[] }) {
+type Queued = Reply<'listApprovals'>['items'][number];
+
+function Queue({ items }: { readonly items: readonly Queued[] }) {
   return (
     <div class="card approvals-card">
       <table class="table approvals-table">
@@ -110,7 +113,7 @@ function Queue({ items }: { readonly items: readonly RequestItem[] }) {
   );
 }
 
-function QueueRow({ item }: { readonly item: RequestItem }) {
+function QueueRow({ item }: { readonly item: Queued }) {
   const { request_id: id, action_key, reason, expires_at, risk_score, requires, agent } = item;
   return (
     <tr>
@@ -134,6 +137,11 @@ function QueueRow({ item }: { readonly item: RequestItem }) {
         {requires?.approvals.map(({ group, needs, given }) => (
           <span key={group}>
             {group} {given}/{needs}
+          </span>
+        ))}
+        {requires?.fell_away.map(({ by, group, why }) => (
+          <span key={`${by} ${group}`} class="approvals-beneath">
+            <PlainText text={`${personWords(by)} ${why}`} isShort />
           </span>
         ))}
       </td>

@@ -3,17 +3,17 @@
 
 import { useCallback, useState } from 'preact/hooks';
 
-export type WordKind = 'approve' | 'reject';
+export type VoteKind = 'approve' | 'reject';
 
 export interface Draft {
   /** Null while neither is chosen. */
-  readonly word: WordKind | null;
+  readonly vote: VoteKind | null;
   readonly comment: string;
   /** Of several that could be answered for; empty while none is chosen. */
   readonly group: string;
 }
 
-const empty: Draft = { word: null, comment: '', group: '' };
+const empty: Draft = { vote: null, comment: '', group: '' };
 
 interface DraftKey {
   readonly requestId: string;
@@ -40,11 +40,11 @@ export function useDraft({
 
 function readDraft(name: string): Draft {
   try {
-    const { word, comment, group } = JSON.parse(
+    const { vote, comment, group } = JSON.parse(
       window.sessionStorage.getItem(name) ?? '{}',
     ) as Partial<Draft>;
     return {
-      word: word === 'approve' || word === 'reject' ? word : null,
+      vote: vote === 'approve' || vote === 'reject' ? vote : null,
       comment: typeof comment === 'string' ? comment : '',
       group: typeof group === 'string' ? group : '',
     };
@@ -58,6 +58,6 @@ function keepDraft(name: string, draft: Draft): void {
     if (draft.comment === '') window.sessionStorage.removeItem(name);
     else window.sessionStorage.setItem(name, JSON.stringify(draft));
   } catch {
-    // It stands on the page, for as long as that is there.
+    // The page keeps it, for as long as that is open.
   }
 }

@@ -1,4 +1,4 @@
-// What became of a request while somebody looked at it, told at once: it waits no more, by whose word, and what is next.
+// What became of a request while somebody looked at it, told at once: it waits no more, by whose decision, and what is next.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -20,7 +20,7 @@ export function useNext(id: string): Next | null {
 
 interface MeanwhileProps {
   readonly request: RequestDetail;
-  /** Somebody has just given their word here. */
+  /** Somebody has just decided here. */
   readonly isOwnDoing: boolean;
   readonly next: Next | null;
 }
@@ -35,7 +35,9 @@ export function Meanwhile({ request, isOwnDoing, next }: MeanwhileProps) {
         <div class={`note note-${tone}`}>
           <Icon name={isOver ? signOf(request.status) : 'clock'} />
           <div>
-            <strong>{isOver ? overWords(request.status) : 'Your word is given; it waits for others'}</strong>
+            <strong>
+              {isOver ? overWords(request.status) : 'Your decision is recorded; it waits for others'}
+            </strong>
             {isOver && <ByWhom request={request} />}
             {next === null ? (
               <p>
@@ -61,7 +63,7 @@ function ByWhom({ request: { approvals, status } }: { readonly request: RequestD
   if (last === undefined || status === 'expired') return null;
   return (
     <p>
-      The last word was by <PlainText text={personWords(last.by)} isShort />:{' '}
+      Decided last by <PlainText text={personWords(last.by)} isShort />:{' '}
       {last.is_approved ? 'approved' : 'rejected'}.
     </p>
   );

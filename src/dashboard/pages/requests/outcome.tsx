@@ -26,8 +26,8 @@ export function OutcomeDialog({ request, onClose, onDone }: OutcomeDialogProps) 
   return (
     <Dialog title="What became of it" onClose={onClose}>
       <p>
-        Usually the agent says so itself. Your word ends the grant and cannot be taken back; it stands in the
-        record under your name.
+        Usually the agent says so itself. Your report ends the grant and cannot be taken back; it stands in
+        the record under your name.
       </p>
       <ProblemNote problem={problem} />
       <div class="form-actions">

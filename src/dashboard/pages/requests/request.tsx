@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { useGrant, usePerson } from '../../api/session.tsx';
+import { useGrant } from '../../api/session.tsx';
+
 import type { PageProps } from '../../pages.ts';
 import { DecisionBadge, Risk, StatusBadge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -22,7 +23,7 @@ import { agentName } from './request-table.tsx';
 import { RiskAndUnknown } from './risk.tsx';
 import { useRuleSources } from './rule-sources.ts';
 import { StepUpDialog } from './step-up.tsx';
-import { groupsToAnswerFor, isOwnAgent, isStepUpOf, type RequestDetail } from './story.ts';
+import type { RequestDetail } from './story.ts';
 import { RequestTimeline } from './story.tsx';
 import { WhatWouldChange } from './what-would-change.tsx';
 
@@ -157,16 +158,9 @@ function recordFacts({ request_id, digest, policy_set, message }: RequestDetail)
 
 function Actions({ request, reload }: { readonly request: RequestDetail; readonly reload: () => void }) {
   const [open, setOpen] = useState<'step-up' | 'outcome' | null>(null);
-  const person = usePerson();
-  const mayStepUp = useGrant('agents.step-up') !== 'no' && isStepUpOf(request, person);
-  const report = useGrant('requests.report');
-  const mayReport = report === 'yes' || (report === 'own' && isOwnAgent(request, person));
-  const mayReject = useGrant('requests.reject');
-  const isGranted = request.status === 'auto_approved' || request.status === 'approved';
+  const { may } = request;
   const isPending = request.status === 'pending';
-  const isAsked = isPending && groupsToAnswerFor(request, person).length > 0;
-  const mayRejectAlone =
-    isPending && (mayReject === 'yes' || (mayReject === 'own' && isOwnAgent(request, person)));
+  const mayApprove = may !== null && may.approve.length > 0;
   // What was open may have become pointless meanwhile.
   useEffect(() => {
     if (!isPending) setOpen((before) => (before === 'step-up' ? null : before));
@@ -176,24 +170,22 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
       <Button look="quiet" icon="back" onClick={backToList}>
         All requests
       </Button>
-      {mayStepUp && (
+      {may?.step_up === true && (
         <Button look="primary" icon="reauth" onClick={() => setOpen('step-up')}>
           Step up
         </Button>
       )}
-      {isAsked && (
+      {mayApprove && (
         <ButtonLink href={`/approvals/${request.request_id}`} icon="inbox" look="primary">
           Decide
         </ButtonLink>
       )}
-      {mayRejectAlone && !isAsked && (
+      {may?.reject === true && !mayApprove && (
         <ButtonLink href={`/approvals/${request.request_id}#reject`} icon="deny">
           Reject…
         </ButtonLink>
       )}
-      {mayReport && (isGranted || request.status === 'expired') && (
-        <Button onClick={() => setOpen('outcome')}>Report the outcome</Button>
-      )}
+      {may?.report === true && <Button onClick={() => setOpen('outcome')}>Report the outcome</Button>}
       <ButtonLink href={`/playground?request=${request.request_id}`} icon="try">
         Try in the playground
       </ButtonLink>

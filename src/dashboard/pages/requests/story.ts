@@ -1,5 +1,5 @@
-// How a request stands into what happened to it, in order, and into who could do something about it. INVARIANT: only what
-// the service has said is told; a time that it has not said is left out.
+// A request into what happened to it, in order. INVARIANT: only what the service has said is told; a time that it has not
+// said is left out.
 
 import type { Operations } from '../../api/types.ts';
 
@@ -18,10 +18,15 @@ export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEv
   const { created_at, decided_at, expires_at, status, approvals } = request;
   const plain = { by: null, comment: null } as const;
   const asked: StoryEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked' };
-  const words = approvals.map(
-    ({ by, group, is_approved, comment, at }): StoryEvent => ({
-      ...{ kind: is_approved ? 'approved' : 'rejected', at, by, comment },
-      text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`,
+  const votes = approvals.map(
+    ({ by, group, is_approved, comment, at, fell_away: why }): StoryEvent => ({
+      kind: is_approved ? 'approved' : 'rejected',
+      at,
+      by,
+      comment,
+      text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}${
+        why === null ? '' : `, which counts no more: ${personWords(by)} ${why}`
+      }`,
     }),
   );
   const isOver = Date.parse(expires_at) <= nowMs;
@@ -29,7 +34,7 @@ export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEv
   const ends: StoryEvent = isOver
     ? { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' }
     : { ...plain, kind: 'ends', at: expires_at, text: 'The grant ends' };
-  const before = [asked, ...words];
+  const before = [asked, ...votes];
   switch (status) {
     case 'pending':
       return [...before, { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' }];
@@ -56,34 +61,6 @@ export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEv
         { ...plain, kind: 'used', at: null, text: 'What became of it was reported' },
       ];
   }
-}
-
-interface Caller {
-  readonly id: string;
-  readonly email: string;
-  readonly groups: readonly string[];
-}
-
-/** Whether the agent is theirs: it names its control owner by address or id. */
-export function isOwnAgent({ agent }: Pick<RequestDetail, 'agent'>, { id, email }: Caller): boolean {
-  const { control_owner: owner } = agent;
-  return typeof owner === 'string' && (owner === id || owner.toLowerCase() === email.toLowerCase());
-}
-
-/** Whether the request waits for a step-up that is this person's to give. */
-export function isStepUpOf(
-  request: Pick<RequestDetail, 'agent' | 'status' | 'requires'>,
-  caller: Caller,
-): boolean {
-  return request.status === 'pending' && request.requires?.step_up === true && isOwnAgent(request, caller);
-}
-
-/** Groups that are asked, to which the person belongs. */
-export function groupsToAnswerFor(
-  { requires }: Pick<RequestDetail, 'requires'>,
-  { groups }: Caller,
-): readonly string[] {
-  return (requires?.approvals ?? []).map(({ group }) => group).filter((group) => groups.includes(group));
 }
 
 /** "ben@example.com (b3f1…)" without the id. */

@@ -2,16 +2,16 @@
 
 import { type Decision, defaultValidForSeconds } from '../model/decision.ts';
 
-export const refusalHeldSeconds = 5 * 60;
+export const refusalValidSeconds = 5 * 60;
 export const stepUpSeconds = 15 * 60;
 const defaultApprovalSeconds = 24 * 60 * 60;
 
-export function heldSeconds(decision: Decision): number {
+export function validSeconds(decision: Decision): number {
   switch (decision.outcome) {
     case 'ALLOW':
       return decision.validForSeconds ?? defaultValidForSeconds;
     case 'DENY':
-      return refusalHeldSeconds;
+      return refusalValidSeconds;
     case 'ESCALATE':
       return approvalSeconds(decision);
     case 'REAUTH_REQUIRED':

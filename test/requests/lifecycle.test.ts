@@ -1,16 +1,16 @@
-// The table of a request's life, cell by cell, against the words of its rules.
+// The table of a request's lifecycle, cell by cell, against the words of its rules.
 
 import { describe, expect, test } from 'vitest';
 import { outcomes } from '../../src/model/decision.ts';
-import { life, lifeEvents, nextStatus, statusAt } from '../../src/requests/life.ts';
+import { lifecycle, lifecycleEvents, nextStatus, statusAt } from '../../src/requests/lifecycle.ts';
 import { type RequestStatus, requestStatuses } from '../../src/store/records.ts';
 
 const grants: readonly RequestStatus[] = ['auto_approved', 'approved'];
 const ended: readonly RequestStatus[] = ['rejected', 'expired', 'consumed'];
 
 test('names every state and every event', () => {
-  expect(Object.keys(life).toSorted()).toEqual([...requestStatuses].toSorted());
-  for (const row of Object.values(life)) expect(row).toHaveLength(lifeEvents.length);
+  expect(Object.keys(lifecycle).toSorted()).toEqual([...requestStatuses].toSorted());
+  for (const row of Object.values(lifecycle)) expect(row).toHaveLength(lifecycleEvents.length);
 });
 
 describe.each(requestStatuses)('%s', (status) => {
@@ -40,7 +40,7 @@ describe.each(requestStatuses)('%s', (status) => {
   });
 
   test('is never granted once it is over', () => {
-    for (const event of lifeEvents) {
+    for (const event of lifecycleEvents) {
       for (const outcome of outcomes) {
         const next = nextStatus(status, event, outcome);
         if (ended.includes(status)) expect(next).toBeNull();

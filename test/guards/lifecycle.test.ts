@@ -2,7 +2,7 @@
 // there fails here.
 
 import { expect, test } from 'vitest';
-import { nextStatus } from '../../src/requests/life.ts';
+import { nextStatus } from '../../src/requests/lifecycle.ts';
 import { requestStatuses } from '../../src/store/records.ts';
 
 // A decision on the way from `pending` by an approval or a step-up: what the policies say then, and how it stands.

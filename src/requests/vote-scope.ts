@@ -1,4 +1,4 @@
-// To what an approval is bound, and which rules a number of them satisfies. INVARIANT: an approval counts for the
+// The scope of a vote: the request and the rules for which it was given, and which rules a number of them satisfies. INVARIANT: an approval counts for the
 // request whose digest it carries, for the rules that it names with their conditions as they were, and for no others;
 // a person counts once.
 
@@ -8,19 +8,21 @@ import type { JsonObject } from '../model/json.ts';
 import { canonicalJson } from '../store/canonical-json.ts';
 
 /** A rule as it was when somebody approved. */
-export interface BoundRule {
+export interface ApprovedRule {
   readonly id: string;
   readonly group: string;
   /** SHA-256 of the condition's text. */
   readonly condition: string;
 }
 
-export interface BoundWord {
+export interface ScopedVote {
   readonly isApproved: boolean;
   readonly person: string;
   readonly email: string;
   readonly digest: string;
-  readonly rules: readonly BoundRule[];
+  readonly rules: readonly ApprovedRule[];
+  /** Why it counts no more; null where it does. */
+  readonly fellAway: string | null;
 }
 
 /** SHA-256, in hexadecimal, over the canonical text of who wants to do what; secrets are digests already. */
@@ -36,32 +38,33 @@ export function requestDigest({
   return hash('sha256', canonicalJson({ agent, action, payload }));
 }
 
-export function bind({ rule: id, group, conditionDigest: condition }: ApprovalRule): BoundRule {
+export function approvedRule({ rule: id, group, conditionDigest: condition }: ApprovalRule): ApprovedRule {
   return { id, group, condition };
 }
 
-/** Whether a word was given for the rule as it is today. */
-export function isFor({ rules }: Pick<BoundWord, 'rules'>, rule: ApprovalRule): boolean {
-  const { id, group, condition } = bind(rule);
-  return rules.some((bound) => bound.id === id && bound.group === group && bound.condition === condition);
+/** Whether a vote was given for the rule as it is today. */
+export function isFor({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule): boolean {
+  const { id, group, condition } = approvedRule(rule);
+  return rules.some((one) => one.id === id && one.group === group && one.condition === condition);
 }
 
 export interface Approved {
-  readonly words: readonly BoundWord[];
+  readonly votes: readonly ScopedVote[];
   /** Of the request that is decided. */
   readonly digest: string;
   /** Whether a person is the control owner of the request's agent. */
   readonly isOwner: (person: { readonly id: string; readonly email: string }) => boolean;
 }
 
-/** How many people have approved for the rule as it is today: each by their last word. */
-export function approvalsOf(rule: ApprovalRule, { words, digest, isOwner }: Approved): number {
-  const last = new Map(words.filter((word) => word.isApproved).map((word) => [word.person, word]));
+/** How many people have approved for the rule as it is today: each by their last vote, where that counts. */
+export function approvalsOf(rule: ApprovalRule, { votes, digest, isOwner }: Approved): number {
+  const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
   return [...last.values()].filter(
-    (word) =>
-      word.digest === digest &&
-      isFor(word, rule) &&
-      !(rule.needs > 1 && isOwner({ id: word.person, email: word.email })),
+    (vote) =>
+      vote.fellAway === null &&
+      vote.digest === digest &&
+      isFor(vote, rule) &&
+      !(rule.needs > 1 && isOwner({ id: vote.person, email: vote.email })),
   ).length;
 }
 

@@ -1,24 +1,26 @@
-// The word of whoever is asked: approve or reject, with a comment, for one of their groups. INVARIANT: a word is sent only
-// by a press of its own, after it was chosen, and what was written stays until it is taken.
+// The decision of whoever is asked: approve or reject, with a comment, for one of their groups. What the person may do, the
+// service says. INVARIANT: a vote is sent only by a press of its own, after it was chosen, and what was written stays until
+// it is taken.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import { useGrant, usePerson } from '../../api/session.tsx';
+import { usePerson } from '../../api/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useSending } from '../../parts/form.ts';
 import { ProblemNote } from '../../parts/note.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainText } from '../../parts/plain-text.tsx';
 import { tellDone } from '../../shell/toast.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
-import { groupsToAnswerFor, isOwnAgent, isStepUpOf, type RequestDetail } from '../requests/story.ts';
-import { useDraft, type WordKind } from './draft.ts';
+import { personWords, type RequestDetail } from '../requests/story.ts';
+import { useDraft, type VoteKind } from './draft.ts';
 
-interface WordPanelProps {
+interface VotePanelProps {
   readonly request: RequestDetail;
-  /** A word that was asked for by a key; each time another object. */
-  readonly asked: { readonly word: WordKind } | null;
+  /** A vote that was asked for by a key; each time another object. */
+  readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
   readonly onSent: () => void;
   readonly isSteppingUp: boolean;
@@ -27,33 +29,32 @@ interface WordPanelProps {
 
 const commentLengthMax = 2_000;
 
-export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStepUp }: WordPanelProps) {
+export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStepUp }: VotePanelProps) {
   const { request_id: id, status } = request;
   const person = usePerson();
   const [draft, change] = useDraft({ requestId: id, personId: person.id });
   const comment = useRef<HTMLTextAreaElement>(null);
   const { isBusy, problem, run, clear } = useSending();
-  const may = useWords(request);
-  const mayStepUp = useGrant('agents.step-up') !== 'no' && isStepUpOf(request, person);
-  const { word, groups } = chosen(may, draft.word);
-  const choose = (next: WordKind | null): void => {
+  const may = request.may ?? nothing;
+  const { vote, groups } = chosen(may, draft.vote);
+  const choose = (next: VoteKind | null): void => {
     clear();
-    change({ word: next });
+    change({ vote: next });
   };
   useLayoutEffect(() => {
-    if (asked !== null && may[asked.word]) choose(asked.word);
+    if (asked !== null && isOpen(may, asked.vote)) choose(asked.vote);
   }, [asked]);
   // Before the next key comes: what is typed at once is meant for the comment.
   useLayoutEffect(() => {
-    if (word !== null) comment.current?.focus();
-  }, [word, asked]);
+    if (vote !== null) comment.current?.focus();
+  }, [vote, asked]);
 
   const send = (): Promise<void> =>
     run(async () => {
-      if (word === null) return;
+      if (vote === null) return;
       const group = groups.length > 1 ? { group: draft.group } : {};
       const options = { params: { id }, body: { comment: draft.comment.trim(), ...group } };
-      const after = await (word === 'approve'
+      const after = await (vote === 'approve'
         ? call('approveRequest', options)
         : call('rejectRequest', options)
       ).catch((error: unknown) => {
@@ -62,7 +63,7 @@ export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStep
         throw error;
       });
       change(null);
-      tellDone(doneWords(word, after.status));
+      tellDone(doneText(vote, after.status));
       onSent();
     });
 
@@ -75,9 +76,9 @@ export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStep
     );
   }
   return (
-    <Section title="Your word">
+    <Section title="Your decision">
       <Asked request={request} />
-      {mayStepUp && (
+      {may.step_up && (
         <div>
           <Button look="primary" icon="reauth" onClick={() => onStepUp(true)}>
             Step up
@@ -85,10 +86,10 @@ export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStep
         </div>
       )}
       {isSteppingUp && <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={onSent} />}
-      {!may.approve && !mayStepUp && <p>{may.why}</p>}
-      {word === null ? (
-        <div class="approval-words">
-          {may.approve && (
+      {may.why !== null && !may.step_up && <p>{may.why}</p>}
+      {vote === null ? (
+        <div class="approval-votes">
+          {may.approve.length > 0 && (
             <Button look="primary" icon="allow" onClick={() => choose('approve')}>
               Approve…
             </Button>
@@ -116,13 +117,13 @@ export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStep
             <GroupChoice groups={groups} value={draft.group} onChange={(group) => change({ group })} />
           )}
           <Field
-            label={word === 'approve' ? 'Why you approve' : 'Why you reject'}
-            help="It stands in the record under your name."
-            isOptional={word === 'approve'}
+            label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
+            help="The record keeps it under your name."
+            isOptional={vote === 'approve'}
           >
             <textarea
               ref={comment}
-              required={word === 'reject'}
+              required={vote === 'reject'}
               maxLength={commentLengthMax}
               value={draft.comment}
               onInput={({ currentTarget }) => change({ comment: currentTarget.value })}
@@ -131,11 +132,11 @@ export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStep
           <div class="form-actions">
             <Button
               type="submit"
-              look={word === 'approve' ? 'primary' : 'danger'}
-              icon={word === 'approve' ? 'allow' : 'deny'}
+              look={vote === 'approve' ? 'primary' : 'danger'}
+              icon={vote === 'approve' ? 'allow' : 'deny'}
               isBusy={isBusy}
             >
-              {word === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject for good'}
+              {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject for good'}
             </Button>
             <Button look="quiet" onClick={() => choose(null)}>
               Cancel
@@ -147,46 +148,31 @@ export function WordPanel({ request, asked, reload, onSent, isSteppingUp, onStep
   );
 }
 
-interface Words {
-  readonly approve: boolean;
-  readonly reject: boolean;
-  /** Groups for which an approval can be given. */
-  readonly groups: readonly string[];
-  /** Why it cannot be approved. */
-  readonly why: string;
+type May = NonNullable<RequestDetail['may']>;
+
+const nothing: May = { approve: [], reject: false, step_up: false, report: false, why: null };
+
+function isOpen(may: May, vote: VoteKind): boolean {
+  return vote === 'approve' ? may.approve.length > 0 : may.reject;
 }
 
-/** What the person can say; the service has the last word on it. */
-function useWords(request: RequestDetail): Words {
-  const person = usePerson();
-  const mayApprove = useGrant('requests.approve') !== 'no';
-  const reject = useGrant('requests.reject');
-  const groups = mayApprove ? groupsToAnswerFor(request, person) : [];
-  const hasApproved = request.approvals.some(
-    ({ is_approved, by }) => is_approved && by.includes(`(${person.id})`),
-  );
-  const isOfAll = reject === 'yes' || isOwnAgent(request, person);
-  const open = hasApproved ? [] : groups;
-  return {
-    approve: open.length > 0,
-    reject: reject !== 'no' && (isOfAll || groups.length > 0),
-    groups: open,
-    why: hasApproved ? 'You have approved this; others are waited for.' : 'None of your groups is asked.',
-  };
+function chosen(may: May, vote: VoteKind | null): { vote: VoteKind | null; groups: readonly string[] } {
+  if (vote === null || !isOpen(may, vote)) return { vote: null, groups: [] };
+  return { vote, groups: vote === 'approve' ? may.approve : [] };
 }
 
-function chosen(may: Words, word: WordKind | null): { word: WordKind | null; groups: readonly string[] } {
-  if (word === null || !may[word]) return { word: null, groups: [] };
-  return { word, groups: word === 'approve' ? may.groups : [] };
-}
-
-function Asked({ request: { requires } }: Pick<WordPanelProps, 'request'>) {
+function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
   return (
     <ul class="approval-asked">
       {requires?.step_up === true && <li>First a step-up by the control owner of the agent</li>}
       {requires?.approvals.map(({ group, needs, given }) => (
         <li key={group}>
           <strong>{group}</strong>: {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
+        </li>
+      ))}
+      {requires?.fell_away.map(({ by, group, why }) => (
+        <li key={`${by} ${group}`}>
+          An approval counts no more: <PlainText text={`${personWords(by)} ${why}`} isShort />
         </li>
       ))}
     </ul>
@@ -224,8 +210,8 @@ function forGroup(groups: readonly string[], group: string): string {
   return named === undefined || named === '' ? '' : ` for ${named}`;
 }
 
-function doneWords(word: WordKind, status: RequestDetail['status']): string {
-  if (word === 'reject') return 'Rejected';
+function doneText(vote: VoteKind, status: RequestDetail['status']): string {
+  if (vote === 'reject') return 'Rejected';
   if (status === 'pending') return 'Approved by you; it waits for others';
   return status === 'rejected'
     ? 'Approved by you, but the policies of now refuse it'

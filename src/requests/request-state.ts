@@ -1,17 +1,17 @@
-// A request's record and all that became of it into how it stands: the decision that counts, people's words, whether
-// the control owner has stepped up. INVARIANT: the record stays as it was made; only what came after it is added.
+// A request's record and all that became of it, folded into its present state: the decision that counts, people's votes,
+// who has stepped up. INVARIANT: the record stays as it was made; only what came after it is added.
 
 import type { Decision } from '../model/decision.ts';
 import type { Satisfied } from '../model/request.ts';
 import type { TracedRule } from '../model/trace.ts';
 import type { CanonicalValue } from '../store/canonical-json.ts';
-import type { RequestEvent, RequestState } from '../store/records.ts';
+import type { LifecycleState, RequestEvent } from '../store/records.ts';
 import type { RequestHistory } from '../store/store.ts';
-import type { BoundRule } from './binding.ts';
 import { type RequestRecord, requestRecord } from './record.ts';
+import type { ApprovedRule } from './vote-scope.ts';
 
 /** A person's approval or rejection. */
-export interface Word {
+export interface Vote {
   readonly isApproved: boolean;
   /** The person's id. */
   readonly person: string;
@@ -25,10 +25,12 @@ export interface Word {
   /** Of the request that was approved. */
   readonly digest: string;
   /** The rules for which it was given; none for a rejection. */
-  readonly rules: readonly BoundRule[];
+  readonly rules: readonly ApprovedRule[];
+  /** Why it counts no more, as words after its giver's name; null where it counts, or nobody has looked yet. */
+  readonly fellAway: string | null;
 }
 
-export interface Standing extends Pick<RequestState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
+export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
   /** As it was decided first. */
   readonly record: RequestRecord;
   /** The latest. */
@@ -37,9 +39,9 @@ export interface Standing extends Pick<RequestState, 'status' | 'decidedAtMs' | 
   readonly policySet: RequestRecord['policySet'];
   /** Requirements of all decisions, the first included: no wait is longer than any of them allows. */
   readonly decisions: readonly Decision[];
-  readonly words: readonly Word[];
+  readonly votes: readonly Vote[];
   /** For this very request. */
-  readonly isSteppedUp: boolean;
+  readonly stepUps: readonly SteppedUp[];
   /** Null while nobody has said. */
   readonly wasExecuted: boolean | null;
   /** Whether it counts in no meter any more, though it was granted. */
@@ -57,33 +59,54 @@ export interface DecidedDetail {
   readonly policySet: RequestRecord['policySet'];
 }
 
-type WordDetail = Omit<Word, 'isApproved' | 'who' | 'atMs'>;
+/** Who has stepped up: the person's id and address. */
+export interface SteppedUp {
+  readonly person: string;
+  readonly email: string;
+}
 
-export function freshStanding(record: RequestRecord): Standing {
+type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'fellAway'>;
+
+export function freshState(record: RequestRecord): RequestState {
   const { decision, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
   return {
-    ...{ record, decision, trace, policySet, status, decidedAtMs, expiresAtMs },
-    ...{ decisions: [decision], words: [], isSteppedUp: false, wasExecuted: null },
-    ...{ isReleased: false, seen: 0 },
+    record,
+    decision,
+    trace,
+    policySet,
+    status,
+    decidedAtMs,
+    expiresAtMs,
+    decisions: [decision],
+    votes: [],
+    stepUps: [],
+    wasExecuted: null,
+    isReleased: false,
+    seen: 0,
   };
 }
 
-export function standingOf({ row, events }: RequestHistory): Standing {
-  const first = freshStanding(requestRecord(row));
-  return events.reduce(withEvent, { ...first, ...row });
+export function requestStateOf({ row, events }: RequestHistory): RequestState {
+  const { status, decidedAtMs, expiresAtMs } = row;
+  return withEvents({ ...freshState(requestRecord(row)), status, decidedAtMs, expiresAtMs }, events);
 }
 
-function withEvent(standing: Standing, event: RequestEvent): Standing {
-  const base = { ...standing, ...event.state, seen: standing.seen + 1 };
+/** The state after more has become of the request. */
+export function withEvents(state: RequestState, events: readonly RequestChanged[]): RequestState {
+  return events.reduce(withEvent, state);
+}
+
+function withEvent(state: RequestState, event: RequestChanged): RequestState {
+  const base = { ...state, ...event.state, seen: state.seen + 1 };
   switch (event.what) {
     case 'approved':
     case 'rejected':
-      return { ...base, words: [...standing.words, wordOf(event)] };
+      return { ...base, votes: [...state.votes, voteOf(event)] };
     case 'stepped-up':
-      return { ...base, isSteppedUp: true };
+      return { ...base, stepUps: [...state.stepUps, detailOf<SteppedUp>(event)] };
     case 'decided': {
       const { decision, trace, policySet } = detailOf<DecidedDetail>(event);
-      return { ...base, decision, trace, policySet, decisions: [...standing.decisions, decision] };
+      return { ...base, decision, trace, policySet, decisions: [...state.decisions, decision] };
     }
     case 'consumed':
       return { ...base, wasExecuted: detailOf<ConsumedDetail>(event).executed };
@@ -98,32 +121,34 @@ export interface ConsumedDetail {
   readonly executed: boolean;
 }
 
-function wordOf(event: RequestEvent): Word {
+function voteOf(event: RequestChanged): Vote {
   const { what, who, atMs } = event;
-  return { ...detailOf<WordDetail>(event), isApproved: what === 'approved', who, atMs };
+  return { ...detailOf<VoteDetail>(event), isApproved: what === 'approved', who, atMs, fellAway: null };
 }
 
 /** Of an event of this part's own making. */
-function detailOf<T>({ detail }: RequestEvent): T {
+function detailOf<T>({ detail }: RequestChanged): T {
   return detail as T;
 }
 
-type Change = Omit<RequestEvent, 'requestId'>;
+/** Something that becomes of a request; of which one, is known. */
+export type RequestChanged = Omit<RequestEvent, 'requestId'>;
 
 /** Something that becomes of a request, as a record; `detail` is plain data. */
 export function eventOf(
   what: RequestEvent['what'],
-  event: Omit<Change, 'what' | 'detail'>,
+  event: Omit<RequestChanged, 'what' | 'detail'>,
   detail: object,
-): Change {
+): RequestChanged {
   // What JSON leaves out is left out here, so that the canonical text can be made.
   return { ...event, what, detail: JSON.parse(JSON.stringify(detail)) as CanonicalValue };
 }
 
-export function wordEvent({ isApproved, who, atMs, ...detail }: Word, state: RequestState): Change {
-  return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies WordDetail);
+export function voteEvent(vote: Vote, state: LifecycleState): RequestChanged {
+  const { isApproved, who, atMs, fellAway: _, ...detail } = vote;
+  return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies VoteDetail);
 }
 
-export function stateOf({ status, decidedAtMs, expiresAtMs }: Standing): RequestState {
+export function lifecycleOf({ status, decidedAtMs, expiresAtMs }: RequestState): LifecycleState {
   return { status, decidedAtMs, expiresAtMs };
 }

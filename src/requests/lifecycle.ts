@@ -1,18 +1,18 @@
-// THE LIFE OF A REQUEST, as one table: how it stands, what can happen to it, and how it stands then. INVARIANT: what the
-// table refuses does not happen, whoever asks for it, and nothing leads from the policies' or people's last word back.
+// THE LIFECYCLE OF A REQUEST, as one table: its status, what can happen to it, and its status then. INVARIANT: what the
+// table refuses does not happen, whoever asks for it, and nothing leads back from a final decision of policies or people.
 
 import type { Outcome } from '../model/decision.ts';
-import type { RequestState, RequestStatus } from '../store/records.ts';
+import type { LifecycleState, RequestStatus } from '../store/records.ts';
 
-/** `deadline` is the end of a wait or a grant; `outcome` the word that a grant was used, or will not be. */
-export const lifeEvents = ['approve', 'reject', 'step-up', 'deadline', 'outcome'] as const;
-export type LifeEvent = (typeof lifeEvents)[number];
+/** `deadline` is the end of a wait or a grant; `outcome` the report that a grant was used, or will not be. */
+export const lifecycleEvents = ['approve', 'reject', 'step-up', 'deadline', 'outcome'] as const;
+export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
 /** `decided`: as the policies decide now that what they asked for is there; until it is, the request waits on. */
 type Next = RequestStatus | 'decided' | 'refused';
 
 // biome-ignore format: a table
-export const life = {
+export const lifecycle = {
   //               approve     reject      step-up     deadline    outcome
   pending:       ['decided',  'rejected', 'decided',  'expired',  'refused'],
   auto_approved: ['refused',  'refused',  'refused',  'expired',  'consumed'],
@@ -29,13 +29,13 @@ const statusOf = {
   REAUTH_REQUIRED: 'pending',
 } as const satisfies Readonly<Record<Outcome, RequestStatus>>;
 
-/** How a request stands after an event; null where it cannot happen. `decided` is null while something is missing. */
+/** The status of a request after an event; null where it cannot happen. `decided` is null while something is missing. */
 export function nextStatus(
   status: RequestStatus,
-  event: LifeEvent,
+  event: LifecycleEvent,
   decided: Outcome | null = null,
 ): RequestStatus | null {
-  const next: Next = life[status][lifeEvents.indexOf(event)] ?? 'refused';
+  const next: Next = lifecycle[status][lifecycleEvents.indexOf(event)] ?? 'refused';
   switch (next) {
     case 'refused':
       return null;
@@ -46,9 +46,9 @@ export function nextStatus(
   }
 }
 
-/** How it stands at a moment: waits and grants end by themselves, what was refused or used stays so. */
+/** Its status at a moment: waits and grants end by themselves, what was refused or used stays so. */
 export function statusAt(
-  { status, expiresAtMs }: Omit<RequestState, 'decidedAtMs'>,
+  { status, expiresAtMs }: Omit<LifecycleState, 'decidedAtMs'>,
   nowMs: number,
 ): RequestStatus {
   return nowMs < expiresAtMs ? status : (nextStatus(status, 'deadline') ?? status);

@@ -7,11 +7,11 @@ import type { JsonObject } from '../../src/model/json.ts';
 import {
   type Approved,
   approvalsOf,
-  type BoundWord,
-  bind,
+  approvedRule,
   isSatisfied,
   requestDigest,
-} from '../../src/requests/binding.ts';
+  type ScopedVote,
+} from '../../src/requests/vote-scope.ts';
 
 const request = {
   agentId: 'agent-1',
@@ -24,13 +24,21 @@ const rule: ApprovalRule = {
   conditionDigest: 'c1',
 };
 
-function word(person: string, change: Partial<BoundWord> = {}): BoundWord {
+function vote(person: string, change: Partial<ScopedVote> = {}): ScopedVote {
   const email = `${person}@example.com`;
-  return { isApproved: true, person, email, digest: requestDigest(request), rules: [bind(rule)], ...change };
+  return {
+    isApproved: true,
+    person,
+    email,
+    digest: requestDigest(request),
+    rules: [approvedRule(rule)],
+    fellAway: null,
+    ...change,
+  };
 }
 
-function approved(words: readonly BoundWord[], change: Partial<Approved> = {}): Approved {
-  return { words, digest: requestDigest(request), isOwner: () => false, ...change };
+function approved(votes: readonly ScopedVote[], change: Partial<Approved> = {}): Approved {
+  return { votes, digest: requestDigest(request), isOwner: () => false, ...change };
 }
 
 describe('the digest', () => {
@@ -61,30 +69,39 @@ describe('the digest', () => {
 
 describe('approvals', () => {
   test('of two people satisfy a rule that needs two', () => {
-    expect(isSatisfied(rule, approved([word('ann')]))).toBe(false);
-    expect(isSatisfied(rule, approved([word('ann'), word('ben')]))).toBe(true);
+    expect(isSatisfied(rule, approved([vote('ann')]))).toBe(false);
+    expect(isSatisfied(rule, approved([vote('ann'), vote('ben')]))).toBe(true);
   });
 
-  test.each<[string, readonly BoundWord[]]>([
-    ['the same person twice', [word('ann'), word('ann')]],
+  test.each<[string, readonly ScopedVote[]]>([
+    ['the same person twice', [vote('ann'), vote('ann')]],
     [
       'of another request',
-      [word('ann'), word('ben', { digest: requestDigest({ ...request, agentId: 'b' }) })],
+      [vote('ann'), vote('ben', { digest: requestDigest({ ...request, agentId: 'b' }) })],
     ],
-    ['for another rule', [word('ann'), word('ben', { rules: [{ ...bind(rule), id: 'payments/small' }] })]],
-    ['for another group', [word('ann'), word('ben', { rules: [{ ...bind(rule), group: 'security' }] })]],
-    ['for another condition', [word('ann'), word('ben', { rules: [{ ...bind(rule), condition: 'c2' }] })]],
-    ['a rejection', [word('ann'), word('ben', { isApproved: false })]],
-    ['a later one for another group', [word('ann'), word('ben'), word('ben', { rules: [] })]],
-  ])('%s do not', (_, words) => {
-    expect(approvalsOf(rule, approved(words))).toBe(1);
-    expect(isSatisfied(rule, approved(words))).toBe(false);
+    [
+      'for another rule',
+      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule), id: 'payments/small' }] })],
+    ],
+    [
+      'for another group',
+      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule), group: 'security' }] })],
+    ],
+    [
+      'for another condition',
+      [vote('ann'), vote('ben', { rules: [{ ...approvedRule(rule), condition: 'c2' }] })],
+    ],
+    ['a rejection', [vote('ann'), vote('ben', { isApproved: false })]],
+    ['a later one for another group', [vote('ann'), vote('ben'), vote('ben', { rules: [] })]],
+  ])('%s do not', (_, votes) => {
+    expect(approvalsOf(rule, approved(votes))).toBe(1);
+    expect(isSatisfied(rule, approved(votes))).toBe(false);
   });
 
   test('of the control owner count only where one person is enough', () => {
     const isOwner: Approved['isOwner'] = ({ id }) => id === 'ann';
-    const words = [word('ann'), word('ben')];
-    expect(approvalsOf(rule, approved(words, { isOwner }))).toBe(1);
-    expect(approvalsOf({ ...rule, needs: 1 }, approved(words, { isOwner }))).toBe(2);
+    const votes = [vote('ann'), vote('ben')];
+    expect(approvalsOf(rule, approved(votes, { isOwner }))).toBe(1);
+    expect(approvalsOf({ ...rule, needs: 1 }, approved(votes, { isOwner }))).toBe(2);
   });
 });

@@ -1,0 +1,42 @@
+// Switches and people for tests of the request path that are about neither: no switch is on, and everybody is active and
+// approves for whichever group is asked.
+
+import type { FindPeople, PersonNow } from '../../src/requests/approvals/people-now.ts';
+import type { Caller, Rights } from '../../src/requests/approvals/rights.ts';
+import type { SwitchesNow } from '../../src/requests/switches-now.ts';
+
+const none = { generation: 0, stopping: () => null };
+
+const noSwitches: SwitchesNow = { seen: () => none, lookAgain: async () => none };
+
+/** As approvers of these groups. */
+function everybodyOf(approvesFor: readonly string[]): FindPeople {
+  const person = (id: string): PersonNow => ({
+    id,
+    seen: { kind: 'person', id, version: 0 },
+    isActive: true,
+    isApprover: true,
+    approvesFor,
+  });
+  return async (ids) => new Map(ids.map((id) => [id, person(id)]));
+}
+
+const nothing: Rights = { all: false, own: false, groups: [] };
+
+/** An approver of these groups, who sees and reports everything. */
+export function approverOf(groups: readonly string[], { id = 'p1', email = 'ann@example.com' } = {}): Caller {
+  const asked: Rights = { ...nothing, groups };
+  const everything: Rights = { ...nothing, all: true };
+  return {
+    id,
+    email,
+    who: `${email} (${id})`,
+    view: everything,
+    approve: asked,
+    reject: asked,
+    stepUp: { ...nothing, own: true },
+    report: everything,
+  };
+}
+
+export const bystanders = { switches: noSwitches, findPeople: everybodyOf(['finance', 'owner', 'security']) };
