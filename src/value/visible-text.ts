@@ -4,7 +4,7 @@
  */
 
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-const unseenInLines = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u;
+const controls = /(?!\n)\p{Cc}/u;
 
 /** Joiners that are seen by what they do: within emoji, and in scripts whose letters join. */
 const joiners = new RegExp(
@@ -25,11 +25,12 @@ export function nameProblem(text: string, lengthMax: number): string | null {
   return unseen.test(text.replaceAll(joiners, '')) ? 'must not hold control or invisible characters' : null;
 }
 
-/** The same for a text of several lines. */
+/**
+ * The same for what somebody writes in lines of their own, such as a reason: it names nobody, and whoever shows it makes what is
+ * not seen visible.
+ */
 export function textProblem(text: string, lengthMax: number): string | null {
   if (text.trim() === '') return 'must not be empty';
   if (text.length > lengthMax) return `must have at most ${lengthMax} characters`;
-  return unseenInLines.test(text.replaceAll(joiners, ''))
-    ? 'must not hold control or invisible characters'
-    : null;
+  return controls.test(text) ? 'must not hold control characters' : null;
 }
