@@ -5,10 +5,6 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { rotateKey, setSigning } from '../../src/agents/registry.ts';
-import type { AuthorizeInput, AuthorizeResult } from '../../src/requests/authorize.ts';
-import { type AuthorizeCall, createAuthorizeHandler } from '../../src/server/authorize-handler.ts';
-import { createFairShares } from '../../src/server/fair-shares.ts';
-import type { Identity } from '../../src/server/identify.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
