@@ -2,10 +2,9 @@
 
 import { link } from '../src/emit/link.ts';
 import { percentile } from '../src/measure/figure.ts';
-import { plan } from '../src/program/plan.ts';
-import { policySet } from './policy-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
+import { programOf } from './writ.ts';
 
 export interface TriedFigures {
   readonly policies: number;
@@ -15,7 +14,7 @@ export interface TriedFigures {
 
 export function measureTried(policies: number): TriedFigures {
   const workload = createWorkload('wild', policies);
-  const engine = link(plan(policySet(workload)));
+  const engine = link(programOf(workload));
   const counts = workload.requests.map((request) => engine.tried(toFacts(request)).length);
   return {
     policies,

@@ -1,10 +1,13 @@
 // Writ itself, from policy text to the function that decides.
 
-import { createFunctionCache, type Linked, link, type Realisation } from '../src/emit/link.ts';
-import { type Compiled, compile } from '../src/pipeline.ts';
+import { createFunctionCache } from '../src/emit/cache.ts';
+import { type Linked, link, type Realisation } from '../src/emit/link.ts';
+import { type Compiled, compile, sha256 } from '../src/pipeline.ts';
+import { pack } from '../src/program/incremental.ts';
 import { plan } from '../src/program/plan.ts';
+import { type OpenProgram, unpack } from '../src/program/unpack.ts';
 import { type Engine, type Prepared, unlimited } from './engine.ts';
-import { policySet } from './policy-model.ts';
+import { type ModelWorkload, policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import type { Workload } from './workloads.ts';
 
@@ -35,5 +38,10 @@ const policiesFromTextMax = 100;
 
 export function engineOf(workload: Workload, realisation: Realisation = 'by size'): Linked {
   const fromText = workload.policies <= policiesFromTextMax ? compileText(workload).program : null;
-  return link(fromText ?? plan(policySet(workload)), createFunctionCache(), realisation);
+  return link(fromText ?? programOf(workload), createFunctionCache(), realisation);
+}
+
+/** From the model, without text. */
+export function programOf(workload: ModelWorkload): OpenProgram {
+  return unpack(pack(plan(policySet(workload), sha256), sha256));
 }

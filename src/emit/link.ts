@@ -9,12 +9,10 @@ import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
-import { pack } from '../program/incremental.ts';
-import type { PackedProgram } from '../program/packed.ts';
-import type { Program, RuleHead } from '../program/program.ts';
+import type { RuleHead } from '../program/program.ts';
 import { createIndex, select } from '../program/select.ts';
 import { sift } from '../program/sift.ts';
-import { type OpenAction, unpack, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
+import { type OpenAction, type OpenProgram, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import type { Decider, State, Stretch } from './decide.ts';
 import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
@@ -29,8 +27,6 @@ import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
-
-export { createFunctionCache, type FunctionCache };
 
 export interface Linked {
   /** Whole decision: gate, payload check, rules, combining. */
@@ -84,18 +80,17 @@ const tracersMax = 1_024;
  * when it is first tried. Functions come from the cache where it holds them.
  */
 export function link(
-  program: PackedProgram | Program,
+  program: OpenProgram,
   cache: FunctionCache = createFunctionCache(),
   realisation: Realisation = 'by size',
   limits: OwnTextLimits = ownTextLimits,
 ): Linked {
-  const opened = unpack('texts' in program ? program : pack(program));
-  const session = cache.begin(opened);
+  const session = cache.begin(program);
   const shapes = new Map<Shape, PayloadGate>();
-  const makeOwn = (action: string): KeyedCode | null => promotedCode(opened.open(action)!, ctx);
+  const makeOwn = (action: string): KeyedCode | null => promotedCode(program.open(action)!, ctx);
   const ownTexts = realisation === 'by size' ? createOwnTexts(makeOwn, limits) : null;
   const ctx: LinkContext = {
-    program: opened,
+    program,
     session,
     realisation,
     textSets: createTextSets(),
@@ -112,7 +107,7 @@ export function link(
     const known = units.get(action);
     if (known !== undefined) return known;
     if (undeclared.has(action)) return null;
-    const declared = opened.open(action);
+    const declared = program.open(action);
     if (declared === null) {
       if (undeclared.size >= undeclaredMax) undeclared.clear();
       if (action.length <= quotedKeyLengthMax) undeclared.add(action);
@@ -127,15 +122,15 @@ export function link(
     const known = tracers.get(action);
     if (known !== undefined) return known;
     if (tracers.size >= tracersMax) tracers.clear();
-    const tracer = createTracer(wholeAction(opened.open(action)!), shareText(session));
+    const tracer = createTracer(wholeAction(program.open(action)!), shareText(session));
     tracers.set(action, tracer);
     return tracer;
   };
 
   function* prepare(): Generator<void> {
-    for (const action of opened.indexed()) {
+    for (const action of program.indexed()) {
       yield* unitOf(action)?.layOut?.() ?? [];
-      const whole = yield* wholeActionInSteps(opened.open(action)!);
+      const whole = yield* wholeActionInSteps(program.open(action)!);
       tracers.set(action, yield* createTracerInSteps(whole, shareText(session)));
     }
   }
@@ -172,7 +167,7 @@ export function link(
     tried: (facts) => {
       const unit = unitOf(facts.action);
       if (unit === null || unit.gate.issues(facts.payload).length > 0) return [];
-      const declared = opened.open(facts.action)!;
+      const declared = program.open(facts.action)!;
       return unit.decider.tried(facts).map((place) => declared.head(place).id);
     },
     entries: (facts) => {
@@ -186,10 +181,10 @@ export function link(
       const issues = payloadIssues(withoutSecretTypes(unit.gate.shape), facts.payload);
       return issues.length > 0 ? null : unit.enter(facts);
     },
-    meters: opened.meters,
+    meters: program.meters,
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
     source: (action) => {
-      const declared = opened.open(action);
+      const declared = program.open(action);
       return declared === null ? null : sourceOf(declared, ctx);
     },
     code: (action) => unitOf(action)?.code ?? null,

@@ -5,8 +5,11 @@ import { link } from '../emit/link.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Effect } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
+import { sha256 } from '../pipeline.ts';
 import { explainAnchor } from '../program/explain-anchor.ts';
+import { pack } from '../program/incremental.ts';
 import type { ActionProgram, PlannedRule, Program } from '../program/program.ts';
+import { unpack } from '../program/unpack.ts';
 import { timeFastest } from './clock.ts';
 import { percentile } from './figure.ts';
 
@@ -155,7 +158,7 @@ function deciding(
       return [name, { ...action, rules: action.rules.filter(isKept) }];
     }),
   );
-  const engine = link({ ...program, actions });
+  const engine = link(unpack(pack({ ...program, actions }, sha256)));
   return () => {
     for (const facts of requests) engine.decideChecked(facts);
   };

@@ -6,7 +6,7 @@ import type { MeterDefinition } from '../model/metering.ts';
 import type { ActionBlock, Block } from './blocks.ts';
 import { ByteWriter } from './bytes.ts';
 import { alignment } from './pack.ts';
-import { hashText, type PackedBlocks, type PackedProgram, type PackedTexts } from './packed.ts';
+import type { PackedBlocks, PackedProgram, PackedTexts } from './packed.ts';
 
 /** The blocks of one program, each by name. */
 export interface Parts {
@@ -113,7 +113,6 @@ function toBlocks(blocks: ReadonlyMap<string, Block>, numbering: Numbering): Pac
   const hashes = new Uint8Array(32 * sorted.length);
   for (const [at, [, { hash }]] of sorted.entries()) hashes.set(hash, 32 * at);
   return {
-    slots: slotsOf(sorted.map(([name]) => name)),
     names: Uint32Array.from(sorted, ([name]) => numbering.idOf(name)),
     starts: contents.starts,
     bytes: contents.bytes,
@@ -138,15 +137,4 @@ function joined(
   const bytes = new Uint8Array(end);
   for (const [at, part] of parts.entries()) bytes.set(part, starts[at]);
   return { bytes, starts };
-}
-
-/** Open addressing, at most half full. */
-function slotsOf(names: readonly string[]): Uint32Array {
-  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * names.length + 1)));
-  for (const [at, name] of names.entries()) {
-    let slot = hashText(name) & (slots.length - 1);
-    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
-    slots[slot] = at + 1;
-  }
-  return slots;
 }

@@ -6,8 +6,7 @@
 import type { MeterDefinition } from '../model/metering.ts';
 import { type ByteReader, ByteWriter } from './bytes.ts';
 import { createTextPool, createValueWriter, readValue, type TextPool } from './pack.ts';
-import type { ActionProgram, Condition, PlannedRule, RuleHead } from './program.ts';
-import { sha256 } from './sha256.ts';
+import type { ActionProgram, Condition, Digest, PlannedRule, RuleHead } from './program.ts';
 
 export interface Block {
   readonly content: Uint8Array;
@@ -33,11 +32,11 @@ const effectMask = 0x07;
 const ruleFlags = { isShadow: 0x08, readsRisk: 0x10, isNamedByPolicy: 0x20 } as const;
 
 /** Any plain data as a block. */
-export function packPart(part: unknown): Block {
+export function packPart(part: unknown, digest: Digest): Block {
   const bytes = new ByteWriter();
   const pool = createTextPool();
   createValueWriter(bytes, pool)(part);
-  return finish(bytes, pool);
+  return finish(bytes, pool, digest);
 }
 
 /** The rules of an action, packed, for the next block of the same action; texts keep their numbers. */
@@ -53,14 +52,15 @@ export interface PackedRules {
 const textsGivenUpMax = 1_000;
 
 /** An action as a block. */
-export function packAction(action: ActionProgram): ActionBlock {
-  return packRules(action, null).block;
+export function packAction(action: ActionProgram, digest: Digest): ActionBlock {
+  return packRules(action, null, digest).block;
 }
 
 /** As `packAction`, with the bytes of rules that have been packed before. Then the hash also depends on what these were. */
 export function packRules(
   { shape, rules, lets, lists, hours, meters, metering }: ActionProgram,
   before: PackedRules | null,
+  digest: Digest,
 ): { readonly block: ActionBlock; readonly packed: PackedRules } {
   const isKept = before !== null && before.pool.texts.length <= 2 * before.textsAtFirst + textsGivenUpMax;
   const pool = isKept ? before.pool : createTextPool();
@@ -77,7 +77,7 @@ export function packRules(
     bytes.raw(one);
   }
   const definitions = metering?.entries.map(({ definition }) => definition) ?? [];
-  const block = { ...finish(bytes, pool), rules: rules.length, lists, hours, definitions };
+  const block = { ...finish(bytes, pool, digest), rules: rules.length, lists, hours, definitions };
   const textsAtFirst = isKept ? before.textsAtFirst : pool.texts.length;
   return { block, packed: { pool, textsAtFirst, bytes: packed } };
 }
@@ -186,29 +186,8 @@ function writeHead(rule: PlannedRule, bytes: ByteWriter, write: (value: unknown)
   write(rule.requirement);
 }
 
-function finish(bytes: ByteWriter, pool: TextPool): Block {
+function finish(bytes: ByteWriter, pool: TextPool, digest: Digest): Block {
   const content = bytes.take();
-  for (const text of pool.texts) {
-    const isLong = text.length > longText;
-    bytes.byte(isLong ? 1 : 0);
-    if (isLong) bytes.raw(digestOf(text));
-    else bytes.text(text);
-  }
-  return { content, texts: [...pool.texts], hash: sha256(bytes.take()) };
-}
-
-/** In code units. Longer texts are hashed by their own digest, as forms are such and stand in every block. */
-const longText = 48;
-const digests = new Map<string, Uint8Array>();
-const digestsMax = 4_096;
-
-function digestOf(text: string): Uint8Array {
-  const known = digests.get(text);
-  if (known !== undefined) return known;
-  const bytes = new ByteWriter(text.length);
-  bytes.units(text);
-  const digest = sha256(bytes.take());
-  if (digests.size >= digestsMax) digests.clear();
-  digests.set(text, digest);
-  return digest;
+  for (const text of pool.texts) bytes.text(text);
+  return { content, texts: [...pool.texts], hash: digest(bytes.take()) };
 }

@@ -177,14 +177,6 @@ export class ByteReader {
     return this.units(length);
   }
 
-  /** Whether the code units that stand before `end` are this text. */
-  holds(text: string, end: number): boolean {
-    for (let at = 0; at < text.length; at += 1) {
-      if (this.at >= end || this.integer() !== text.charCodeAt(at)) return false;
-    }
-    return this.at === end;
-  }
-
   /** A view of the next bytes. */
   raw(length: number): Uint8Array {
     const bytes = this.bytes.subarray(this.at, this.at + length);
@@ -196,4 +188,11 @@ export class ByteReader {
   align(multiple: number): void {
     while (this.at % multiple !== 0) this.at += 1;
   }
+}
+
+/** Hexadecimal. */
+export function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
+  return hex;
 }

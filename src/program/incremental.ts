@@ -7,22 +7,23 @@ import type { Action, List, PolicySet, Rule } from '../model/policy.ts';
 import { textsMax } from './anchor.ts';
 import { type Assembly, createAssembly, type Parts } from './assemble.ts';
 import { type ActionBlock, type Block, type PackedRules, packAction, packPart, packRules } from './blocks.ts';
-import { meteringContent } from './meters.ts';
+import { createPlanning, meteringContent, type Planning } from './meters.ts';
 import type { PackedProgram } from './packed.ts';
 import { planAction, planAlone, type RuleAlone, rulesByAction, used } from './plan.ts';
-import type { ActionProgram, Program } from './program.ts';
+import type { ActionProgram, Digest, Program } from './program.ts';
 import { createIndex } from './select.ts';
 
 /** What one set leaves for the next. */
 export interface PlanMemory {
+  readonly digest: Digest;
   readonly actions: Map<string, KnownAction>;
   /** Lists and hours by their declaration. */
   readonly parts: WeakMap<object, Block>;
   readonly assembly: Assembly;
 }
 
-export function createPlanMemory(): PlanMemory {
-  return { actions: new Map(), parts: new WeakMap(), assembly: createAssembly() };
+export function createPlanMemory(digest: Digest): PlanMemory {
+  return { digest, actions: new Map(), parts: new WeakMap(), assembly: createAssembly() };
 }
 
 /** An action's blocks, and everything that they were made from. */
@@ -44,7 +45,7 @@ interface ManyRules {
 
 /** Of a declaration only what planning asks of it has to be as it was. */
 interface Dependency {
-  readonly of: (set: PolicySet) => unknown;
+  readonly of: (planning: Planning) => unknown;
   readonly form: (declaration: unknown) => unknown;
   readonly was: unknown;
 }
@@ -53,7 +54,8 @@ interface Dependency {
 const manyRules = 200;
 
 /** The packed program of a set that the checker has found free of errors. */
-export function planPacked(set: PolicySet, memory: PlanMemory = createPlanMemory()): PackedProgram {
+export function planPacked(set: PolicySet, memory: PlanMemory): PackedProgram {
+  const planning = createPlanning(set, memory.digest);
   const rules = rulesByAction(set.policies);
   const known = new Map(memory.actions);
   memory.actions.clear();
@@ -61,8 +63,13 @@ export function planPacked(set: PolicySet, memory: PlanMemory = createPlanMemory
     const own = rules.get(key) ?? [];
     const before = known.get(key);
     const isAsBefore =
-      before !== undefined && isUnchanged(before, { set, action }) && areSameRules(before.rules, own);
-    memory.actions.set(key, isAsBefore ? before : planKnown({ set, action, rules: own }, before ?? null));
+      before !== undefined && isUnchanged(before, { planning, action }) && areSameRules(before.rules, own);
+    memory.actions.set(
+      key,
+      isAsBefore
+        ? before
+        : planKnown({ planning, action, rules: own, digest: memory.digest }, before ?? null),
+    );
   }
   const actions = [...memory.actions.values()];
   const blocks = actions.map(({ block }) => block);
@@ -81,11 +88,11 @@ export function planPacked(set: PolicySet, memory: PlanMemory = createPlanMemory
 }
 
 /** A program that is there as a whole. */
-export function pack(program: Program): PackedProgram {
-  const memory = createPlanMemory();
-  const blocks = [...program.actions].map(([key, action]) => [key, packAction(action)] as const);
+export function pack(program: Program, digest: Digest): PackedProgram {
+  const memory = createPlanMemory(digest);
+  const blocks = [...program.actions].map(([key, action]) => [key, packAction(action, digest)] as const);
   const indexes = [...program.actions].map(
-    ([key, action]) => [key, packIndex(action, program.lists)] as const,
+    ([key, action]) => [key, packIndex(action, program.lists, digest)] as const,
   );
   const parts: Parts = {
     actions: new Map(blocks),
@@ -98,24 +105,28 @@ export function pack(program: Program): PackedProgram {
 
 /** An action of a set, and the rules that speak of it. */
 interface Now {
-  readonly set: PolicySet;
+  readonly planning: Planning;
   readonly action: Action;
   readonly rules: readonly Rule[];
+  readonly digest: Digest;
 }
 
 function planKnown(now: Now, before: KnownAction | null): KnownAction {
-  const { set, action, rules } = now;
+  const { planning, action, rules, digest } = now;
+  const { set } = planning;
   const many = rules.length < manyRules ? null : aloneOf(now, before);
-  const { program, letIds } = planAction(set, action, rules, (rule) => many?.alone.get(rule) ?? null);
+  const { program, letIds } = planAction(planning, action, rules, (rule) => many?.alone.get(rule) ?? null);
   const read: Dependency[] = [];
-  const depend = ({ of, form }: Omit<Dependency, 'was'>): void => void read.push({ of, form, was: of(set) });
-  for (const name of program.lists) depend({ of: ({ lists }) => lists.get(name), form: listForm });
-  for (const name of program.meters) depend({ of: ({ meters }) => meters.get(name)?.currency, form: itself });
-  depend({ of: (of) => meteringContent(of, action.key, program.meters), form: itself });
-  for (const id of letIds) depend({ of: ({ lets }) => lets.get(id), form: itself });
-  const index = packIndex(program, set.lists);
-  if (many === null) return { action, rules, read, block: packAction(program), index, many: null };
-  const { block, packed } = packRules(program, many.packed);
+  const depend = ({ of, form }: Omit<Dependency, 'was'>): void =>
+    void read.push({ of, form, was: of(planning) });
+  for (const name of program.lists) depend({ of: (now) => now.set.lists.get(name), form: listForm });
+  for (const name of program.meters)
+    depend({ of: (now) => now.set.meters.get(name)?.currency, form: itself });
+  depend({ of: (now) => meteringContent(now, action.key, program.meters), form: itself });
+  for (const id of letIds) depend({ of: (now) => now.set.lets.get(id), form: itself });
+  const index = packIndex(program, set.lists, digest);
+  if (many === null) return { action, rules, read, block: packAction(program, digest), index, many: null };
+  const { block, packed } = packRules(program, many.packed, digest);
   return { action, rules, read, block, index, many: { alone: many.alone, packed } };
 }
 
@@ -128,7 +139,7 @@ function aloneOf(
   const alone = new Map<Rule, RuleAlone | null>();
   for (const rule of now.rules) {
     const planned = known?.alone.get(rule);
-    alone.set(rule, planned === undefined ? planAlone(now.set, now.action, rule) : planned);
+    alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
   }
   return { alone, packed: known?.packed ?? null };
 }
@@ -146,10 +157,10 @@ function itself(declaration: unknown): unknown {
 }
 
 /** Whether everything but the rules is as it was that the rules are planned from. */
-function isUnchanged(known: KnownAction, { set, action }: Omit<Now, 'rules'>): boolean {
+function isUnchanged(known: KnownAction, { planning, action }: Pick<Now, 'planning' | 'action'>): boolean {
   return (
     isSame(known.action, action, shapeOf) &&
-    known.read.every(({ of, was, form }) => isSame(was, of(set), form))
+    known.read.every(({ of, was, form }) => isSame(was, of(planning), form))
   );
 }
 
@@ -165,8 +176,8 @@ function isSame<T>(a: T, b: T, form: (part: T) => unknown): boolean {
   return a === b || (b !== undefined && canonicalMeaning(form(a)) === canonicalMeaning(form(b)));
 }
 
-function packIndex({ rules }: ActionProgram, lists: Program['lists']): Block | null {
-  return rules.length < manyRules ? null : packPart(createIndex(rules, lists));
+function packIndex({ rules }: ActionProgram, lists: Program['lists'], digest: Digest): Block | null {
+  return rules.length < manyRules ? null : packPart(createIndex(rules, lists), digest);
 }
 
 function indexesOf(all: readonly (readonly [string, Block | null])[]): ReadonlyMap<string, Block> {
@@ -175,11 +186,11 @@ function indexesOf(all: readonly (readonly [string, Block | null])[]): ReadonlyM
 
 function partsOf(
   declarations: ReadonlyMap<string, object>,
-  { parts }: PlanMemory,
+  { parts, digest }: PlanMemory,
 ): ReadonlyMap<string, Block> {
   const blocks = new Map<string, Block>();
   for (const [name, declaration] of declarations) {
-    const block = parts.get(declaration) ?? packPart(declaration);
+    const block = parts.get(declaration) ?? packPart(declaration, digest);
     parts.set(declaration, block);
     blocks.set(name, block);
   }

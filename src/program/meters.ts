@@ -7,31 +7,29 @@ import type { Expression, FactName } from '../model/expression.ts';
 import type { MeterDefinition } from '../model/metering.ts';
 import type { Action, Meter, MeterKey, PolicySet } from '../model/policy.ts';
 import { anyText } from '../model/type.ts';
-import { ByteWriter } from './bytes.ts';
+import { ByteWriter, hexOf } from './bytes.ts';
 import { definite } from './condition.ts';
-import type { Metering, PlannedEntry } from './program.ts';
-import { sha256 } from './sha256.ts';
+import type { Digest, Metering, PlannedEntry } from './program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
 /** The meters of a set as their actions need them. */
-export interface SetMeters {
+interface SetMeters {
   /** Those that count requests of the action, by name. */
   of(action: string): readonly Meter[];
   definition(meter: Meter): MeterDefinition;
 }
 
-const known = new WeakMap<PolicySet, SetMeters>();
-
-/** Made once for a set. */
-export function metersOf(set: PolicySet): SetMeters {
-  const before = known.get(set);
-  if (before !== undefined) return before;
-  const meters = createSetMeters(set);
-  known.set(set, meters);
-  return meters;
+/** A set whose actions are being planned, one after the other. */
+export interface Planning {
+  readonly set: PolicySet;
+  readonly meters: SetMeters;
 }
 
-function createSetMeters(set: PolicySet): SetMeters {
+export function createPlanning(set: PolicySet, digest: Digest): Planning {
+  return { set, meters: createSetMeters(set, digest) };
+}
+
+function createSetMeters(set: PolicySet, digest: Digest): SetMeters {
   const byAction = new Map<string, Meter[]>();
   for (const meter of set.meters.values()) {
     for (const action of meter.actions) {
@@ -44,47 +42,52 @@ function createSetMeters(set: PolicySet): SetMeters {
   return {
     of: (action) => byAction.get(action) ?? [],
     definition: (meter) => {
-      const definition = definitions.get(meter) ?? define(meter, set);
+      const definition = definitions.get(meter) ?? define(meter, { set, digest });
       definitions.set(meter, definition);
       return definition;
     },
   };
 }
 
-function define(meter: Meter, set: PolicySet): MeterDefinition {
+interface Resolving {
+  readonly set: PolicySet;
+  readonly digest: Digest;
+}
+
+function define(meter: Meter, ctx: Resolving): MeterDefinition {
   const { name: _, type: __, ...meaning } = meter;
   return {
-    id: digestOf(canonicalMeaning(resolved(meaning, set))),
+    id: digestOf(canonicalMeaning(resolved(meaning, ctx)), ctx.digest),
     aggregate: meter.aggregate === 'distinct' ? 'values' : 'amounts',
     overMs: meter.overSeconds * 1000,
   };
 }
 
 /** The part with what it names in place of the names. */
-function resolved(part: unknown, set: PolicySet): unknown {
-  if (Array.isArray(part)) return part.map((element) => resolved(element, set));
+function resolved(part: unknown, ctx: Resolving): unknown {
+  if (Array.isArray(part)) return part.map((element) => resolved(element, ctx));
   if (typeof part !== 'object' || part === null) return part;
   const node = part as Partial<Expression> & Readonly<Record<string, unknown>>;
   switch (node.kind) {
     case 'let':
-      return { kind: 'let', value: resolved(set.lets.get(node.id as string)?.expression, set) };
+      return { kind: 'let', value: resolved(ctx.set.lets.get(node.id as string)?.expression, ctx) };
     case 'in-hours':
-      return { ...resolvedParts(node, set), hours: set.hours.get(node.hours as string) };
+      return { ...resolvedParts(node, ctx), hours: ctx.set.hours.get(node.hours as string) };
     default:
       return typeof node.list === 'string'
-        ? { ...resolvedParts(node, set), list: listDigest(set, node.list) }
-        : resolvedParts(node, set);
+        ? { ...resolvedParts(node, ctx), list: listDigest(ctx, node.list) }
+        : resolvedParts(node, ctx);
   }
 }
 
 /** Places, which say nothing, and types, which name nothing, stay as they are. */
 function resolvedParts(
   node: Readonly<Record<string, unknown>>,
-  set: PolicySet,
+  ctx: Resolving,
 ): Readonly<Record<string, unknown>> {
   const parts = Object.entries(node).map(([key, part]) => [
     key,
-    key === 'type' || key === 'span' ? part : resolved(part, set),
+    key === 'type' || key === 'span' ? part : resolved(part, ctx),
   ]);
   return Object.fromEntries(parts);
 }
@@ -92,28 +95,26 @@ function resolvedParts(
 /** Lists are long, and compiling keeps those whose text is what it was. */
 const listDigests = new WeakMap<object, string>();
 
-function listDigest({ lists }: PolicySet, name: string): string {
-  const list = lists.get(name);
+function listDigest({ set, digest }: Resolving, name: string): string {
+  const list = set.lists.get(name);
   if (list === undefined) return '';
   const before = listDigests.get(list);
   if (before !== undefined) return before;
   const { name: _, ...content } = list;
-  const digest = digestOf(canonicalMeaning(content));
-  listDigests.set(list, digest);
-  return digest;
+  const made = digestOf(canonicalMeaning(content), digest);
+  listDigests.set(list, made);
+  return made;
 }
 
-function digestOf(text: string): string {
+/** Hexadecimal. */
+function digestOf(text: string, digest: Digest): string {
   const bytes = new ByteWriter(text.length);
   bytes.units(text);
-  let hex = '';
-  for (const byte of sha256(bytes.take())) hex += byte.toString(16).padStart(2, '0');
-  return hex;
+  return hexOf(digest(bytes.take()));
 }
 
 /** What of all meters the part of an action depends on. */
-export function meteringContent(set: PolicySet, action: string, read: readonly string[]): string {
-  const meters = metersOf(set);
+export function meteringContent({ set, meters }: Planning, action: string, read: readonly string[]): string {
   const counting = meters.of(action).map((meter) => meters.definition(meter).id);
   const reading = read.map((name) => {
     const meter = set.meters.get(name);
@@ -130,11 +131,10 @@ export interface PlannedMetering {
 
 /** `read` are the names of the meters that the action's rules read, sorted. */
 export function planMetering(
-  set: PolicySet,
+  { set, meters }: Planning,
   action: Action,
   read: readonly string[],
 ): PlannedMetering | null {
-  const meters = metersOf(set);
   const counting = meters.of(action.key);
   if (counting.length === 0 && read.length === 0) return null;
   const translation = createTranslation(set, action);

@@ -14,9 +14,7 @@ export interface PackedTexts {
 
 /** Parts that are found by name: actions by key, lists and hours by name. */
 export interface PackedBlocks {
-  /** Of a power of two of slots, each a block's number plus one or 0: `hashText(name)` says where to begin. */
-  readonly slots: Uint32Array;
-  /** The name of each block, by number of its text; blocks are sorted by name. */
+  /** The name of each block, by number of its text; blocks are sorted by name, code unit by code unit. */
   readonly names: Uint32Array;
   /** Where the content of block `n` begins in `bytes`; one more entry says where the last one ends. */
   readonly starts: Uint32Array;
@@ -40,13 +38,6 @@ export interface PackedProgram {
   readonly meters: readonly MeterDefinition[];
   /** Rules of all actions together: one that speaks of two actions counts twice. */
   readonly rules: number;
-}
-
-/** FNV-1a over the code units. */
-export function hashText(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
 }
 
 /** What a message that carries the program should move instead of copying; afterwards the sender has it no longer. */

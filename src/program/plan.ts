@@ -3,16 +3,19 @@
 // declarations that its rules read, so that a change elsewhere leaves it equal.
 
 import type { Action, Policy, PolicySet, Rule } from '../model/policy.ts';
-import { planMetering } from './meters.ts';
-import type { ActionProgram, PlannedRule, Program, Term } from './program.ts';
+import { createPlanning, type Planning, planMetering } from './meters.ts';
+import type { ActionProgram, Digest, PlannedRule, Program, Term } from './program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
 /** The program of a set that the checker has found free of errors. */
-export function plan(set: PolicySet): Program {
+export function plan(set: PolicySet, digest: Digest): Program {
+  const planning = createPlanning(set, digest);
   const rules = rulesByAction(set.policies);
   const keys = [...set.actions.keys()].sort();
   const actions = new Map(
-    keys.map((key) => [key, planAction(set, set.actions.get(key)!, rules.get(key) ?? []).program] as const),
+    keys.map(
+      (key) => [key, planAction(planning, set.actions.get(key)!, rules.get(key) ?? []).program] as const,
+    ),
   );
   return {
     actions,
@@ -34,12 +37,12 @@ export interface RuleAlone extends Names {
 
 /** `rules` are those that speak of the action; `alone` gives the plans of those that are planned already. */
 export function planAction(
-  set: PolicySet,
+  planning: Planning,
   action: Action,
   rules: readonly Rule[],
   alone: (rule: Rule) => RuleAlone | null = () => null,
 ): PlannedAction {
-  const translation = createTranslation(set, action);
+  const translation = createTranslation(planning.set, action);
   const read = { lists: new Set<string>(), hours: new Set<string>(), meters: new Set<string>() };
   const planned = rules.map((rule) => {
     const one = alone(rule);
@@ -49,7 +52,7 @@ export function planAction(
   });
   addAll(read, translation);
   const meters = [...read.meters].sort();
-  const metered = planMetering(set, action, meters);
+  const metered = planMetering(planning, action, meters);
   if (metered !== null) addAll(read, metered.translation);
   const letIds =
     metered === null ? translation.letIds : new Set([...translation.letIds, ...metered.translation.letIds]);

@@ -8,9 +8,9 @@ import type { List } from '../model/policy.ts';
 import type { Shape } from '../model/type.ts';
 import type { Hours } from '../value/hours.ts';
 import { type ActionHeader, readAction, readCondition, readHead, readsRisk } from './blocks.ts';
-import { ByteReader } from './bytes.ts';
+import { ByteReader, hexOf } from './bytes.ts';
 import { readValue } from './pack.ts';
-import { hashText, type PackedBlocks, type PackedProgram } from './packed.ts';
+import type { PackedBlocks, PackedProgram } from './packed.ts';
 import type { ActionProgram, Condition, PlannedRule, Program, RuleHead } from './program.ts';
 import type { RuleIndex } from './select.ts';
 
@@ -207,23 +207,23 @@ function createTexts({ texts: { bytes, ends } }: PackedProgram): Texts {
       known[id] = text;
       return text;
     },
-    equals: (id, text) => {
-      let at = start(id);
-      for (let unit = 0; unit < text.length; unit += 1) {
-        const code = text.charCodeAt(unit);
-        if (code >= 0x80) return new ByteReader(bytes, start(id)).holds(text, ends[id]!);
-        if (bytes[at] !== code) return false;
-        at += 1;
+    compare: (text, id) => {
+      const reader = new ByteReader(bytes, start(id));
+      const end = ends[id]!;
+      for (let at = 0; at < text.length; at += 1) {
+        if (reader.at === end) return 1;
+        const difference = text.charCodeAt(at) - reader.integer();
+        if (difference !== 0) return difference;
       }
-      return at === ends[id];
+      return reader.at - end;
     },
   };
 }
 
 interface Texts {
   text(id: number): string;
-  /** Without making the text one that is kept. */
-  equals(id: number, text: string): boolean;
+  /** Negative where the text is before that of the number, code unit by code unit; makes no text that is kept. */
+  compare(text: string, id: number): number;
 }
 
 interface Blocks {
@@ -236,8 +236,7 @@ interface Blocks {
 }
 
 function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
-  const { slots, names, starts, poolStarts, hashes, bytes, pools } = packed;
-  const mask = slots.length - 1;
+  const { names, starts, poolStarts, hashes, bytes, pools } = packed;
   const poolOf = (at: number): Uint32Array => {
     const reader = new ByteReader(pools, poolStarts[at]!);
     const ids: number[] = [];
@@ -247,18 +246,18 @@ function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
   return {
     size: names.length,
     find: (name) => {
-      for (let slot = hashText(name) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-        const at = slots[slot]! - 1;
-        if (texts.equals(names[at]!, name)) return at;
+      let [low, high] = [0, names.length - 1];
+      while (low <= high) {
+        const middle = (low + high) >>> 1;
+        const order = texts.compare(name, names[middle]!);
+        if (order === 0) return middle;
+        if (order < 0) high = middle - 1;
+        else low = middle + 1;
       }
       return null;
     },
     name: (at) => texts.text(names[at]!),
-    hash: (at) => {
-      let hex = '';
-      for (const byte of hashes.subarray(32 * at, 32 * at + 32)) hex += byte.toString(16).padStart(2, '0');
-      return hex;
-    },
+    hash: (at) => hexOf(hashes.subarray(32 * at, 32 * at + 32)),
     block: (at) => {
       const ids = poolOf(at);
       return { bytes: new ByteReader(bytes, starts[at]!), textAt: (place) => texts.text(ids[place]!) };

@@ -14,6 +14,7 @@ import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
+import { unpack } from '../program/unpack.ts';
 import type { AboutPolicies } from './about.ts';
 import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
 import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';
@@ -259,7 +260,7 @@ class LivePolicies implements PolicyHost {
     if (this.#newest !== set) return;
     let next: ReturnType<typeof inForce>;
     try {
-      const engine = link(set.program, this.#cache);
+      const engine = link(unpack(set.program), this.#cache);
       for (const steps = engine.prepare(); !takeSteps(steps); await pause()) if (this.#isClosed) return;
       next = inForce(set, engine);
     } catch (error) {

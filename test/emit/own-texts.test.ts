@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache, link } from '../../src/emit/link.ts';
+import { createFunctionCache } from '../../src/emit/cache.ts';
+import { link } from '../../src/emit/link.ts';
 import { createOwnTexts, type TextUser } from '../../src/emit/own-texts.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { authorize } from '../../src/spec/authorize.ts';

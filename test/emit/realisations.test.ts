@@ -2,7 +2,8 @@
 // as shared texts, with an index and without.
 
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache, link, type Realisation } from '../../src/emit/link.ts';
+import { createFunctionCache } from '../../src/emit/cache.ts';
+import { link, type Realisation } from '../../src/emit/link.ts';
 import { between, type Kleene, truths } from '../../src/emit/quantity.ts';
 import { createTracer } from '../../src/emit/trace.ts';
 import type { Facts } from '../../src/model/request.ts';
