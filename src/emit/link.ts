@@ -7,7 +7,7 @@ import type { Json } from '../model/json.ts';
 import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
-import type { TracedDecision, TracedRule } from '../model/trace.ts';
+import { noTrace, type TracedDecision, type TracedRule, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import type { RuleHead } from '../program/program.ts';
 import { createIndex, select } from '../program/select.ts';
@@ -140,9 +140,9 @@ export function link(
     issuesOf: (gate: PayloadGate) => readonly PayloadIssue[],
   ): TracedDecision => {
     const unit = unitOf(facts.action);
-    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noRules };
+    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noTrace };
     const issues = issuesOf(unit.gate);
-    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noRules };
+    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noTrace };
     // Made first: truths are valid until rules are evaluated again.
     const tracer = tracerOf(facts.action);
     const all = unit.decider.decideAll(facts);
@@ -163,7 +163,7 @@ export function link(
     decideTraced,
     decideRecorded: (facts) =>
       decideTracedBy(facts, ({ shape }) => payloadIssues(withoutSecretTypes(shape), facts.payload)),
-    trace: (facts) => decideTraced(facts).trace,
+    trace: (facts) => tracedRules(decideTraced(facts).trace),
     tried: (facts) => {
       const unit = unitOf(facts.action);
       if (unit === null || unit.gate.issues(facts.payload).length > 0) return [];
@@ -208,7 +208,6 @@ interface PayloadGate {
   issues(payload: Json): readonly PayloadIssue[];
 }
 
-const noRules: readonly TracedRule[] = Object.freeze([]);
 const noIssues: readonly PayloadIssue[] = [];
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {

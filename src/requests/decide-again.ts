@@ -5,6 +5,7 @@ import { isControlOwner } from '../agents/control-owner.ts';
 import type { ApprovalRule, AskedRule } from '../model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
+import { tracedRules } from '../model/trace.ts';
 import type { AgentRow, RequestState } from '../store/records.ts';
 import { agentFacts } from './agent-facts.ts';
 import { type Approved, isSatisfied, requestDigest } from './binding.ts';
@@ -41,7 +42,7 @@ export function decideAgain(standing: Standing, today: Today): DecidedAgain {
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? look : inForce.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: inForce.digest, commit: inForce.commit };
-  return { decision, trace, satisfied, meters: readings.recorded, policySet, firing };
+  return { decision, trace: tracedRules(trace), satisfied, meters: readings.recorded, policySet, firing };
 }
 
 /** What the rules that take part in a decision ask of people. */

@@ -4,7 +4,7 @@
 import type { Outcome, Requirements } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
+import { type TracedRule, tracedRules } from '../model/trace.ts';
 import type { RequestStatus } from '../store/records.ts';
 import { requestDigest } from './binding.ts';
 import { statusAt } from './life.ts';
@@ -109,7 +109,7 @@ export function requestDetail(standing: Standing, nowMs: number): RequestDetail 
       return { by, group, is_approved: isApproved, comment, at: timeText(atMs) };
     }),
     requires,
-    trace,
+    trace: 'form' in trace ? tracedRules(trace) : trace,
     policy_set: policySet,
     created_at,
     decided_at,

@@ -3,6 +3,7 @@
 import type { AskedRule } from '../../src/model/asked.ts';
 import type { Decision } from '../../src/model/decision.ts';
 import type { Facts } from '../../src/model/request.ts';
+import { type Trace, tracedRules } from '../../src/model/trace.ts';
 import {
   anyText,
   type Field,
@@ -93,23 +94,17 @@ export function inForceWith(
     asked.push(facts);
     return decide(facts);
   };
-  const trace: InForce['trace'] = (facts) => [
-    {
-      rule: `payments/for_${facts.action}`,
-      effect: 'allow',
-      truth: 'true',
-      points: 0,
-      isShadow: false,
-      isSatisfied: false,
-      reads: {},
-    },
-  ];
+  const trace = ({ action }: Facts): Trace => ({
+    form: { rules: [[`payments/for_${action}`, 'allow', 0, []]], paths: [] },
+    truths: 't',
+    values: [],
+  });
   return {
     asked,
     decide: ask,
     decideTraced: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
     decideRecorded: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
-    trace,
+    trace: (facts) => tracedRules(trace(facts)),
     ...{ entries: () => [], entriesRecorded: () => [], meters: [] },
     asks: () => asks,
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
