@@ -10,19 +10,15 @@ import {
   createState,
   type DecidedAll,
   type Decider,
-  digits,
   forgetLets,
   freeze,
   isNothing,
   type ReasonCode,
-  type RuleCode,
   riskQuantity,
   type Settled,
   type State,
-  type Stretch,
   settle,
 } from './decide.ts';
-import type { OwnTexts, TextUser } from './own-texts.ts';
 import type { Kleene, Quantity } from './quantity.ts';
 import { forgetTexts } from './remembered.ts';
 
@@ -33,16 +29,15 @@ export interface KeyedAction extends Pick<ActionProgram, 'lets'> {
 
 /** The functions of an action: truths of rules as ternary digits, the first rule's lowest. */
 export interface KeyedCode {
-  readonly layout: readonly unknown[];
-  /** The rules that do not read risk, or one function of all their digits. */
-  readonly early: Stretch;
-  /** Those that do. */
-  readonly late: Stretch;
-  /** One function of all digits, where there is one; null also where some rule reads risk. */
-  readonly whole: RuleCode<number> | null;
+  /** Of the rules that do not read risk. */
+  readonly beforeRisk: Evaluate;
+  /** Of those that do; null where none does. */
+  readonly afterRisk: Evaluate | null;
   /** Of a rule whose reason shows values. */
-  readonly reason: (rule: RuleHead) => ReasonCode;
+  reason(rule: RuleHead): ReasonCode;
 }
+
+type Evaluate = (facts: Facts, state: State) => number;
 
 /** Agents choose which combinations come up. */
 const decisionsKeptMax = 512;
@@ -50,27 +45,20 @@ const decisionsKeptMax = 512;
 /** All combinations of so many rules have a place of their own. */
 const rulesInArrayMax = 4;
 
-const noLayout: readonly unknown[] = [];
-
 /** A class, as there is one for each of perhaps many thousand actions, and methods take no room in them. */
-export class KeyedDecider implements Decider, TextUser<KeyedCode> {
+export class KeyedDecider implements Decider {
   /** The code's, to be found here at once. */
-  #whole: RuleCode<number> | null;
-  /** By key, decisions that say the same to every request; null where keys are many, or code is shared. */
-  #said: (Decision | undefined)[] | null = null;
-  /** Where uses are reported; null where they are not. */
-  #ownTexts: OwnTexts<KeyedCode> | null;
-  #usesToReport = 0;
+  readonly #beforeRisk: Evaluate;
+  /** By key, decisions that say the same to every request; null where keys are many. */
+  readonly #said: (Decision | undefined)[] | null;
+  readonly #code: KeyedCode;
   readonly #rules: readonly RuleHead[];
-  #code: KeyedCode;
-  /** What serves where the action has no text of its own. */
-  readonly #shared: KeyedCode;
   readonly #state: State;
   readonly #hasLets: boolean;
   readonly #hasShadow: boolean;
   readonly #isKept: boolean;
   /** How many combinations the rules have that do not read risk. */
-  readonly #earlyKeys: number;
+  readonly #keysBeforeRisk: number;
   /** By key; an array where there are few keys, else null. */
   readonly #few: (Settled | undefined)[] | null;
   readonly #many = new Map<number, Settled>();
@@ -79,59 +67,33 @@ export class KeyedDecider implements Decider, TextUser<KeyedCode> {
   /** The risk by truths of the rules that do not read it; null where none does. */
   readonly #risks: Map<number, Quantity> | null;
 
-  constructor(action: KeyedAction, code: KeyedCode, ownTexts: OwnTexts<KeyedCode> | null = null) {
+  constructor(action: KeyedAction, code: KeyedCode) {
     const { rules, lets } = action;
     this.#rules = rules;
     this.#code = code;
-    this.#shared = code;
-    this.#whole = null;
-    this.#ownTexts = ownTexts;
-    this.#usesToReport = ownTexts?.decisionsPerReport ?? 0;
+    this.#beforeRisk = code.beforeRisk;
     this.#state = createState(action);
     this.#truths = rules.map(() => 0);
     this.#hasLets = lets.length > 0;
     this.#few = rules.length <= rulesInArrayMax ? Array(3 ** rules.length).fill(undefined) : null;
-    const hasLate = code.late.count > 0;
+    this.#said = this.#few === null ? null : ([...this.#few] as undefined[]);
+    const readRisk = rules.filter((rule) => rule.readsRisk).length;
     // A power is a double to the engine unless it is told otherwise.
-    this.#earlyKeys = (3 ** rules.filter((rule) => !rule.readsRisk).length) | 0;
-    this.#risks = hasLate ? new Map() : null;
+    this.#keysBeforeRisk = (3 ** (rules.length - readRisk)) | 0;
+    this.#risks = code.afterRisk !== null ? new Map() : null;
     this.#hasShadow = rules.some((rule) => rule.isShadow);
     // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
-    this.#isKept = !(hasLate && this.#hasShadow);
+    this.#isKept = !(code.afterRisk !== null && this.#hasShadow);
   }
 
   decide(facts: Facts): Decision {
-    if (this.#ownTexts !== null) this.#count(this.#ownTexts, facts.action);
     const key = this.#key(facts);
     if (this.#said === null || !isNothing(facts.satisfied))
       return this.#say(this.#settled(key, facts), facts);
-    return this.#said[key] ?? this.#saidFirst(this.#said, key, facts);
+    return this.#said[key] ?? this.#sayFirst(this.#said, key, facts);
   }
 
-  serveOwn(code: KeyedCode): void {
-    this.#code = code;
-    this.#whole = code.whole;
-    this.#said = this.#few === null ? null : Array(this.#few.length).fill(undefined);
-  }
-
-  serveShared(): void {
-    this.#code = this.#shared;
-    this.#whole = null;
-    this.#said = null;
-  }
-
-  stopReporting(): void {
-    this.#ownTexts = null;
-  }
-
-  #count(ownTexts: OwnTexts<KeyedCode>, action: string): void {
-    this.#usesToReport -= 1;
-    if (this.#usesToReport > 0) return;
-    this.#usesToReport = ownTexts.decisionsPerReport;
-    ownTexts.report(action, this);
-  }
-
-  #saidFirst(said: (Decision | undefined)[], key: number, facts: Facts): Decision {
+  #sayFirst(said: (Decision | undefined)[], key: number, facts: Facts): Decision {
     const settled = this.#settled(key, facts);
     if (settled.shows === null && this.#isKept) said[key] = settled.decision;
     return this.#say(settled, facts);
@@ -162,13 +124,11 @@ export class KeyedDecider implements Decider, TextUser<KeyedCode> {
     const state = this.#state;
     forgetTexts();
     if (this.#hasLets) forgetLets(state);
-    if (this.#whole !== null) return this.#whole(facts, state, noLayout, 0);
-    const { layout, early, late } = this.#code;
-    const key = digits(layout, early, facts, state);
+    const key = this.#beforeRisk(facts, state);
     if (this.#risks === null) return key;
     state.risk = this.#risk(this.#risks, key, facts);
     if (this.#hasLets) forgetLets(state);
-    return key + this.#earlyKeys * digits(layout, late, facts, state);
+    return key + this.#keysBeforeRisk * this.#code.afterRisk!(facts, state);
   }
 
   #risk(risks: Map<number, Quantity>, key: number, facts: Facts): Quantity {
@@ -203,12 +163,11 @@ export class KeyedDecider implements Decider, TextUser<KeyedCode> {
     const enforced = { ...ballot, withShadow: true };
     if (this.#isKept) return enforced;
     const state = this.#state;
-    const { layout, late } = this.#code;
-    const early = key % this.#earlyKeys;
+    const before = key % this.#keysBeforeRisk;
     const { risk } = state;
-    state.risk = riskQuantity({ ...this.#ballot(early, facts), withShadow: true });
+    state.risk = riskQuantity({ ...this.#ballot(before, facts), withShadow: true });
     forgetLets(state);
-    const again = early + this.#earlyKeys * digits(layout, late, facts, state);
+    const again = before + this.#keysBeforeRisk * this.#code.afterRisk!(facts, state);
     state.risk = risk;
     return { ...this.#ballot(again, facts), withShadow: true };
   }
@@ -222,15 +181,15 @@ export class KeyedDecider implements Decider, TextUser<KeyedCode> {
     const rules = this.#rules;
     const truths = this.#truths;
     // Keys are small integers, and saying so makes their division several times cheaper.
-    let early = (key | 0) % this.#earlyKeys;
-    let late = ((key | 0) / this.#earlyKeys) | 0;
+    let before = (key | 0) % this.#keysBeforeRisk;
+    let after = ((key | 0) / this.#keysBeforeRisk) | 0;
     for (let place = 0; place < rules.length; place += 1) {
       if (rules[place]!.readsRisk) {
-        truths[place] = (late % 3) as Kleene;
-        late = (late / 3) | 0;
+        truths[place] = (after % 3) as Kleene;
+        after = (after / 3) | 0;
       } else {
-        truths[place] = (early % 3) as Kleene;
-        early = (early / 3) | 0;
+        truths[place] = (before % 3) as Kleene;
+        before = (before / 3) | 0;
       }
     }
   }

@@ -28,7 +28,7 @@ export interface ListedAction extends Pick<ActionProgram, 'lets'> {
   readonly rules: RuleHeads;
   readonly hasShadow: boolean;
   /** By place, whether the rule reads risk; null where none does. */
-  readonly late: Uint8Array | null;
+  readonly afterRisk: Uint8Array | null;
 }
 
 /** Rules that are read when they are asked for. */
@@ -42,10 +42,10 @@ export interface ListedCode {
   /** The places of the rules to try, and the complements of those of rules that are true; returns how many they are. */
   readonly find: (facts: Facts, state: State, found: Int32Array) => number;
   readonly layout: readonly unknown[];
-  /** Where the constants of each rule begin in the layout, by its place; 0 where it has not been laid out. */
+  /** Where the constants of each rule begin in the layout, by its place; 0 where it has not been placed. */
   readonly bases: Int32Array;
-  /** Lays out a rule; returns where its constants begin. */
-  readonly lay: (place: number) => number;
+  /** Places a rule in the layout; returns where its constants begin. */
+  readonly placeRule: (place: number) => number;
   /** Of a rule whose reason shows values. */
   readonly reason: (rule: RuleHead) => ReasonCode;
 }
@@ -60,8 +60,8 @@ export class ListedDecider implements Decider {
   readonly #state: State;
   readonly #hasLets: boolean;
   /** Null where no rule reads risk. */
-  readonly #late: Uint8Array | null;
-  readonly #hasLate: boolean;
+  readonly #afterRisk: Uint8Array | null;
+  readonly #hasAfterRisk: boolean;
   readonly #hasShadow: boolean;
   /** The places of the rules to try. */
   readonly #found: Int32Array;
@@ -78,8 +78,8 @@ export class ListedDecider implements Decider {
     this.#code = code;
     this.#state = createState(action);
     this.#hasLets = lets.length > 0;
-    this.#late = action.late;
-    this.#hasLate = action.late !== null;
+    this.#afterRisk = action.afterRisk;
+    this.#hasAfterRisk = action.afterRisk !== null;
     this.#hasShadow = action.hasShadow;
     this.#found = new Int32Array(rules.length);
     this.#firing = new Int32Array(rules.length);
@@ -87,14 +87,14 @@ export class ListedDecider implements Decider {
 
   decide(facts: Facts): Decision {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
-    return this.#said(this.#settled(this.#tryEarly(facts), facts), facts);
+    return this.#said(this.#settled(this.#tryBeforeRisk(facts), facts), facts);
   }
 
   decideAll(facts: Facts): DecidedAll {
-    const early = this.#tryAll(facts);
-    const settled = this.#settled(early, facts);
+    const before = this.#tryAll(facts);
+    const settled = this.#settled(before, facts);
     const decision = this.#said(settled, facts);
-    return { decision, truths: this.#truths(early, facts), risk: settled.risk };
+    return { decision, truths: this.#truths(before, facts), risk: settled.risk };
   }
 
   /** The decision, with the values that its reason shows. */
@@ -106,21 +106,21 @@ export class ListedDecider implements Decider {
   }
 
   /** By place, after the rules have been weighed. */
-  #truths(early: number, facts: Facts): ArrayLike<Kleene> {
+  #truths(before: number, facts: Facts): ArrayLike<Kleene> {
     const truths: Kleene[] = Array(this.#rules.length).fill(0);
-    let count = early;
-    // Weighing has put early rules among late ones, and may have asked these again as if shadow rules were enforced.
-    if (this.#hasLate) count = this.#tryLate(this.#tryAll(facts), facts, false);
+    let count = before;
+    // Weighing has put the rules before risk among those after it, and may have asked these again as if shadow rules were enforced.
+    if (this.#hasAfterRisk) count = this.#tryAfterRisk(this.#tryAll(facts), facts, false);
     for (let at = 0; at < count; at += 1) truths[placeOf(this.#firing[at]!)] = truthOf(this.#firing[at]!);
     return truths;
   }
 
-  /** As `#tryEarly`, of all rules. */
+  /** As `#tryBeforeRisk`, of all rules. */
   #tryAll(facts: Facts): number {
     const count = this.#rules.length;
     for (let place = 0; place < count; place += 1) this.#found[place] = place;
     this.#foundCount = count;
-    return this.#tryEarly(facts);
+    return this.#tryBeforeRisk(facts);
   }
 
   tried(facts: Facts): readonly number[] {
@@ -129,23 +129,23 @@ export class ListedDecider implements Decider {
   }
 
   /** Returns how many of the rules found that do not read risk are not false. */
-  #tryEarly(facts: Facts): number {
+  #tryBeforeRisk(facts: Facts): number {
     forgetTexts();
     if (this.#hasLets) forgetLets(this.#state);
     return this.#try(false, facts, 0);
   }
 
   /** Adds the rules that read risk, for a risk with or without shadow rules. */
-  #tryLate(early: number, facts: Facts, withShadow: boolean): number {
-    this.#state.risk = this.#risk(early, facts, withShadow);
+  #tryAfterRisk(before: number, facts: Facts, withShadow: boolean): number {
+    this.#state.risk = this.#risk(before, facts, withShadow);
     if (this.#hasLets) forgetLets(this.#state);
-    return this.#try(true, facts, early);
+    return this.#try(true, facts, before);
   }
 
   /** Tries the rules found of one kind; those that are not false are added after `from` others. */
   #try(readsRisk: boolean, facts: Facts, from: number): number {
     const { layout, bases } = this.#code;
-    const late = this.#late;
+    const afterRisk = this.#afterRisk;
     const wanted = readsRisk ? 1 : 0;
     let count = from;
     for (let at = 0; at < this.#foundCount; at += 1) {
@@ -157,8 +157,8 @@ export class ListedDecider implements Decider {
         count += 1;
         continue;
       }
-      if (late !== null && late[place] !== wanted) continue;
-      const base = bases[place]! || this.#code.lay(place);
+      if (afterRisk !== null && afterRisk[place] !== wanted) continue;
+      const base = bases[place]! || this.#code.placeRule(place);
       const truth = (layout[base - 2] as RuleCode<Kleene>)(facts, this.#state, layout, base);
       if (truth === 0) continue;
       this.#firing[count] = 3 * place + truth;
@@ -167,10 +167,10 @@ export class ListedDecider implements Decider {
     return count;
   }
 
-  #settled(early: number, facts: Facts): Settled {
+  #settled(before: number, facts: Facts): Settled {
     // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
-    if (this.#hasLate && this.#hasShadow) return this.#settleLate(early, facts);
-    const count = this.#hasLate ? this.#tryLate(early, facts, false) : early;
+    if (this.#hasAfterRisk && this.#hasShadow) return this.#settleAfterRisk(before, facts);
+    const count = this.#hasAfterRisk ? this.#tryAfterRisk(before, facts, false) : before;
     if (!isNothing(facts.satisfied)) return this.#settle(count, facts);
     if (count <= fewMax) sort(this.#firing, count);
     const known = this.#kept.find(this.#firing, count);
@@ -186,22 +186,22 @@ export class ListedDecider implements Decider {
     return settle(ballot, this.#hasShadow ? () => ({ ...ballot, withShadow: true }) : null);
   }
 
-  #settleLate(early: number, facts: Facts): Settled {
-    const saved = this.#firing.slice(0, early);
-    const ballot = this.#ballot(this.#tryLate(early, facts, false), facts, false);
+  #settleAfterRisk(before: number, facts: Facts): Settled {
+    const saved = this.#firing.slice(0, before);
+    const ballot = this.#ballot(this.#tryAfterRisk(before, facts, false), facts, false);
     return settle(ballot, () => {
       this.#firing.set(saved);
-      return this.#ballot(this.#tryLate(early, facts, true), facts, true);
+      return this.#ballot(this.#tryAfterRisk(before, facts, true), facts, true);
     });
   }
 
-  #risk(early: number, facts: Facts, withShadow: boolean): Quantity {
-    if (withShadow) return riskQuantity(this.#ballot(early, facts, true));
-    const known = this.#risks.find(this.#firing, early);
+  #risk(before: number, facts: Facts, withShadow: boolean): Quantity {
+    if (withShadow) return riskQuantity(this.#ballot(before, facts, true));
+    const known = this.#risks.find(this.#firing, before);
     if (known !== undefined) return known;
-    const key = this.#firing.slice(0, early);
-    const risk = riskQuantity(this.#ballot(early, facts, false));
-    this.#risks.keep(key, early, risk);
+    const key = this.#firing.slice(0, before);
+    const risk = riskQuantity(this.#ballot(before, facts, false));
+    this.#risks.keep(key, before, risk);
     return risk;
   }
 

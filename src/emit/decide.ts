@@ -50,12 +50,12 @@ export function forgetLets({ lets }: State): void {
 }
 
 /**
- * The truths of rules that are laid out one after the other from `base` on, as ternary digits, the first one lowest. In
+ * The truths of rules that stand one after the other in a frame from `base` on, as ternary digits, the first one lowest. In
  * a layout the entry before the constants says where the next ones begin, the entry before that is the function.
  */
 export function digits(
   layout: readonly unknown[],
-  { base, count }: Stretch,
+  { base, count }: Frame,
   facts: Facts,
   state: State,
 ): number {
@@ -71,7 +71,7 @@ export function digits(
 }
 
 /** Functions in a layout, one after the other. */
-export interface Stretch {
+export interface Frame {
   readonly base: number;
   readonly count: number;
 }

@@ -1,5 +1,5 @@
-// Rules into the text of functions. A small action is one text, in which its constants stand: `early` evaluates the
-// rules that do not read risk, `late` those that do, to a number that has the truth of each rule as a ternary digit;
+// Rules into the text of functions. A small action is one text, in which its constants stand: `beforeRisk`
+// evaluates the rules that do not read risk, `afterRisk` those that do, to a number that has the truth of each rule as a ternary digit;
 // `reasons` make the sentences that show values. A template is a text that many rules share, with constants apart.
 // INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
 
@@ -54,20 +54,20 @@ export interface EmittedTemplate extends Emitted {
 /** So many ternary digits fit a small integer; an action of more rules is not one text. */
 export const rulesInOneTextMax = 19;
 
-/** The functions of an action of few rules, as the body of a function that returns `{ early, late, reasons }`. */
+/** The functions of an action of few rules, as the body of a function that returns `{ beforeRisk, afterRisk, reasons }`. */
 export function emitAction(program: Program, action: ActionProgram, lists: Lists): Emitted {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of action.lets.entries()) unit.shared.push(declareLet(unit, index, value));
-  const early = declareRules(
+  const beforeRisk = declareRules(
     unit,
     action.rules.filter((rule) => !rule.readsRisk),
   );
-  const lateRules = action.rules.filter((rule) => rule.readsRisk);
-  const late = lateRules.length === 0 ? js`null` : declareRules(unit, lateRules);
+  const rulesAfterRisk = action.rules.filter((rule) => rule.readsRisk);
+  const afterRisk = rulesAfterRisk.length === 0 ? js`null` : declareRules(unit, rulesAfterRisk);
   const reasons = action.rules.flatMap((rule, index) =>
     isFixed(rule) ? [] : [js`[${index}, ${declareReason(unit, rule.reason)}]`],
   );
-  const result = js`return { early: ${early}, late: ${late}, reasons: [${joinJs(reasons, commaJs)}] };`;
+  const result = js`return { beforeRisk: ${beforeRisk}, afterRisk: ${afterRisk}, reasons: [${joinJs(reasons, commaJs)}] };`;
   return finish(unit, result);
 }
 

@@ -14,15 +14,14 @@ import { createIndex, select } from '../program/select.ts';
 import { sift } from '../program/sift.ts';
 import { type OpenAction, type OpenProgram, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import type { Decider, State, Stretch } from './decide.ts';
+import { type Decider, digits, type Frame, type State } from './decide.ts';
 import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
 import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './gate.ts';
 import { createTextSets } from './membership.ts';
-import { type ActionCode, isSmall, ownCode } from './own-code.ts';
-import { createOwnTexts, type OwnTextLimits, type OwnTexts, ownTextLimits } from './own-texts.ts';
+import { type ActionCode, ownCode } from './own-code.ts';
 import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
@@ -63,11 +62,15 @@ export interface Linked {
 }
 
 /**
- * How rules are turned into code. By size: an action of few rules is one text of its own (`own`); where there are many
- * actions they share texts (`shared`); where an action has many rules an index says which to try (`indexed`). The
- * others are for comparison: the same for all actions whatever their size, and all rules tried without index (`listed`).
+ * How rules are turned into code. By size: the truths of an action of few rules are one number, which is the key of a
+ * decision made once (keyed); where an action has many rules an index says which to try (`indexed`). Keyed actions are
+ * one text each, or where there are many actions share the texts of rules (`shared`). The others are for comparison:
+ * the same for all actions whatever their size, and all rules tried without index (`listed`).
  */
 export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
+
+/** Sets of no more actions share no texts: one of its own decides an action sooner, and more would outgrow caches. */
+const ownTextActionsMax = 1_024;
 
 /** Keys that have been asked for in vain; agents choose them. */
 const undeclaredMax = 1_024;
@@ -83,12 +86,9 @@ export function link(
   program: OpenProgram,
   cache: FunctionCache = createFunctionCache(),
   realisation: Realisation = 'by size',
-  limits: OwnTextLimits = ownTextLimits,
 ): Linked {
   const session = cache.begin(program);
   const shapes = new Map<Shape, PayloadGate>();
-  const makeOwn = (action: string): KeyedCode | null => promotedCode(program.open(action)!, ctx);
-  const ownTexts = realisation === 'by size' ? createOwnTexts(makeOwn, limits) : null;
   const ctx: LinkContext = {
     program,
     session,
@@ -96,8 +96,6 @@ export function link(
     textSets: createTextSets(),
     run,
     shapes,
-    ownTexts,
-    limits,
   };
   const units = new Map<string, Unit>();
   const undeclared = new Set<string>();
@@ -129,7 +127,7 @@ export function link(
 
   function* prepare(): Generator<void> {
     for (const action of program.indexed()) {
-      yield* unitOf(action)?.layOut?.() ?? [];
+      yield* unitOf(action)?.placeRules?.() ?? [];
       const whole = yield* wholeActionInSteps(program.open(action)!);
       tracers.set(action, yield* createTracerInSteps(whole, shareText(session)));
     }
@@ -198,8 +196,8 @@ interface Unit {
   readonly code: object;
   /** Null where no meter counts or reads requests of the action. */
   readonly enter: EnterMeters | null;
-  /** Lays out the rules that have not been tried yet, in steps; absent where there are few. */
-  readonly layOut?: () => Iterable<void>;
+  /** Places the rules in the layout that have not been tried yet, in steps; absent where there are few. */
+  readonly placeRules?: () => Iterable<void>;
 }
 
 /** One for all actions of a shape. */
@@ -236,9 +234,6 @@ function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
 
 interface LinkContext extends SharedSource {
   readonly realisation: Realisation;
-  /** Of the actions that share texts; null where none shall have its own. */
-  readonly ownTexts: OwnTexts<KeyedCode> | null;
-  readonly limits: OwnTextLimits;
   readonly shapes: Map<Shape, PayloadGate>;
 }
 
@@ -256,16 +251,15 @@ function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 
 
 function servedAs(
   { ruleCount }: OpenAction,
-  { program, realisation, limits }: LinkContext,
+  { program, realisation }: LinkContext,
 ): 'own' | 'shared' | 'listed' {
   if (realisation === 'indexed' || realisation === 'listed' || ruleCount > rulesInOneTextMax) return 'listed';
-  return realisation === 'shared' || program.actions.size > limits.actionsMax ? 'shared' : 'own';
+  return realisation === 'shared' || program.actions.size > ownTextActionsMax ? 'shared' : 'own';
 }
 
 /** The text of all its functions but the payload check. */
 function sourceOf(action: OpenAction, ctx: LinkContext): string {
-  const hasOwn = servedAs(action, ctx) === 'own' || ctx.ownTexts?.has(action.action);
-  if (hasOwn === true) return ownText(action, ctx).text;
+  if (servedAs(action, ctx) === 'own') return ownText(action, ctx).text;
   const texts = Array.from({ length: action.ruleCount }, (_, place) =>
     ruleText(action.condition(place), ctx),
   );
@@ -279,14 +273,8 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 /** One text for all rules of the action. */
 function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => run<ActionCode>(ownText(action, ctx)));
-  const decider = new KeyedDecider({ rules: headsOf(action), lets: action.lets }, ownCode(code, action));
-  decider.serveOwn(ownCode(code, action));
-  return { code, decider };
-}
-
-/** The code of an action that has shared texts; null where it would be too large. */
-function promotedCode(action: OpenAction, ctx: LinkContext): KeyedCode | null {
-  return isSmall(action) ? ownCode(run<ActionCode>(ownText(action, ctx)), action) : null;
+  const { lets } = action;
+  return { code, decider: new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action)) };
 }
 
 function headsOf(action: OpenAction): readonly RuleHead[] {
@@ -297,60 +285,67 @@ function headsOf(action: OpenAction): readonly RuleHead[] {
 function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const { lets } = action;
   const rules = headsOf(action);
-  const code = new SharedKeyedCode(lets, ctx);
-  code.layRules(action, rules);
-  return { code, decider: new KeyedDecider({ rules, lets }, code, ctx.ownTexts) };
+  const shared = new SharedRules(lets, ctx);
+  const evaluate = (readsRisk: boolean): ((facts: Facts, state: State) => number) | null => {
+    const frame = placeFrame(action, shared, (place) => rules[place]!.readsRisk === readsRisk);
+    return frame === null ? null : (facts, state) => digits(shared.layout, frame, facts, state);
+  };
+  const code: KeyedCode = {
+    beforeRisk: evaluate(false) ?? noDigits,
+    afterRisk: evaluate(true),
+    reason: (rule) => shared.reason(rule),
+  };
+  return { code, decider: new KeyedDecider({ rules, lets }, code) };
 }
 
-/** A class like the one it extends. */
-class SharedKeyedCode extends SharedRules implements KeyedCode {
-  early: Stretch = noStretch;
-  late: Stretch = noStretch;
-  readonly whole = null;
-
-  /** One stretch of the layout holds the rules that do not read risk, by place, the next one those that do. */
-  layRules(action: OpenAction, rules: readonly RuleHead[]): void {
-    const stretch = (readsRisk: boolean): Stretch => {
-      const places = [...rules.keys()].filter((place) => rules[place]!.readsRisk === readsRisk);
-      const [base] = places.map((place) => this.lay(action.condition(place)));
-      return base === undefined ? noStretch : { base, count: places.length };
-    };
-    this.early = stretch(false);
-    this.late = stretch(true);
-  }
+function noDigits(): number {
+  return 0;
 }
 
-const noStretch: Stretch = { base: 0, count: 0 };
+/** Rules of an action, one after the other in a frame of the layout, by place; null where there are none. */
+function placeFrame(
+  action: OpenAction,
+  shared: SharedRules,
+  isWanted: (place: number) => boolean,
+): Frame | null {
+  const places = Array.from({ length: action.ruleCount }, (_, place) => place).filter(isWanted);
+  const [base] = places.map((place) => shared.placeRule(action.condition(place)));
+  return base === undefined ? null : { base, count: places.length };
+}
 
 /** Shared texts, and an index that says which rules to try. */
 function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
-  const { lets, hasShadow, hasLate, ruleCount } = action;
+  const { lets, hasShadow, hasAfterRisk, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
   const bases = new Int32Array(ruleCount);
   const code: ListedCode = {
     find: ctx.realisation === 'listed' ? findAll(action) : findByIndex(action, ctx),
     layout: shared.layout,
     bases,
-    lay: (place) => {
-      bases[place] = shared.lay(action.condition(place));
+    placeRule: (place) => {
+      bases[place] = shared.placeRule(action.condition(place));
       return bases[place];
     },
     reason: (rule) => shared.reason(rule),
   };
   const rules = createRuleHeads(action);
-  const late = hasLate
+  const afterRisk = hasAfterRisk
     ? Uint8Array.from({ length: ruleCount }, (_, at) => Number(action.readsRisk(at)))
     : null;
-  function* layOut(): Generator<void> {
+  function* placeRules(): Generator<void> {
     for (let place = 0; place < ruleCount; place += 1) {
-      if (bases[place] === 0) code.lay(place);
+      if (bases[place] === 0) code.placeRule(place);
       if (place % rulesPerStep === 0) yield;
     }
   }
-  return { code: shared, decider: new ListedDecider({ rules, lets, hasShadow, late }, code), layOut };
+  return {
+    code: shared,
+    decider: new ListedDecider({ rules, lets, hasShadow, afterRisk }, code),
+    placeRules,
+  };
 }
 
-/** Rules that are laid out in one step. */
+/** Rules that are placed in one step. */
 const rulesPerStep = 20;
 
 /** Heads of rules that have taken part lately; agents choose which. */

@@ -148,7 +148,7 @@ function dateOf(instant: Maybe<Numeric | Quantity>, zone: string): Numeric | und
   return date === null ? undefined : plain(date);
 }
 
-/** A let that rules of one action share: its place in the state, and where its code and constants are laid out. */
+/** A let that rules of one action share: its place in the state, and where its code and constants stand. */
 export interface SharedLet {
   readonly index: number;
   readonly layout: readonly unknown[];

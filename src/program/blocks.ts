@@ -110,7 +110,7 @@ export interface ReadAction {
   readonly starts: Uint32Array;
   /** Whether some rule is a shadow rule; whether some rule reads risk. */
   readonly hasShadow: boolean;
-  readonly hasLate: boolean;
+  readonly hasAfterRisk: boolean;
 }
 
 export function readAction(bytes: ByteReader, textAt: (place: number) => string): ReadAction {
@@ -125,7 +125,7 @@ export function readAction(bytes: ByteReader, textAt: (place: number) => string)
   }
   starts[count] = bytes.at;
   const hasShadow = (flags & ruleFlags.isShadow) !== 0;
-  return { header, starts, hasShadow, hasLate: (flags & ruleFlags.readsRisk) !== 0 };
+  return { header, starts, hasShadow, hasAfterRisk: (flags & ruleFlags.readsRisk) !== 0 };
 }
 
 /** The rule at which the reader stands, without its condition. */

@@ -20,7 +20,7 @@ export interface OpenAction extends ActionHeader {
   readonly ruleCount: number;
   /** Whether some rule is a shadow rule; whether some rule reads risk. */
   readonly hasShadow: boolean;
-  readonly hasLate: boolean;
+  readonly hasAfterRisk: boolean;
   /** Equal for equal parts: hexadecimal. */
   readonly hash: string;
   head(place: number): RuleHead;
@@ -141,13 +141,13 @@ class ActionReader implements OpenAction {
   readonly meters: readonly string[];
   readonly metering: ActionHeader['metering'];
   readonly hasShadow: boolean;
-  readonly hasLate: boolean;
+  readonly hasAfterRisk: boolean;
   readonly #starts: Uint32Array;
   readonly #bytes: Uint8Array;
   readonly #textAt: OpenBlock['textAt'];
 
   constructor({ bytes, textAt }: OpenBlock, { action, hash, shareShape }: ActionOrigin) {
-    const { header, starts, hasShadow, hasLate } = readAction(bytes, textAt);
+    const { header, starts, hasShadow, hasAfterRisk } = readAction(bytes, textAt);
     this.action = action;
     this.hash = hash;
     this.shape = shareShape(header.shape);
@@ -157,7 +157,7 @@ class ActionReader implements OpenAction {
     this.meters = header.meters;
     this.metering = header.metering;
     this.hasShadow = hasShadow;
-    this.hasLate = hasLate;
+    this.hasAfterRisk = hasAfterRisk;
     this.#starts = starts;
     this.#bytes = bytes.bytes;
     this.#textAt = textAt;

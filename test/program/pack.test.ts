@@ -177,7 +177,7 @@ describe('a packed program', () => {
       expect(opened.head(place)).toStrictEqual(head);
       expect(opened.readsRisk(place)).toBe(head.readsRisk);
     }
-    expect([opened.ruleCount, opened.hasLate, opened.hasShadow]).toEqual([3, true, true]);
+    expect([opened.ruleCount, opened.hasAfterRisk, opened.hasShadow]).toEqual([3, true, true]);
     expect(wholeAction(opened)).toStrictEqual(program.actions.get('a.b'));
   });
 
