@@ -3,9 +3,9 @@
 import { createFunctionCache } from '../src/emit/cache.ts';
 import { type Linked, link, type Realisation } from '../src/emit/link.ts';
 import { type Compiled, compile, sha256 } from '../src/pipeline.ts';
-import { pack } from '../src/program/incremental.ts';
-import { plan } from '../src/program/plan.ts';
-import { type OpenProgram, unpack } from '../src/program/unpack.ts';
+import { type OpenProgram, unpack } from '../src/program/packed/unpack.ts';
+import { pack } from '../src/program/plan/incremental.ts';
+import { plan } from '../src/program/plan/plan.ts';
 import { type Engine, type Prepared, unlimited } from './engine.ts';
 import { type ModelWorkload, policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';

@@ -8,18 +8,17 @@
 
 import { hash } from 'node:crypto';
 import { check, listFilesOf } from './check/check.ts';
-import type { ListFile } from './check/list-files.ts';
-import { type CheckMemory, createCheckMemory } from './check/memory.ts';
+import { type CheckMemory, createCheckMemory } from './check/incremental/state.ts';
+import type { ListFile } from './check/messages/list-files.ts';
 import { applySilences } from './check/silences.ts';
 import { type Diagnostic, hasErrors } from './diagnostic/diagnostic.ts';
 import type { SourceText } from './diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache } from './emit/cache.ts';
 import { type Linked, link } from './emit/link.ts';
 import type { PolicySet } from './model/policy.ts';
-import { createPlanMemory, type PlanMemory, planPacked } from './program/incremental.ts';
-import type { PackedProgram } from './program/packed.ts';
-
-import { type OpenProgram, unpack } from './program/unpack.ts';
+import type { PackedProgram } from './program/packed/packed.ts';
+import { type OpenProgram, unpack } from './program/packed/unpack.ts';
+import { createPlanMemory, type PlanMemory, planPacked } from './program/plan/incremental.ts';
 import { type ParsedFile, parse } from './syntax/parse.ts';
 import type { PolicyFile } from './syntax/tree.ts';
 

@@ -9,21 +9,27 @@ import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, type TracedRule, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
+import { sift } from '../program/index/prefilter.ts';
+import { createIndex, select } from '../program/index/rule-index.ts';
+import {
+  type OpenAction,
+  type OpenProgram,
+  wholeAction,
+  wholeActionInSteps,
+} from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
-import { createIndex, select } from '../program/select.ts';
-import { sift } from '../program/sift.ts';
-import { type OpenAction, type OpenProgram, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import { type Decider, digits, type Frame, type State } from './decide.ts';
-import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
-import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
-import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
+import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
+import { emitPayloadCheck } from './code/payload.ts';
+import { payloadIssues } from './code/payload-issues.ts';
+import { type Decider, digits, type Frame } from './decide/decide.ts';
+import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
+import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
+import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
+import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
-import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './gate.ts';
-import { createTextSets } from './membership.ts';
-import { type ActionCode, ownCode } from './own-code.ts';
-import { emitPayloadCheck } from './payload.ts';
-import { payloadIssues } from './payload-issues.ts';
+import { createTextSets } from './runtime/membership.ts';
+import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 

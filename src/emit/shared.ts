@@ -2,6 +2,7 @@
 // rule begins, and the constants. Rules that differ in constants alone run the same code, so that a hundred thousand of
 // them need no more code than ten, and what one decision reads stands together.
 
+import type { OpenProgram } from '../program/packed/unpack.ts';
 import type { ActionProgram, Condition, RuleHead, Term } from '../program/program.ts';
 import {
   type Constant,
@@ -10,13 +11,18 @@ import {
   type Template,
   termTemplate,
 } from '../program/template.ts';
-import type { OpenProgram } from '../program/unpack.ts';
 import type { CacheSession } from './cache.ts';
-import type { ReasonCode, RuleCode } from './decide.ts';
-import { type EmittedTemplate, emitCondition, emitReason, emitTerm, type TemplateSource } from './emit.ts';
-import type { TextSets } from './membership.ts';
-import type { SharedLet } from './runtime.ts';
-import type { ConstantContext, Slot } from './writer.ts';
+import {
+  type EmittedTemplate,
+  emitCondition,
+  emitReason,
+  emitTerm,
+  type TemplateSource,
+} from './code/emit.ts';
+import type { ConstantContext, Slot } from './code/writer.ts';
+import type { TextSets } from './runtime/membership.ts';
+import type { SharedLet } from './runtime/runtime.ts';
+import type { ReasonCode, RuleCode } from './runtime/state.ts';
 
 /** A template, ready to be used by every rule that has it. */
 export interface ReadyTemplate {

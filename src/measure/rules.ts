@@ -6,10 +6,10 @@ import type { Decision } from '../model/decision.ts';
 import type { Effect } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import { sha256 } from '../pipeline.ts';
-import { explainAnchor } from '../program/explain-anchor.ts';
-import { pack } from '../program/incremental.ts';
+import { explainAnchor } from '../program/index/explain-index-key.ts';
+import { unpack } from '../program/packed/unpack.ts';
+import { pack } from '../program/plan/incremental.ts';
 import type { ActionProgram, PlannedRule, Program } from '../program/program.ts';
-import { unpack } from '../program/unpack.ts';
 import { timeFastest } from './clock.ts';
 import { percentile } from './figure.ts';
 

@@ -2,7 +2,7 @@
 // next, so that a file that is being typed costs little more than itself. INVARIANT: nothing is read from disk; a list
 // file that is not among the texts is missing.
 
-import type { ListFile } from '../check/list-files.ts';
+import type { ListFile } from '../check/messages/list-files.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { SourceOf } from '../diagnostic/render.ts';
 import type { SourceText } from '../diagnostic/span.ts';

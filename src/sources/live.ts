@@ -14,7 +14,7 @@ import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
-import { unpack } from '../program/unpack.ts';
+import { unpack } from '../program/packed/unpack.ts';
 import type { AboutPolicies } from './about.ts';
 import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
 import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';

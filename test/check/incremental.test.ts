@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Checked, check, type ListFile } from '../../src/check/check.ts';
-import { createCheckMemory } from '../../src/check/memory.ts';
+import { check, type ListFile } from '../../src/check/check.ts';
+import { type Checked, createCheckMemory } from '../../src/check/incremental/state.ts';
 import { parse } from '../../src/syntax/parse.ts';
 import type { PolicyFile } from '../../src/syntax/tree.ts';
 import { draws, edited, randomTexts, type Texts } from './random-sets.ts';

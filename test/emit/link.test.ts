@@ -3,9 +3,9 @@ import { createFunctionCache } from '../../src/emit/cache.ts';
 import { type Linked, link } from '../../src/emit/link.ts';
 import type { Json } from '../../src/model/json.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import { createPlanMemory, planPacked } from '../../src/program/incremental.ts';
-import { transferOf } from '../../src/program/packed.ts';
-import { unpack } from '../../src/program/unpack.ts';
+import { transferOf } from '../../src/program/packed/packed.ts';
+import { unpack } from '../../src/program/packed/unpack.ts';
+import { createPlanMemory, planPacked } from '../../src/program/plan/incremental.ts';
 import { compileText, engineOf, factsOf } from './engine.ts';
 
 const policies = (limit: number, entries: string): string => `

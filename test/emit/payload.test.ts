@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { payloadIssues } from '../../src/emit/code/payload-issues.ts';
 import { link } from '../../src/emit/link.ts';
-import { payloadIssues } from '../../src/emit/payload-issues.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { PolicySet } from '../../src/model/policy.ts';
 import { type Field, listOf, quantity, type Type } from '../../src/model/type.ts';

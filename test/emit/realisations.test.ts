@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/emit/cache.ts';
 import { link, type Realisation } from '../../src/emit/link.ts';
-import { between, type Kleene, truths } from '../../src/emit/quantity.ts';
+import { between, type Kleene, truths } from '../../src/emit/runtime/quantity.ts';
 import { createTracer } from '../../src/emit/trace.ts';
 import type { Facts } from '../../src/model/request.ts';
 import { noTrace, type Trace, type TracedDecision, tracedRules, truthOf } from '../../src/model/trace.ts';

@@ -4,7 +4,7 @@ import type { MeterUse } from '../../src/model/metering.ts';
 import type { Meter, PolicySet } from '../../src/model/policy.ts';
 import type { Facts } from '../../src/model/request.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import { createPlanning } from '../../src/program/meters.ts';
+import { createPlanning } from '../../src/program/plan/meters.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { type MeterShare, meterShare } from '../../src/spec/meters.ts';
 import { checkPayload } from '../../src/spec/payload.ts';

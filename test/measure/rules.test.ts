@@ -8,8 +8,8 @@ import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
 import { useOfRules } from '../../src/measure/rules.ts';
 import { type Facts, nothingSatisfied } from '../../src/model/request.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
-import { explainAnchor } from '../../src/program/explain-anchor.ts';
-import { selectAll } from '../../src/program/select.ts';
+import { explainAnchor } from '../../src/program/index/explain-index-key.ts';
+import { selectAll } from '../../src/program/index/rule-index.ts';
 import { readPolicies } from '../../src/sources/read.ts';
 
 describe('the rules that a decision tries', () => {

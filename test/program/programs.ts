@@ -2,11 +2,11 @@
 
 import type { PolicySet } from '../../src/model/policy.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import { pack as packWith } from '../../src/program/incremental.ts';
-import type { PackedProgram } from '../../src/program/packed.ts';
-import { plan as planWith } from '../../src/program/plan.ts';
+import type { PackedProgram } from '../../src/program/packed/packed.ts';
+import { type OpenProgram, unpack } from '../../src/program/packed/unpack.ts';
+import { pack as packWith } from '../../src/program/plan/incremental.ts';
+import { plan as planWith } from '../../src/program/plan/plan.ts';
 import type { Program } from '../../src/program/program.ts';
-import { type OpenProgram, unpack } from '../../src/program/unpack.ts';
 
 export function plan(set: PolicySet): Program {
   return planWith(set, sha256);
