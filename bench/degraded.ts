@@ -7,10 +7,10 @@ import { rotate, time } from '../src/measure/clock.ts';
 import type { Figure } from '../src/measure/figure.ts';
 import type { Json, JsonObject } from '../src/model/json.ts';
 import type { Facts } from '../src/model/request.ts';
+import { programOf } from './from-model.ts';
 import type { ModelTest } from './policy-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload, type Workload } from './workloads.ts';
-import { programOf } from './writ.ts';
 
 export type DegradedFigures = Readonly<Record<'normal' | 'withheld' | 'mistyped' | 'unknown', Figure>>;
 

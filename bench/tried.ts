@@ -2,9 +2,9 @@
 
 import { link } from '../src/emit/link.ts';
 import { percentile } from '../src/measure/figure.ts';
+import { programOf } from './from-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
-import { programOf } from './writ.ts';
 
 export interface TriedFigures {
   readonly policies: number;

@@ -8,7 +8,7 @@
 
 import { hash } from 'node:crypto';
 import { check, listFilesOf } from './check/check.ts';
-import { type CheckMemory, createCheckMemory } from './check/incremental/state.ts';
+import { type CheckState, createCheckState } from './check/incremental/state.ts';
 import type { ListFile } from './check/messages/list-files.ts';
 import { applySilences } from './check/silences.ts';
 import { type Diagnostic, hasErrors } from './diagnostic/diagnostic.ts';
@@ -57,7 +57,7 @@ export interface Compiled extends Checked {
 export interface CompileMemory {
   /** By path, the text of a file and what became of it. */
   readonly parsed: Map<string, ParsedText>;
-  readonly checked: CheckMemory;
+  readonly checked: CheckState;
   readonly planned: PlanMemory;
   readonly functions: FunctionCache;
 }
@@ -70,7 +70,7 @@ interface ParsedText {
 export function createCompileMemory(): CompileMemory {
   return {
     parsed: new Map(),
-    checked: createCheckMemory(),
+    checked: createCheckState(),
     planned: createPlanMemory(sha256),
     functions: createFunctionCache(),
   };

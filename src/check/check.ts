@@ -22,7 +22,7 @@ import type { Environment } from './incremental/environment.ts';
 import { hasParts, textOfListFile } from './incremental/kept.ts';
 import { type Outcome, walkOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
-import { type Checked, type CheckMemory, createCheckMemory, type LastCheck } from './incremental/state.ts';
+import { type Checked, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
 import type { ListFile } from './messages/list-files.ts';
 import { warn } from './warnings/warn.ts';
 
@@ -39,7 +39,7 @@ type ReadListFile = (path: string) => ListFile;
 export function check(
   files: readonly PolicyFile[],
   readListFile: ReadListFile,
-  memory: CheckMemory = createCheckMemory(),
+  memory: CheckState = createCheckState(),
 ): Checked {
   const { last } = memory;
   if (last !== null && isAsBefore(last, files, readListFile)) return last.checked;

@@ -9,7 +9,7 @@ import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, type TracedRule, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
-import { sift } from '../program/index/prefilter.ts';
+import { applyPrefilter } from '../program/index/prefilter.ts';
 import { createIndex, select } from '../program/index/rule-index.ts';
 import {
   type OpenAction,
@@ -386,7 +386,7 @@ function findByIndex(action: OpenAction, { program, session }: LinkContext): Lis
   const values: unknown[] = index.subjects.map(() => undefined);
   return (facts, state, found) => {
     read(facts, state, values);
-    return sift(index.sieve, values, { found, count: select(index, values, found) });
+    return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
   };
 }
 

@@ -6,7 +6,7 @@ import type { Decision } from '../model/decision.ts';
 import type { Effect } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import { sha256 } from '../pipeline.ts';
-import { explainAnchor } from '../program/index/explain-index-key.ts';
+import { explainIndexKey } from '../program/index/explain-index-key.ts';
 import { unpack } from '../program/packed/unpack.ts';
 import { pack } from '../program/plan/incremental.ts';
 import type { ActionProgram, PlannedRule, Program } from '../program/program.ts';
@@ -82,7 +82,7 @@ function unfiledRules(program: Program, indexedFrom: number): readonly Unfiled[]
   return [...program.actions.values()]
     .filter(({ rules }) => rules.length >= indexedFrom)
     .flatMap(({ action, rules }) =>
-      explainAnchor(rules, program.lists).map((explained) => ({ action, ...explained })),
+      explainIndexKey(rules, program.lists).map((explained) => ({ action, ...explained })),
     );
 }
 

@@ -7,7 +7,7 @@ import { link } from '../../src/emit/link.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Facts } from '../../src/model/request.ts';
 import type { Compiled } from '../../src/pipeline.ts';
-import { sift } from '../../src/program/index/prefilter.ts';
+import { applyPrefilter } from '../../src/program/index/prefilter.ts';
 import { createIndex, select } from '../../src/program/index/rule-index.ts';
 import { createRandom, type Random } from '../../src/prove/random.ts';
 import { authorize } from '../../src/spec/authorize.ts';
@@ -204,7 +204,7 @@ describe('the index', () => {
         term.kind === 'read' ? all[term.read.steps[0]!] : agent.name,
       );
       const selected = select(index, values, found);
-      const count = sift(index.sieve, values, { found, count: selected });
+      const count = applyPrefilter(index.prefilter, values, { found, count: selected });
       const kept = [...found.subarray(0, count)];
       const truths = engine!.trace(factsOf(payload, { agent })).map(({ truth }) => truth);
       const decided = kept.filter((place) => place < 0).map((place) => truths[~place]);

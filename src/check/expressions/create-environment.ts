@@ -3,7 +3,7 @@
 import type { Answers, Environment, NamedDeclaration } from '../incremental/environment.ts';
 import { listFileOf, textOfListFile } from '../incremental/kept.ts';
 import { createRecorder } from '../incremental/recorder.ts';
-import type { CheckMemory } from '../incremental/state.ts';
+import type { CheckState } from '../incremental/state.ts';
 import type { ListFile } from '../messages/list-files.ts';
 import { actionSetOf, matchOf } from './action-sets.ts';
 import { factTypes } from './facts.ts';
@@ -11,7 +11,7 @@ import { factTypes } from './facts.ts';
 export function createEnvironment(
   declarations: ReadonlyMap<string, NamedDeclaration>,
   readListFile: (path: string) => ListFile,
-  memory: CheckMemory,
+  memory: CheckState,
 ): Environment {
   const tables: { [Q in keyof Answers]: (key: string) => Answers[Q] } = {
     kind: (name) => declarations.get(name)?.kind,

@@ -13,7 +13,7 @@ import type { Hours } from '../../value/hours.ts';
 import type { ListFile } from '../messages/list-files.ts';
 import type { Outcome, Recorder } from './recorder.ts';
 import type { ActionSet, FactTypes, Match } from './resolved.ts';
-import type { CheckMemory } from './state.ts';
+import type { CheckState } from './state.ts';
 
 export type NamedDeclaration = Exclude<Declaration, ActionDeclaration>;
 export type DeclarationKind = NamedDeclaration['kind'];
@@ -53,7 +53,7 @@ export interface Environment {
   readonly leaveOut: (span: Span) => void;
   readonly ask: <Q extends keyof Answers>(question: Q, key: string) => Answers[Q];
   readonly recorder: Recorder;
-  readonly memory: CheckMemory;
+  readonly memory: CheckState;
   readonly declarations: ReadonlyMap<string, NamedDeclaration>;
   readonly readListFile: (path: string) => ListFile;
   /** Null: in error. Shared types are inlined where they are named. */

@@ -10,7 +10,7 @@ import type { Renaming } from './rename.ts';
 import type { ActionSet, FactTypes, Match } from './resolved.ts';
 
 /** Serves one policy directory and one check at a time. */
-export interface CheckMemory {
+export interface CheckState {
   /** How many sets have been checked. */
   round: number;
   /** By declaration of the tree or policy of the model. */
@@ -51,7 +51,7 @@ export interface LastCheck {
   readonly checked: Checked;
 }
 
-export function createCheckMemory(): CheckMemory {
+export function createCheckState(): CheckState {
   const none = new Map<never, never>();
   return {
     round: 0,

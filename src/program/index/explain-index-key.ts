@@ -4,22 +4,22 @@
 import type { List } from '../../model/policy.ts';
 import { printRead } from '../print.ts';
 import type { PlannedRule, Term } from '../program.ts';
-import { anchorsOf, type Subject } from './index-key.ts';
+import { indexKeysOf, type Subject } from './index-key.ts';
 import { createIndex } from './rule-index.ts';
 
-export interface ExplainedAnchor {
+export interface ExplainedIndexKey {
   /** `policy/rule`. */
   readonly rule: string;
   readonly why: string;
 }
 
 /** The rules of an action that no value of a request leaves out. */
-export function explainAnchor(
+export function explainIndexKey(
   rules: readonly PlannedRule[],
   lists: ReadonlyMap<string, List>,
-): readonly ExplainedAnchor[] {
-  const { filing } = createIndex(rules, lists);
-  return [...filing.always].map((place) => ({
+): readonly ExplainedIndexKey[] {
+  const { postings } = createIndex(rules, lists);
+  return [...postings.always].map((place) => ({
     rule: rules[place]!.id,
     why: whyAlways(rules[place]!, lists),
   }));
@@ -27,7 +27,7 @@ export function explainAnchor(
 
 function whyAlways({ condition }: PlannedRule, lists: ReadonlyMap<string, List>): string {
   if (condition.kind === 'constant') return 'no condition';
-  const subjects = new Set(anchorsOf(condition, lists).map(({ subject }) => name(subject)));
+  const subjects = new Set(indexKeysOf(condition, lists).map(({ subject }) => name(subject)));
   if (subjects.size === 0) return 'no equality, range or literal condition that all must meet';
   return `what is asked of ${[...subjects].join(', ')} leaves out too few requests, or too few rules ask it`;
 }

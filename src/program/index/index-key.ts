@@ -20,16 +20,16 @@ export interface Subject {
   readonly mayBeUnknown: boolean;
 }
 
-export interface Anchor {
+export interface IndexKey {
   readonly subject: Subject;
   /** Unless the value is there, the condition is false. */
   readonly needsValue: boolean;
-  readonly test: AnchorTest;
+  readonly test: KeyTest;
   /** How many parts of the condition come out true where the value is one of these, and say no more than that. */
   readonly exactParts: number;
 }
 
-export type AnchorTest =
+export type KeyTest =
   | { readonly kind: 'texts'; readonly texts: readonly string[] }
   | { readonly kind: 'prefix'; readonly prefix: string }
   | Bounds;
@@ -49,28 +49,28 @@ export const textsMax = 64;
 type Lists = ReadonlyMap<string, List>;
 
 /** Everything that the condition can be filed under, bounds of one value joined. */
-export function anchorsOf(condition: Condition, lists: Lists): readonly Anchor[] {
+export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexKey[] {
   const operands = partsOf(condition);
   const needed = operands.flatMap((operand) => (operand.kind === 'has' ? [operand.read] : []));
-  const anchors = new Map<string, Anchor>();
+  const indexKeys = new Map<string, IndexKey>();
   for (const operand of operands) {
-    const found = anchorOf(operand, lists);
+    const found = indexKeyOf(operand, lists);
     if (found === null) continue;
     const { subject, test, isExact } = found;
     const key = `${test.kind} ${subject.key}`;
-    const known = anchors.get(key);
+    const known = indexKeys.get(key);
     const joined = known === undefined ? test : join(known.test, test);
     // Of texts the first are kept, which say nothing of the others.
     const isSaid = isExact && (known === undefined || test.kind === 'bounds');
     const exactParts = (known?.exactParts ?? 0) + (isSaid ? 1 : 0);
-    anchors.set(key, { subject, test: joined, exactParts, needsValue: needsValue(subject, needed) });
+    indexKeys.set(key, { subject, test: joined, exactParts, needsValue: needsValue(subject, needed) });
   }
-  return [...anchors.values()];
+  return [...indexKeys.values()];
 }
 
 interface Found {
   readonly subject: Subject;
-  readonly test: AnchorTest;
+  readonly test: KeyTest;
   /** The condition is true of every such value. */
   readonly isExact: boolean;
 }
@@ -80,45 +80,45 @@ export function partsOf(condition: Condition): readonly Condition[] {
   return condition.kind === 'and' ? condition.operands : [condition];
 }
 
-function anchorOf(condition: Condition, lists: Lists): Found | null {
+function indexKeyOf(condition: Condition, lists: Lists): Found | null {
   switch (condition.kind) {
     case 'compare':
-      return comparisonAnchor(condition, lists);
+      return comparisonKey(condition, lists);
     case 'in-elements':
-      return textsAnchor(condition.subject, constantTexts(condition.elements), lists);
+      return textsKey(condition.subject, constantTexts(condition.elements), lists);
     case 'in-list': {
       const { type, entries, ignoringCase } = lists.get(condition.list)!;
       if (type.kind !== 'text' || entries.length > textsMax) return null;
       const texts = entries as readonly string[];
       const { subject } = condition;
       return ignoringCase
-        ? textsAnchor(folded(subject), texts.map(fold), lists)
-        : textsAnchor(subject, texts, lists);
+        ? textsKey(folded(subject), texts.map(fold), lists)
+        : textsKey(subject, texts, lists);
     }
     case 'like': {
       const [first = ''] = globLiteralParts(condition.pattern);
-      if (globForm(condition.pattern) === 'whole') return textsAnchor(condition.subject, [first], lists);
-      const prefix = prefixAnchor(condition.subject, first, lists);
+      if (globForm(condition.pattern) === 'whole') return textsKey(condition.subject, [first], lists);
+      const prefix = prefixKey(condition.subject, first, lists);
       return prefix === null ? null : { ...prefix, isExact: globForm(condition.pattern) === 'prefix' };
     }
     case 'text-test': {
       const { operator, left, right } = condition;
       if (operator !== 'starts with' || right.kind !== 'literal') return null;
-      return prefixAnchor(left, right.value as string, lists);
+      return prefixKey(left, right.value as string, lists);
     }
     case 'or':
-      return alternativesAnchor(condition.operands, lists);
+      return alternativesKey(condition.operands, lists);
     default:
       return null;
   }
 }
 
 /** Several equalities of one text are a set. */
-function alternativesAnchor(operands: readonly Condition[], lists: Lists): Found | null {
+function alternativesKey(operands: readonly Condition[], lists: Lists): Found | null {
   const texts: string[] = [];
   let subject: Subject | null = null;
   for (const operand of operands) {
-    const found = anchorOf(operand, lists);
+    const found = indexKeyOf(operand, lists);
     if (found?.test.kind !== 'texts' || (subject !== null && subject.key !== found.subject.key)) return null;
     if (!found.isExact) return null;
     subject = found.subject;
@@ -130,7 +130,7 @@ function alternativesAnchor(operands: readonly Condition[], lists: Lists): Found
 
 const mirrored = { '==': '==', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-function comparisonAnchor({ operator, left, right }: Comparison, lists: Lists): Found | null {
+function comparisonKey({ operator, left, right }: Comparison, lists: Lists): Found | null {
   if (right.kind === 'literal') return againstConstant(left, operator, right, lists);
   return left.kind === 'literal' ? againstConstant(right, mirrored[operator], left, lists) : null;
 }
@@ -142,7 +142,7 @@ function againstConstant(
   lists: Lists,
 ): Found | null {
   const { value } = constant;
-  if (typeof value === 'string') return operator === '==' ? textsAnchor(term, [value], lists) : null;
+  if (typeof value === 'string') return operator === '==' ? textsKey(term, [value], lists) : null;
   const subject = numberSubject(term, constant, lists);
   const exact = isMoney(value) ? value.amount : value;
   const number = isDecimal(exact) ? plainNumber(exact) : null;
@@ -164,7 +164,7 @@ function bounds(operator: Comparison['operator'], number: number): Bounds {
 }
 
 /** Both at once; texts and beginnings stay what they were, which finds no fewer rules. */
-function join(known: AnchorTest, test: AnchorTest): AnchorTest {
+function join(known: KeyTest, test: KeyTest): KeyTest {
   if (known.kind !== 'bounds' || test.kind !== 'bounds') return known;
   const isLowFromKnown = known.low > test.low || (known.low === test.low && !known.isLowIncluded);
   const isHighFromKnown = known.high < test.high || (known.high === test.high && !known.isHighIncluded);
@@ -178,13 +178,13 @@ function join(known: AnchorTest, test: AnchorTest): AnchorTest {
   };
 }
 
-function textsAnchor(term: Term, texts: readonly string[] | null, lists: Lists): Found | null {
+function textsKey(term: Term, texts: readonly string[] | null, lists: Lists): Found | null {
   const subject = textSubject(term, lists);
   if (texts === null || texts.length > textsMax || subject === null) return null;
   return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 
-function prefixAnchor(term: Term, prefix: string, lists: Lists): Found | null {
+function prefixKey(term: Term, prefix: string, lists: Lists): Found | null {
   const subject = textSubject(term, lists);
   return subject === null || prefix === ''
     ? null

@@ -1,11 +1,11 @@
-// What an index has found is sifted before any condition is evaluated: a rule's bounds on one more number drop it where
-// the number lies outside, and where this and its anchor are all that it asks, it is true without being evaluated.
+// What an index has found is filtered before any condition is evaluated: a rule's bounds on one more number drop it where
+// the number lies outside, and where this and its index key are all that it asks, it is true without being evaluated.
 // INVARIANT: a rule that is dropped is false, a rule that is decided is true.
 
-import type { Anchor, Bounds } from './index-key.ts';
+import type { Bounds, IndexKey } from './index-key.ts';
 
 /** By place of the rule, in typed arrays, as thousands of rules are asked and each is another line of memory. */
-export interface Sieve {
+export interface Prefilter {
   /** The lowest byte is one more than the subject of the bounds, the next one more than the subject under which a rule is filed that these two decide; 0 for none. */
   readonly subjects: Int32Array;
   /** Lower and upper bound, both included. */
@@ -15,8 +15,8 @@ export interface Sieve {
 /** A rule as it has been filed. */
 export interface FiledRule {
   /** What the rule is filed under first; null where it is always tried. */
-  readonly first: Anchor | null;
-  readonly anchors: readonly Anchor[];
+  readonly first: IndexKey | null;
+  readonly indexKeys: readonly IndexKey[];
   /** How many parts its condition has. */
   readonly parts: number;
 }
@@ -25,13 +25,13 @@ export interface FiledRule {
 const subjectsMax = 254;
 
 /** `places` are the subjects' by key. */
-export function createSieve(rules: readonly FiledRule[], places: ReadonlyMap<string, number>): Sieve {
+export function createPrefilter(rules: readonly FiledRule[], places: ReadonlyMap<string, number>): Prefilter {
   if (places.size > subjectsMax) throw new TypeError('an index has few subjects');
   const subjects = new Int32Array(rules.length);
   const bounds = new Float64Array(2 * rules.length);
-  for (const [at, { first, anchors, parts }] of rules.entries()) {
-    const other = anchors.find(
-      (anchor) => anchor !== first && anchor.test.kind === 'bounds' && places.has(anchor.subject.key),
+  for (const [at, { first, indexKeys, parts }] of rules.entries()) {
+    const other = indexKeys.find(
+      (indexKey) => indexKey !== first && indexKey.test.kind === 'bounds' && places.has(indexKey.subject.key),
     );
     const covered = (first?.exactParts ?? 0) + (other?.exactParts ?? 0);
     if (other?.test.kind === 'bounds') {
@@ -48,8 +48,8 @@ export function createSieve(rules: readonly FiledRule[], places: ReadonlyMap<str
  * Keeps of the first `count` places in `found` those that have to be tried, and those of rules that are true, as their
  * complements; returns how many are left.
  */
-export function sift(
-  { subjects, bounds }: Sieve,
+export function applyPrefilter(
+  { subjects, bounds }: Prefilter,
   values: readonly unknown[],
   { found, count }: { readonly found: Int32Array; readonly count: number },
 ): number {

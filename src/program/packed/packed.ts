@@ -1,5 +1,13 @@
 // A program as bytes: what a thread that compiles hands to the thread that serves, and all that is kept of an action
 // until it is first asked for. Every part is plain data over buffers of their own, so that a message can move it.
+//
+//   PackedProgram   texts | actions | lists | hours | indexes            meters and the number of rules beside them
+//   PackedBlocks    names ascending, each with [ content | pool | hash ]  a name is found by binary search
+//   pool            numbers of the texts that a block names               a text stands in the program once
+//   action          header | rule count | flags | rule ...                (`blocks.ts`)
+//   rule            length [ head length [ flags, policy, name, points, reason, validity, requirement ] condition ]
+//   value           a mark, then what it needs                            (`values.ts`)
+//
 // INVARIANT: a block's content hash covers its bytes and every text that they name, so that equal hashes are equal parts.
 
 import type { MeterDefinition } from '../../model/metering.ts';
