@@ -11,12 +11,7 @@ import { noTrace, type TracedDecision, type TracedRule, tracedRules } from '../m
 import type { Shape } from '../model/type.ts';
 import { applyPrefilter } from '../program/index/prefilter.ts';
 import { createIndex, select } from '../program/index/rule-index.ts';
-import {
-  type OpenAction,
-  type OpenProgram,
-  wholeAction,
-  wholeActionInSteps,
-} from '../program/packed/unpack.ts';
+import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
@@ -31,7 +26,7 @@ import { createEntries, type EnterMeters } from './enter.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
-import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
+import { createTracers } from './tracers.ts';
 
 export interface Linked {
   /** Whole decision: gate, payload check, rules, combining. */
@@ -81,9 +76,6 @@ const ownTextActionsMax = 1_024;
 /** Keys that have been asked for in vain; agents choose them. */
 const undeclaredMax = 1_024;
 
-/** Tracers hold paths of all their rules; so many actions have one at a time. */
-const tracersMax = 1_024;
-
 /**
  * Makes a program ready to decide, which takes no time: an action is read when it is first asked for, a rule of many
  * when it is first tried. Functions come from the cache where it holds them.
@@ -103,39 +95,13 @@ export function link(
     run,
     shapes,
   };
-  const units = new Map<string, Unit>();
-  const undeclared = new Set<string>();
-  const tracers = new Map<string, Tracer>();
-
-  const unitOf = (action: string): Unit | null => {
-    const known = units.get(action);
-    if (known !== undefined) return known;
-    if (undeclared.has(action)) return null;
-    const declared = program.open(action);
-    if (declared === null) {
-      if (undeclared.size >= undeclaredMax) undeclared.clear();
-      if (action.length <= quotedKeyLengthMax) undeclared.add(action);
-      return null;
-    }
-    const unit = createUnit(declared, ctx);
-    units.set(action, unit);
-    return unit;
-  };
-
-  const tracerOf = (action: string): Tracer => {
-    const known = tracers.get(action);
-    if (known !== undefined) return known;
-    if (tracers.size >= tracersMax) tracers.clear();
-    const tracer = createTracer(wholeAction(program.open(action)!), shareText(session));
-    tracers.set(action, tracer);
-    return tracer;
-  };
+  const unitOf = createUnits(ctx);
+  const tracers = createTracers(program, shareText(session));
 
   function* prepare(): Generator<void> {
     for (const action of program.indexed()) {
       yield* unitOf(action)?.placeRules?.() ?? [];
-      const whole = yield* wholeActionInSteps(program.open(action)!);
-      tracers.set(action, yield* createTracerInSteps(whole, shareText(session)));
+      yield* tracers.prepare(action);
     }
   }
 
@@ -148,7 +114,7 @@ export function link(
     const issues = issuesOf(unit.gate);
     if (issues.length > 0) return { decision: invalidPayload(issues), trace: noTrace };
     // Made first: truths are valid until rules are evaluated again.
-    const tracer = tracerOf(facts.action);
+    const tracer = tracers.of(facts.action);
     const all = unit.decider.decideAll(facts);
     return { decision: all.decision, trace: tracer(facts, all) };
   };
@@ -192,6 +158,26 @@ export function link(
       return declared === null ? null : sourceOf(declared, ctx);
     },
     code: (action) => unitOf(action)?.code ?? null,
+  };
+}
+
+/** The actions that have been asked for, each made ready at its first use; null where there is none of the key. */
+function createUnits(ctx: LinkContext): (action: string) => Unit | null {
+  const units = new Map<string, Unit>();
+  const undeclared = new Set<string>();
+  return (action) => {
+    const known = units.get(action);
+    if (known !== undefined) return known;
+    if (undeclared.has(action)) return null;
+    const declared = ctx.program.open(action);
+    if (declared === null) {
+      if (undeclared.size >= undeclaredMax) undeclared.clear();
+      if (action.length <= quotedKeyLengthMax) undeclared.add(action);
+      return null;
+    }
+    const unit = createUnit(declared, ctx);
+    units.set(action, unit);
+    return unit;
   };
 }
 

@@ -29,7 +29,7 @@ const secretMark = '(secret)';
 export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => Trace;
 
 /** Turns generated text into its function, one for all actions that have it. */
-type Run = <T>(emitted: Emitted) => T;
+export type Run = <T>(emitted: Emitted) => T;
 
 /** So many values are read by one piece of code: groups of more are seldom the same in two actions. */
 const pathsInCodeMax = 16;
