@@ -1,13 +1,13 @@
 // A program into functions that decide. Code is made at an action's first use and kept in the cache; this is the only
 // place where text becomes code, and the text is made by the `js` tag alone.
 
+import type { PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json } from '../model/json.ts';
-import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
-import { noTrace, type TracedDecision, type TracedRule, tracedRules } from '../model/trace.ts';
+import { noTrace, type TracedDecision, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import { applyPrefilter } from '../program/index/prefilter.ts';
 import { createIndex, select } from '../program/index/rule-index.ts';
@@ -28,9 +28,7 @@ import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracers } from './tracers.ts';
 
-export interface Linked {
-  /** Whole decision: gate, payload check, rules, combining. */
-  decide(facts: Facts): Decision;
+export interface Linked extends PolicyEngine {
   /** As `decide`, for a payload that is known to be of the action's shape. */
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
@@ -40,22 +38,8 @@ export interface Linked {
    * held up. What has not been made ready is at its first use.
    */
   prepare(): Iterator<void>;
-  /** As `decide`, with every rule of the action as it turned out, the payload checked and the rules evaluated once. */
-  decideTraced(facts: Facts): TracedDecision;
-  /** As `decideTraced`, for a payload out of a record, where digests stand for secrets; no rule can read those. */
-  decideRecorded(facts: Facts): TracedDecision;
-  /** The rules alone. */
-  trace(facts: Facts): readonly TracedRule[];
   /** Ids of the rules that deciding the request tries; none where the gate refuses it. */
   tried(facts: Facts): readonly string[];
-  /** What the request adds to meters and reads of them; nothing where the gate refuses it. */
-  entries(facts: Facts): readonly MeterUse[];
-  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
-  entriesRecorded(facts: Facts): readonly MeterUse[] | null;
-  /** Every meter that some action counts or reads, each definition once. */
-  readonly meters: readonly MeterDefinition[];
-  /** What an action's payload may hold; null where the action is not declared. */
-  shapeOf(action: string): Shape | null;
   /** The text of an action's generated functions; null where the action is not declared. */
   source(action: string): string | null;
   /** An action's functions themselves, which a reload keeps while their one text is equal; null where it is not declared. */

@@ -8,12 +8,8 @@ import { resolve } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../emit/cache.ts';
 import { type Linked, link } from '../emit/link.ts';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { AskedRule } from '../model/asked.ts';
-import type { Decision } from '../model/decision.ts';
-import type { MeterDefinition, MeterUse } from '../model/metering.ts';
-import type { Facts } from '../model/request.ts';
-import type { TracedDecision, TracedRule } from '../model/trace.ts';
-import type { Shape } from '../model/type.ts';
 import { unpack } from '../program/packed/unpack.ts';
 import type { AboutPolicies } from './about.ts';
 import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
@@ -21,30 +17,11 @@ import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.
 import type { ThreadLimits } from './limited-thread.ts';
 import type { SetTexts } from './texts.ts';
 
-/** A policy set ready to decide. Take it once per request: all of it belongs to one state of the directory. */
-export interface InForce {
-  readonly decide: (facts: Facts) => Decision;
-  readonly decideTraced: (facts: Facts) => TracedDecision;
-  /** For a payload out of a record, where digests stand for secrets. */
-  readonly decideRecorded: (facts: Facts) => TracedDecision;
-  readonly trace: (facts: Facts) => readonly TracedRule[];
-  /** What an action's payload may hold; null where the action is not declared. */
-  readonly shapeOf: (action: string) => Shape | null;
+/** The active policies with what people ask about them. Taken once per request: all of it belongs to one state of the directory. */
+export interface HostedPolicies extends ActivePolicies {
   readonly about: () => AboutPolicies;
-  /** By id, the enforced rules that ask something of people. */
-  readonly asks: () => ReadonlyMap<string, AskedRule>;
-  /** What a request adds to meters and reads of them; nothing where the gate refuses it. */
-  readonly entries: (facts: Facts) => readonly MeterUse[];
-  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
-  readonly entriesRecorded: (facts: Facts) => readonly MeterUse[] | null;
-  /** Every meter that some action counts or reads, each definition once, by id. */
-  readonly meters: readonly MeterDefinition[];
   /** What the set was made from. */
   readonly texts: SetTexts;
-  /** SHA-256 in hexadecimal. */
-  readonly digest: string;
-  /** The git commit of the directory; null outside a repository. */
-  readonly commit: string | null;
   /** RFC 3339, UTC. */
   readonly loadedAt: string;
 }
@@ -67,7 +44,7 @@ export interface PolicyFailure extends FoundFailure {
 }
 
 export interface PolicyHost {
-  current(): InForce;
+  current(): HostedPolicies;
   state(): PolicyState;
   /** Reads the directory again now; resolves when what stood there at the call is in force or has failed. */
   reload(): Promise<void>;
@@ -153,7 +130,7 @@ class LivePolicies implements PolicyHost {
   readonly #log: PolicyLog | null;
   readonly #cache: FunctionCache = createFunctionCache();
   readonly #listeners: ((state: PolicyState) => void)[] = [];
-  #inForce: (InForce & { readonly counts: Counts }) | null = null;
+  #active: (HostedPolicies & { readonly counts: Counts }) | null = null;
   /** What the set in force was made from. */
   #content: SetContent | null = null;
   #failure: PolicyFailure | null = null;
@@ -180,16 +157,16 @@ class LivePolicies implements PolicyHost {
       this.#onStarted = started;
       this.#startCompiler();
     });
-    if (this.#inForce === null && this.#failure !== null)
+    if (this.#active === null && this.#failure !== null)
       throw new BrokenPolicies(this.#directory, this.#failure);
   }
 
-  current(): InForce {
-    return this.#inForce!;
+  current(): HostedPolicies {
+    return this.#active!;
   }
 
   state(): PolicyState {
-    const { counts, digest, commit, loadedAt } = this.#inForce!;
+    const { counts, digest, commit, loadedAt } = this.#active!;
     const failure = this.#failure;
     const status = failure === null ? 'current' : 'stale';
     return { status, directory: this.#directory, digest, commit, loadedAt, ...counts, failure };
@@ -258,18 +235,18 @@ class LivePolicies implements PolicyHost {
   /** Requests are decided by the set before until this one is ready. */
   async #take(set: CompiledSet): Promise<void> {
     if (this.#newest !== set) return;
-    let next: ReturnType<typeof inForce>;
+    let next: ReturnType<typeof activate>;
     try {
       const engine = link(unpack(set.program), this.#cache);
       for (const steps = engine.prepare(); !takeSteps(steps); await pause()) if (this.#isClosed) return;
-      next = inForce(set, engine);
+      next = activate(set, engine);
     } catch (error) {
       // A mistake of ours must neither stop a service that works nor replace what works.
       void this.#compiler?.end();
       this.#compiler = null;
       return this.#mourn({ summary: 'what was compiled could not be linked', compiling: set.content, error });
     }
-    this.#inForce = next;
+    this.#active = next;
     this.#content = set.content;
     this.#failure = null;
     this.#avoided = null;
@@ -280,11 +257,11 @@ class LivePolicies implements PolicyHost {
 
   /** The directory is what is in force, again or under another commit. */
   #recover(commit: string | null): void {
-    if (this.#inForce === null || (this.#failure === null && commit === this.#inForce.commit)) return;
+    if (this.#active === null || (this.#failure === null && commit === this.#active.commit)) return;
     if (this.#failure !== null)
-      this.#log?.info({ digest: this.#inForce.digest }, 'policies are as they were: mended');
+      this.#log?.info({ digest: this.#active.digest }, 'policies are as they were: mended');
     this.#failure = null;
-    if (commit !== this.#inForce.commit) this.#inForce = { ...this.#inForce, commit };
+    if (commit !== this.#active.commit) this.#active = { ...this.#active, commit };
     this.#announce();
   }
 
@@ -303,7 +280,7 @@ class LivePolicies implements PolicyHost {
     this.#avoided = compiling ?? this.#avoided;
     this.#log?.error({ err: error }, summary);
     this.#fail({ cause: 'compiler', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null });
-    if (this.#isClosed || this.#inForce === null) return;
+    if (this.#isClosed || this.#active === null) return;
     const waitMs = compiling === null ? this.#restartMs : 0;
     if (compiling === null) this.#restartMs = Math.min(this.#restartMs * 2, restartMaxMs);
     this.#restartTimer = setTimeout(() => this.#startCompiler(), waitMs);
@@ -311,7 +288,7 @@ class LivePolicies implements PolicyHost {
 
   #announce(): void {
     this.#onStarted();
-    if (this.#inForce === null) return;
+    if (this.#active === null) return;
     const state = this.state();
     for (const listener of this.#listeners) listener(state);
   }
@@ -329,7 +306,7 @@ function takeSteps(steps: Iterator<void>): boolean {
   return false;
 }
 
-function inForce(set: CompiledSet, engine: Linked): InForce & { readonly counts: Counts } {
+function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly counts: Counts } {
   const { digest, commit, actions, rules, texts } = set;
   let known: AboutPolicies | null = null;
   let asks: ReadonlyMap<string, AskedRule> | null = null;
@@ -338,21 +315,16 @@ function inForce(set: CompiledSet, engine: Linked): InForce & { readonly counts:
     return known;
   };
   return {
-    decide: (facts) => engine.decide(facts),
-    decideTraced: (facts) => engine.decideTraced(facts),
-    decideRecorded: (facts) => engine.decideRecorded(facts),
-    trace: (facts) => engine.trace(facts),
-    shapeOf: (action) => engine.shapeOf(action),
-    entries: (facts) => engine.entries(facts),
-    entriesRecorded: (facts) => engine.entriesRecorded(facts),
-    meters: engine.meters,
+    ...engine,
     texts,
     about,
     asks: () => {
       asks ??= new Map(about().asks.map((asked) => [asked.rule, asked]));
       return asks;
     },
-    ...{ digest, commit, counts: { actions, rules } },
+    digest,
+    commit,
+    counts: { actions, rules },
     loadedAt: new Date().toISOString(),
   };
 }
