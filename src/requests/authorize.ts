@@ -2,6 +2,7 @@
 // holds its decision is durable; where it cannot be stored, the promise rejects and nothing was granted.
 
 import { performance } from 'node:perf_hooks';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { Outcome } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { MeterUse } from '../model/metering.ts';
@@ -11,7 +12,6 @@ import type { AppendResult, Store } from '../store/store.ts';
 import { agentFacts } from './agent-facts.ts';
 import { createBodyDigest } from './body-digest.ts';
 import { askedBy } from './decide-again.ts';
-import type { InForce } from './engine.ts';
 import type { RequestNewsDesk } from './events.ts';
 import { heldSeconds } from './held.ts';
 import { entryRows, type Metering, metered, noReadings } from './metering.ts';
@@ -58,7 +58,7 @@ export type AuthorizeResult =
 export interface AuthorizerOptions {
   readonly store: Store;
   /** The set in force at the moment of the call. */
-  readonly policies: () => InForce;
+  readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   /** The most requests of one agent that wait for people at the same time. */
@@ -119,7 +119,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   }
 
   /** At once where its meters are known. */
-  function inForceMetered(): InForce | Promise<InForce> {
+  function inForceMetered(): ActivePolicies | Promise<ActivePolicies> {
     const inForce = policies();
     return metering.note(inForce) === null ? inForce : metered(metering, policies);
   }
@@ -136,7 +136,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   }
 
   /** Rules that a step-up of before satisfies. Only a request that would have to wait is worth the look. */
-  async function freshFor({ record, uses }: Decided, agent: AgentRow, inForce: InForce) {
+  async function freshFor({ record, uses }: Decided, agent: AgentRow, inForce: ActivePolicies) {
     const asked = askedBy(record.decision, inForce).filter(
       (rule) => rule.kind === 'reauth' && rule.withinSeconds !== null,
     );
@@ -181,7 +181,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 
   function decide(
     input: AuthorizeInput,
-    { inForce, nowMs, satisfied }: { inForce: InForce; nowMs: number; satisfied: Satisfied },
+    { inForce, nowMs, satisfied }: { inForce: ActivePolicies; nowMs: number; satisfied: Satisfied },
   ): Decided {
     const asked = factsOf(input, nowMs, satisfied);
     const uses = inForce.entries(asked);
@@ -250,7 +250,7 @@ interface Decided {
 }
 
 /** One object for all requests that share what it says: a record writes such a part once. */
-const policySetOf = remember(({ digest, commit }: InForce) => ({ digest, commit }));
+const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, commit }));
 const agentFactsOf = remember(agentFacts);
 
 /** What `make` yields, made once for as long as somebody holds what it was made of. */

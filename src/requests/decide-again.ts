@@ -2,6 +2,7 @@
 // It is one synchronous step, so that nothing changes between what is read and what is decided.
 
 import { isControlOwner } from '../agents/control-owner.ts';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { ApprovalRule, AskedRule } from '../model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
@@ -9,7 +10,6 @@ import { tracedRules } from '../model/trace.ts';
 import type { AgentRow, RequestState } from '../store/records.ts';
 import { agentFacts } from './agent-facts.ts';
 import { type Approved, isSatisfied, requestDigest } from './binding.ts';
-import type { InForce } from './engine.ts';
 import { approvalSeconds, refusalHeldSeconds, stepUpSeconds } from './held.ts';
 import { type LifeEvent, nextStatus } from './life.ts';
 import type { Metering, MeterReadings } from './metering.ts';
@@ -18,7 +18,7 @@ import { type DecidedDetail, type Standing, stateOf } from './standing.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
 
 export interface Today {
-  readonly inForce: InForce;
+  readonly inForce: ActivePolicies;
   /** As the registry has it now. */
   readonly agent: AgentRow;
   /** The agent's last; null where there is none that counts. */
@@ -46,7 +46,7 @@ export function decideAgain(standing: Standing, today: Today): DecidedAgain {
 }
 
 /** What the rules that take part in a decision ask of people. */
-export function askedBy({ rules }: Decision, inForce: InForce): readonly AskedRule[] {
+export function askedBy({ rules }: Decision, inForce: ActivePolicies): readonly AskedRule[] {
   const asks = inForce.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
 }

@@ -5,6 +5,7 @@
 
 import { isControlOwner } from '../agents/control-owner.ts';
 import type { Entered } from '../meters/book.ts';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { AgentRow, RequestEvent, RequestStatus } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { bind, isFor, isSatisfied, requestDigest } from './binding.ts';
@@ -18,7 +19,6 @@ import {
   stateAgain,
   type Today,
 } from './decide-again.ts';
-import type { InForce } from './engine.ts';
 import type { RequestNewsDesk } from './events.ts';
 import { refusalHeldSeconds } from './held.ts';
 import { type LifeEvent, nextStatus, statusAt } from './life.ts';
@@ -76,7 +76,7 @@ export interface Report {
 
 export interface DecisionsOptions {
   readonly store: Store;
-  readonly policies: () => InForce;
+  readonly policies: () => ActivePolicies;
   readonly clock: () => number;
   /** Why an operator has stopped this; null where nobody has. */
   readonly stopped: (asked: {
@@ -360,7 +360,7 @@ function chooseGroup(
 }
 
 /** Rules that took part in the decision that counts, or would today, as they are today. */
-function rulesToApprove(standing: Standing, { firing }: DecidedAgain, inForce: InForce) {
+function rulesToApprove(standing: Standing, { firing }: DecidedAgain, inForce: ActivePolicies) {
   const rules = new Map([...askedBy(standing.decision, inForce), ...firing].map((rule) => [rule.rule, rule]));
   return [...rules.values()].filter(isApprovalRule);
 }
@@ -370,7 +370,7 @@ function lastApproval({ words }: Standing, person: string): Word | null {
 }
 
 /** Whether an approval counts today: none of the rules for which it was given is another one now, and some is left. */
-function counts(word: Word, standing: Standing, inForce: InForce): boolean {
+function counts(word: Word, standing: Standing, inForce: ActivePolicies): boolean {
   if (word.digest !== requestDigest(standing.record)) return false;
   if (word.rules.length === 0) return true;
   const asks = inForce.asks();

@@ -26,7 +26,7 @@ import { createRequestNews, type RequestNewsDesk } from '../requests/events.ts';
 import { createRequestId } from '../requests/id.ts';
 import { createMetering, type Metering } from '../requests/metering.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
-import type { PolicyHost } from '../sources/live.ts';
+import type { PolicyHost } from '../sources/policy-host.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { createAsk, stoppedText } from './ask.ts';

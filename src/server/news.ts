@@ -5,7 +5,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Directory } from '../people/directory.ts';
 import type { Application, Invitation, Person } from '../people/person.ts';
 import type { RequestNews, RequestNewsDesk } from '../requests/events.ts';
-import type { PolicyHost, PolicyState } from '../sources/live.ts';
+import type { PolicyHost, PolicyState } from '../sources/policy-host.ts';
 import type { Dispatcher } from '../webhooks/dispatch.ts';
 import type { Mailer } from '../webhooks/mail.ts';
 import type { Revocation } from '../webhooks/revocations.ts';

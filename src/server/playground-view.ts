@@ -4,7 +4,7 @@ import type { Playground, PlaygroundRefusal } from '../playground/playground.ts'
 import type { Answers, Asked, Question } from '../playground/questions.ts';
 import type { RecordedRequest } from '../playground/recorded.ts';
 import { standingOf } from '../requests/standing.ts';
-import type { HostedPolicies } from '../sources/live.ts';
+import type { HostedPolicies } from '../sources/policy-host.ts';
 import type { Store } from '../store/store.ts';
 import { actorOf, type Call } from './manage.ts';
 import type { JsonSchema } from './operation.ts';

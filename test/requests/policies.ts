@@ -1,5 +1,6 @@
 // Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
 
+import type { ActivePolicies } from '../../src/model/active-policies.ts';
 import type { AskedRule } from '../../src/model/asked.ts';
 import type { Decision } from '../../src/model/decision.ts';
 import type { Facts } from '../../src/model/request.ts';
@@ -13,7 +14,6 @@ import {
   type Slot,
   type Type,
 } from '../../src/model/type.ts';
-import type { InForce } from '../../src/requests/engine.ts';
 
 export const allowed: Decision = {
   outcome: 'ALLOW',
@@ -88,7 +88,7 @@ export function inForceWith(
   decide: (facts: Facts) => Decision,
   digest = 'digest-1',
   asks: ReadonlyMap<string, AskedRule> = new Map(),
-): InForce & { asked: Facts[] } {
+): ActivePolicies & { asked: Facts[] } {
   const asked: Facts[] = [];
   const ask = (facts: Facts): Decision => {
     asked.push(facts);

@@ -6,7 +6,7 @@ import { grantOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
 import type { Asked, GivenRequest, TextFile } from '../../playground/questions.ts';
-import type { PolicyHost } from '../../sources/live.ts';
+import type { PolicyHost } from '../../sources/policy-host.ts';
 import type { Store } from '../../store/store.ts';
 import { requestNotFound } from '../decided-view.ts';
 import { actorOf, type Call, manage } from '../manage.ts';

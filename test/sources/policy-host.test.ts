@@ -4,7 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BrokenPolicies, openPolicies, type PolicyHost, type PolicyState } from '../../src/sources/live.ts';
+import {
+  BrokenPolicies,
+  openPolicies,
+  type PolicyHost,
+  type PolicyState,
+} from '../../src/sources/policy-host.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
 
