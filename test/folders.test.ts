@@ -76,3 +76,30 @@ describe('the folders of the stages', () => {
     expect(circleIn(between.filter(([from, to]) => from !== to))).toBeNull();
   });
 });
+
+describe('the way from text to function', () => {
+  const [, drawn = ''] = /each is imported by one before it:\n\n```text\n([^`]*)```/.exec(
+    readFileSync('docs/ARCHITECTURE.md', 'utf8'),
+  )!;
+  const way = drawn
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [, before = '', names = '', after = ''] = /^(.*?)\{?([^/{}]*?)\}?(\.ts)$/.exec(line)!;
+      return names.split(',').map((name) => `src/${before}${name}${after}`);
+    });
+
+  it('is short, and each file is imported by one before it', () => {
+    expect(way.length).toBeLessThanOrEqual(32);
+    const strangers = way.slice(1).filter((file, at) => {
+      const imported = way.slice(0, at + 1).flatMap((before) => importsOf(before));
+      return !imported.includes(file);
+    });
+    expect(strangers).toEqual([]);
+  });
+});
+
+function importsOf(file: string): readonly string[] {
+  const found = readFileSync(file, 'utf8').matchAll(/^(?:import|\}) (?!type )[^;]*?from '(\.[^']+)';/gm);
+  return [...found].map(([, target = '']) => join(dirname(file), target));
+}
