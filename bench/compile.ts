@@ -4,8 +4,9 @@
 import type { SourceText } from '../src/diagnostic/span.ts';
 import { link } from '../src/emit/link.ts';
 import { heapBytes } from '../src/measure/memory.ts';
-import { compile, createCompileMemory } from '../src/pipeline.ts';
-import { planPacked } from '../src/program/incremental.ts';
+import { compile, createCompileMemory, sha256 } from '../src/pipeline.ts';
+import { unpack } from '../src/program/packed/unpack.ts';
+import { createPlanMemory, planPacked } from '../src/program/plan/incremental.ts';
 import { policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import { createWorkload, type WorkloadName } from './workloads.ts';
@@ -65,11 +66,11 @@ export function measureModel(name: WorkloadName, policies: number): ModelFigures
   const facts = workload.requests.map(toFacts);
   const before = heapBytes();
   const started = performance.now();
-  const program = planPacked(set);
+  const program = planPacked(set, createPlanMemory(sha256));
   const planned = performance.now();
   const programBytes = heapBytes() - before;
   const linking = performance.now();
-  const engine = link(program);
+  const engine = link(unpack(program));
   const linked = performance.now();
   for (const one of facts) engine.decide(one);
   const bytes = heapBytes() - before;

@@ -88,7 +88,8 @@ async function measureTogether(
       continue;
     }
     const why = ready.kind === 'failed' ? ready.message : ready.kind;
-    if (key === 'writ') throw new Error(`Writ itself, ${workload}, ${policies}: ${why}`);
+    if (key === 'writ' || key === 'writ-request')
+      throw new Error(`Writ itself, ${workload}, ${policies}: ${why}`);
     log(`${key}, ${workload}, ${policies}: left out: ${why}`);
   }
   try {

@@ -2,13 +2,13 @@
 // withheld or of another type, or the fact that they name is unknown. Half of the policies name an agent and a band of
 // amounts, half a band and a currency.
 
-import { createFunctionCache, link } from '../src/emit/link.ts';
+import { link } from '../src/emit/link.ts';
 import { rotate, time } from '../src/measure/clock.ts';
 import type { Figure } from '../src/measure/figure.ts';
 import type { Json, JsonObject } from '../src/model/json.ts';
 import type { Facts } from '../src/model/request.ts';
-import { plan } from '../src/program/plan.ts';
-import { type ModelTest, policySet } from './policy-model.ts';
+import { programOf } from './from-model.ts';
+import type { ModelTest } from './policy-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload, type Workload } from './workloads.ts';
 
@@ -16,7 +16,7 @@ export type DegradedFigures = Readonly<Record<'normal' | 'withheld' | 'mistyped'
 
 export function measureDegraded(policies: number, rounds: number): DegradedFigures {
   const workload = namingAgents(createWorkload('wild', policies));
-  const engine = link(plan(policySet(workload)), createFunctionCache());
+  const engine = link(programOf(workload));
   const normal = workload.requests.map((request): Facts => {
     const facts = toFacts(request);
     return { ...facts, agent: { ...facts.agent, name: request.payload.vendor } };

@@ -4,6 +4,7 @@
 import type { Engine } from './engine.ts';
 
 export const engineKeys = [
+  'writ-request',
   'map',
   'hand-written',
   'writ',
@@ -23,6 +24,8 @@ export async function loadEngine(key: EngineKey): Promise<Engine> {
       return (await import('./map-look-up.ts')).engine;
     case 'hand-written':
       return (await import('./hand-written.ts')).engine;
+    case 'writ-request':
+      return (await import('./writ.ts')).requestEngine;
     case 'writ':
       return (await import('./writ.ts')).engine;
     case 'json-logic':

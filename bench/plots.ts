@@ -42,11 +42,16 @@ function decisionPlot({ decisions }: Results, workload: WorkloadName): string | 
   const lines = [...own].map(([name, all]): Line => {
     return {
       name,
-      isOwn: name === 'Writ',
+      isOwn: isOwn(name),
       points: all.map(({ policies, figure }) => [policies, figure.median]),
     };
   });
   return plotted({ title: titles[workload], x: policyAxis, y: timeAxis, lines });
+}
+
+/** What a request does, and the bare decision. */
+function isOwn(name: string): boolean {
+  return name.startsWith('Writ');
 }
 
 const latencyPolicies = 1_000;
@@ -59,7 +64,7 @@ function latencyPlot({ decisions }: Results): string | null {
   if (all.length === 0) return null;
   return drawDistribution(
     `Latency of single decisions, ${latencyPolicies.toLocaleString('en')} policies over many actions`,
-    all.map(({ name, tail }) => ({ name, isOwn: name === 'Writ', nanoseconds: tail!.byRequest })),
+    all.map(({ name, tail }) => ({ name, isOwn: isOwn(name), nanoseconds: tail!.byRequest })),
   );
 }
 

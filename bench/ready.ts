@@ -27,8 +27,8 @@ export interface ReadyOptions {
   readonly log: (line: string) => void;
 }
 
-/** What has nothing to get ready. */
-const withoutText: readonly EngineKey[] = ['map', 'hand-written'];
+/** What has nothing to get ready, or the same as another. */
+const withoutText: readonly EngineKey[] = ['map', 'hand-written', 'writ-request'];
 /** Their policies live in the memory of WebAssembly. */
 const outsideOfHeap: readonly EngineKey[] = ['cedar', 'opa'];
 

@@ -17,7 +17,9 @@ export function report({ results, versions, minutes }: Run): string {
   const sections = [
     heading(versions, minutes),
     `## What Writ must reach\n\n${targetTable(results)}`,
-    ...workloadNames.map((name) => section(`${name}: median per decision`, decisionTable(results, name))),
+    ...workloadNames.map((name) =>
+      section(`${name}: median per request, and per decision`, decisionTable(results, name)),
+    ),
     section('Example policies, on the cases of their tests', packTable(results)),
     section('Worst cases: one decision, and how it grows with the payload', worstTable(results)),
     section('Hardest policies: one decision, and how it grows with the rules', hardestTable(results)),
@@ -38,7 +40,7 @@ function heading(versions: Run['versions'], minutes: number): string {
   return [
     '# Benchmarks',
     `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${Math.ceil(minutes)} minutes.`,
-    'Processor time of the deciding thread, on the clock for text to ready; medians with the smallest and the largest round behind them; only ratios within one run mean anything. Decisions are checked equal before anything is timed. Up to 100 policies are compiled from text, more from the model that the checker makes of the same text, but where text is what is measured.',
+    'Processor time of the deciding thread, on the clock for text to ready; medians with the smallest and the largest round behind them; only ratios within one run mean anything. Decisions are checked equal before anything is timed. `Writ, a request` is what a request does: the payload checked, decided, every rule traced. `Writ` is the bare decision, for programs that embed it; it is what the peers do, which check no payload and trace nothing. Up to 10,000 policies are compiled from text, more from the model that the checker makes of the same text, but where text is what is measured.',
     'OPA is measured as WebAssembly, which is what its package runs; its native build is not among the peers.',
     `Peers: ${peers.join(', ')}.`,
   ].join('\n\n');
@@ -62,7 +64,7 @@ function decisionTable({ decisions }: Results, workload: string): readonly strin
       const one = own.find((candidate) => candidate.name === name && candidate.policies === policies);
       return one === undefined ? '' : withSpread(one.figure);
     });
-    return row([name === 'Writ' ? '**Writ**' : name, ...cells]);
+    return row([name.startsWith('Writ') ? `**${name}**` : name, ...cells]);
   });
   return [...head(['engine', ...sizes.map((policies) => policies.toLocaleString('en'))]), ...rows];
 }

@@ -18,9 +18,9 @@ export interface RequestFigures {
   readonly trace: Figure;
 }
 
-export function measureRequest(policies: number, rounds: number): RequestFigures {
+export async function measureRequest(policies: number, rounds: number): Promise<RequestFigures> {
   const workload = createWorkload('actions', policies);
-  const engine = engineOf(workload);
+  const engine = await engineOf(workload);
   const requests = workload.requests.map((request) => {
     const { action, payload } = request;
     return { facts: toFacts(request), body: JSON.stringify({ action_key: action, payload }) };

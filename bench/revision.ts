@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { duration, figureOf, ratioOf, times } from '../src/measure/figure.ts';
 import { alone } from './alone.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
+import type { EngineKey } from './engines.ts';
 import type { Answer } from './process.ts';
 import { withSpread } from './targets.ts';
 import { type WorkloadName, workloadNames } from './workloads.ts';
@@ -104,7 +105,12 @@ async function compareAll(
   for (const workload of workloadNames) {
     for (const policies of options.isQuick ? [10, 1_000] : [10, 1_000, 10_000]) {
       const what = `${workload}, ${policies.toLocaleString('en')}`;
-      await attempt(what, async () => [await compareDecisions(what, { workload, policies, bench }, options)]);
+      for (const key of ['writ-request', 'writ'] as const) {
+        const each = `${what}, ${key === 'writ' ? 'the bare decision' : 'a request'}`;
+        await attempt(each, async () => [
+          await compareDecisions(each, { key, workload, policies, bench }, options),
+        ]);
+      }
     }
   }
   const policies = options.isQuick ? 300 : 1_000;
@@ -125,17 +131,21 @@ interface Size {
 
 const warmUpRounds = 4;
 
-async function compareDecisions(what: string, size: Size, { rounds }: RevisionOptions): Promise<Compared> {
-  const { workload, policies, bench } = size;
+async function compareDecisions(
+  what: string,
+  size: Size & { readonly key: EngineKey },
+  { rounds }: RevisionOptions,
+): Promise<Compared> {
+  const { key, workload, policies, bench } = size;
   const children = [
-    startEngine('writ', { workload, policies }),
-    startEngine('writ', { workload, policies, bench }),
+    startEngine(key, { workload, policies }),
+    startEngine(key, { workload, policies, bench }),
   ];
   try {
     const [own, other] = [await readyOf(children[0]!), await readyOf(children[1]!)];
     checkEqual([
-      { key: 'writ', ready: own },
-      { key: 'writ', ready: other },
+      { key, ready: own },
+      { key, ready: other },
     ]);
     const figures: number[][] = [[], []];
     for (let round = -warmUpRounds; round < rounds; round += 1) {

@@ -2,8 +2,7 @@
 
 import { link } from '../src/emit/link.ts';
 import { percentile } from '../src/measure/figure.ts';
-import { plan } from '../src/program/plan.ts';
-import { policySet } from './policy-model.ts';
+import { programOf } from './from-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
 
@@ -15,7 +14,7 @@ export interface TriedFigures {
 
 export function measureTried(policies: number): TriedFigures {
   const workload = createWorkload('wild', policies);
-  const engine = link(plan(policySet(workload)));
+  const engine = link(programOf(workload));
   const counts = workload.requests.map((request) => engine.tried(toFacts(request)).length);
   return {
     policies,

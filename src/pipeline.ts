@@ -1,21 +1,24 @@
-// THE PAGE: from the text of a policy set to the function that decides. Every stage takes the value of the one
-// before it and knows nothing of the others; read the folders in this order:
+// THE PAGE: from the text of a policy set to the function that decides. The command line, tests, the service and the
+// playground all come through here. Every stage takes the value of the one before it and knows nothing of the others;
+// read the folders in this order:
 //
 //   text --grammar--> tokens, concrete tree --syntax--> tree --check--> model --program--> program --emit--> function
 //
 // Two more readings start from the model: `spec`, which defines what it means, and `prove`, which reasons about it.
 
+import { hash } from 'node:crypto';
 import { check, listFilesOf } from './check/check.ts';
-import type { ListFile } from './check/list-files.ts';
-import { type CheckMemory, createCheckMemory } from './check/memory.ts';
+import { type CheckState, createCheckState } from './check/incremental/state.ts';
+import type { ListFile } from './check/messages/list-files.ts';
 import { applySilences } from './check/silences.ts';
 import { type Diagnostic, hasErrors } from './diagnostic/diagnostic.ts';
 import type { SourceText } from './diagnostic/span.ts';
-import { createFunctionCache, type FunctionCache, type Linked, link } from './emit/link.ts';
+import { createFunctionCache, type FunctionCache } from './emit/cache.ts';
+import { type Linked, link } from './emit/link.ts';
 import type { PolicySet } from './model/policy.ts';
-import { createPlanMemory, type PlanMemory, planPacked } from './program/incremental.ts';
-import type { Program } from './program/program.ts';
-import { unpack } from './program/unpack.ts';
+import type { PackedProgram } from './program/packed/packed.ts';
+import { type OpenProgram, unpack } from './program/packed/unpack.ts';
+import { createPlanMemory, type PlanMemory, planPacked } from './program/plan/incremental.ts';
 import { type ParsedFile, parse } from './syntax/parse.ts';
 import type { PolicyFile } from './syntax/tree.ts';
 
@@ -26,16 +29,25 @@ export interface PolicySources {
   readonly readListFile: (path: string) => ListFile;
 }
 
-/** What became of each stage; `set`, `program` and `engine` are null exactly when a diagnostic is an error. */
-export interface Compiled {
+/** What the texts mean and what is wrong with them; `set` is null exactly when a diagnostic is an error. */
+export interface Checked {
   readonly files: readonly PolicyFile[];
   /** Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   readonly set: PolicySet | null;
-  readonly program: Program | null;
-  readonly engine: Linked | null;
   /** Paths of the list files that the set names, whether they are there or not. */
   readonly listFiles: readonly string[];
+}
+
+/** With the program as bytes, which another thread can be sent; null exactly when the set is. */
+export interface CompiledProgram extends Checked {
+  readonly packed: PackedProgram | null;
+}
+
+/** What became of each stage; `set`, `program` and `engine` are null exactly when a diagnostic is an error. */
+export interface Compiled extends Checked {
+  readonly program: OpenProgram | null;
+  readonly engine: Linked | null;
 }
 
 /**
@@ -45,7 +57,7 @@ export interface Compiled {
 export interface CompileMemory {
   /** By path, the text of a file and what became of it. */
   readonly parsed: Map<string, ParsedText>;
-  readonly checked: CheckMemory;
+  readonly checked: CheckState;
   readonly planned: PlanMemory;
   readonly functions: FunctionCache;
 }
@@ -58,26 +70,36 @@ interface ParsedText {
 export function createCompileMemory(): CompileMemory {
   return {
     parsed: new Map(),
-    checked: createCheckMemory(),
-    planned: createPlanMemory(),
+    checked: createCheckState(),
+    planned: createPlanMemory(sha256),
     functions: createFunctionCache(),
   };
 }
 
+/** What the stages, which are pure, are handed to tell one content from another. */
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return hash('sha256', bytes, 'buffer');
+}
+
 /** Never throws for what a policy says. What comes out does not depend on the memory, how fast it comes does. */
 export function compile(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Compiled {
+  const { packed, ...checked } = compileToProgram(sources, memory);
+  if (packed === null) return { ...checked, program: null, engine: null };
+  const program = unpack(packed);
+  return { ...checked, program, engine: link(program, memory.functions) };
+}
+
+/** As `compile`, for whoever lets another thread link the program. */
+export function compileToProgram(
+  sources: PolicySources,
+  memory: CompileMemory = createCompileMemory(),
+): CompiledProgram {
   const checked = checkSources(sources, memory);
-  const packed = checked.set === null ? null : planPacked(checked.set, memory.planned);
-  const program = packed === null ? null : unpack(packed);
-  const engine = packed === null ? null : link(packed, memory.functions);
-  return { ...checked, program, engine };
+  return { ...checked, packed: checked.set === null ? null : planPacked(checked.set, memory.planned) };
 }
 
 /** What the texts mean and what is wrong with them, without a program. */
-export function checkSources(
-  sources: PolicySources,
-  memory: CompileMemory = createCompileMemory(),
-): Omit<Compiled, 'program' | 'engine'> {
+function checkSources(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Checked {
   const parsed = parseFiles(sources.files, memory);
   const files = parsed.map(({ file }) => file);
   const checked = check(files, sources.readListFile, memory.checked);

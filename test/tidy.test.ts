@@ -139,7 +139,11 @@ describe('the house', () => {
   it('keeps the language pure', () => {
     const impure = imports.filter(
       ({ file, part, target }) =>
-        pure.includes(part) && target.startsWith('node:') && file !== 'grammar/generate.ts',
+        pure.includes(part) &&
+        target.startsWith('node:') &&
+        file !== 'grammar/generate.ts' &&
+        // The page hands the stages the digest of the platform.
+        !(file === 'src/pipeline.ts' && target === 'node:crypto'),
     );
     expect(impure).toEqual([]);
     const ambient = files.filter(

@@ -14,7 +14,7 @@ import { compile } from '../../src/pipeline.ts';
 import { createApp } from '../../src/server/app.ts';
 import { viewExample, viewSchema } from '../../src/server/request-view.ts';
 import { tokenDigest } from '../../src/server/routes/plants.ts';
-import { openPolicies } from '../../src/sources/live.ts';
+import { openPolicies } from '../../src/sources/policy-host.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { policyFiles, toFacts } from '../policy-text.ts';

@@ -16,7 +16,7 @@ import { replyView } from '../../src/requests/reply.ts';
 import { freshState } from '../../src/requests/request-state.ts';
 import { readEnvelope } from '../../src/server/envelope.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
-import { openPolicies } from '../../src/sources/live.ts';
+import { openPolicies } from '../../src/sources/policy-host.ts';
 import { createBatchPacker, readBatch } from '../../src/store/batch-message.ts';
 import { type ChainEntry, chainStart, linkHash } from '../../src/store/chain.ts';
 import { createLinkHasher } from '../../src/store/link-hasher.ts';

@@ -6,32 +6,28 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagn
 import type { Span } from '../diagnostic/span.ts';
 import type { Guarantee, Policy, PolicySet } from '../model/policy.ts';
 import type { PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
-import { resolveActions } from './actions.ts';
-import { createEnvironment, type Environment, hasParts, textOfListFile } from './environment.ts';
-import { resolveGuarantees } from './guarantees.ts';
-import { resolveHours } from './hours.ts';
-import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from './lets.ts';
-import type { ListFile } from './list-files.ts';
-import { resolveLists } from './lists.ts';
-import { type CheckMemory, createCheckMemory, type LastCheck, type Outcome, walkOutcome } from './memory.ts';
-import { resolveMeters } from './meters.ts';
-import { collectNames } from './names.ts';
-import { type ResolvedPolicy, resolvePolicies } from './policies.ts';
-import { rename } from './rename.ts';
-import { warn } from './rules/warn.ts';
-import { sameOrNew } from './same.ts';
-import { resolveDeclaredTypes } from './types.ts';
-import { checkUnusedLets } from './unused-lets.ts';
+import { resolveActions } from './declarations/actions.ts';
+import { resolveGuarantees } from './declarations/guarantees.ts';
+import { resolveHours } from './declarations/hours.ts';
+import { resolveLists } from './declarations/lists.ts';
+import { resolveMeters } from './declarations/meters.ts';
+import { type ResolvedPolicy, resolvePolicies } from './declarations/policies.ts';
+import { sameOrNew } from './declarations/same.ts';
+import { resolveDeclaredTypes } from './declarations/types.ts';
+import { checkUnusedLets } from './declarations/unused-lets.ts';
+import { createEnvironment } from './expressions/create-environment.ts';
+import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from './expressions/lets.ts';
+import { collectNames } from './expressions/names.ts';
+import type { Environment } from './incremental/environment.ts';
+import { hasParts, textOfListFile } from './incremental/kept.ts';
+import { type Outcome, walkOutcome } from './incremental/recorder.ts';
+import { rename } from './incremental/rename.ts';
+import { type Checked, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
+import type { ListFile } from './messages/list-files.ts';
+import { warn } from './warnings/warn.ts';
 
-export type { ListFile } from './list-files.ts';
-export { listFilesOf } from './list-files.ts';
-
-export interface Checked {
-  /** Null exactly when something is in error, here or (a gap that the parser reported) in the trees. */
-  readonly set: PolicySet | null;
-  /** Errors and warnings, sorted by file and position. */
-  readonly diagnostics: readonly Diagnostic[];
-}
+export type { ListFile } from './messages/list-files.ts';
+export { listFilesOf } from './messages/list-files.ts';
 
 type ReadListFile = (path: string) => ListFile;
 
@@ -43,7 +39,7 @@ type ReadListFile = (path: string) => ListFile;
 export function check(
   files: readonly PolicyFile[],
   readListFile: ReadListFile,
-  memory: CheckMemory = createCheckMemory(),
+  memory: CheckState = createCheckState(),
 ): Checked {
   const { last } = memory;
   if (last !== null && isAsBefore(last, files, readListFile)) return last.checked;

@@ -10,7 +10,7 @@ import type { SourceText, Span } from '../diagnostic/span.ts';
 import { didYouMean } from '../diagnostic/suggest.ts';
 import { syntaxWarnings } from '../diagnostic/syntax-codes.ts';
 import type { Comment, PolicyFile } from '../syntax/tree.ts';
-import { error, warning } from './problem.ts';
+import { error, warning } from './messages/problem.ts';
 
 export interface Silenced {
   /** What is left, and what is wrong with silences; sorted by file and position. */

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../emit/link.ts';
 import type { PolicySet } from '../model/policy.ts';
+import { tracedRules } from '../model/trace.ts';
 import {
   holdsDigests,
   type RecordedRequest,
@@ -53,7 +54,7 @@ export function replay(record: ReplayableRecord, policies: ReplayPolicies): Repl
   const versions = record.engine === undefined ? [] : versionDifferences(record.engine, engineVersions);
   if (!holdsDigests(record.payload)) {
     const { decision, trace } = policies.engine.decideTraced(facts);
-    return compare({ decision, trace }, { record, isWhole: true, versions });
+    return compare({ decision, trace: tracedRules(trace) }, { record, isWhole: true, versions });
   }
   if (record.decision.by === 'invalid_payload') return { kind: 'withheld' };
   const { decide } = withoutSecretTypes(policies.set, record.actionKey);
@@ -67,10 +68,11 @@ interface Compared {
 }
 
 function compare(now: object, { record, isWhole, versions }: Compared): Replayed {
-  const { decision, trace } = record;
+  const { decision } = record;
+  const then = isWhole ? { decision, trace: tracedRules(record.trace) } : { decision };
   // As a record has it: what JSON does not keep is no difference.
   const plain: unknown = JSON.parse(JSON.stringify(now));
-  const differences = differencesOf(isWhole ? { decision, trace } : { decision }, plain);
+  const differences = differencesOf(then, plain);
   return differences.length === 0
     ? { kind: 'same', isWhole, versions }
     : { kind: 'different', differences: differences.slice(0, differencesMax), versions };

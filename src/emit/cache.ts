@@ -4,9 +4,9 @@
 // but their key; they are dropped when sets no longer use them.
 
 import type { List } from '../model/policy.ts';
-import type { OpenAction, OpenProgram } from '../program/unpack.ts';
-import { foldedEntries, type PreparedList, prepareList } from './membership.ts';
-import type { Lists } from './writer.ts';
+import type { OpenAction, OpenProgram } from '../program/packed/unpack.ts';
+import type { Lists } from './code/writer.ts';
+import { foldedEntries, type PreparedList, prepareList } from './runtime/membership.ts';
 
 export interface FunctionCache {
   /** Begins to serve a program: what it does not declare is dropped, and programs before it only read from now on. */

@@ -2,11 +2,11 @@
 
 import type { MeterUse } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
-import type { OpenAction, OpenProgram } from '../program/unpack.ts';
+import type { OpenAction, OpenProgram } from '../program/packed/unpack.ts';
 import type { CacheSession } from './cache.ts';
-import { createState, forgetLets, type State } from './decide.ts';
-import { type Emitted, emitEntries } from './emit.ts';
-import { forgetTexts } from './remembered.ts';
+import { type Emitted, emitEntries } from './code/emit.ts';
+import { forgetTexts } from './runtime/remembered.ts';
+import { createState, forgetLets, type State } from './runtime/state.ts';
 
 /** For a payload that is of the action's shape. */
 export type EnterMeters = (facts: Facts) => readonly MeterUse[];

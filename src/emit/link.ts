@@ -1,40 +1,34 @@
 // A program into functions that decide. Code is made at an action's first use and kept in the cache; this is the only
 // place where text becomes code, and the text is made by the `js` tag alone.
 
+import type { PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json } from '../model/json.ts';
-import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
-import type { TracedDecision, TracedRule } from '../model/trace.ts';
+import { noTrace, type TracedDecision, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
-import { pack } from '../program/incremental.ts';
-import type { PackedProgram } from '../program/packed.ts';
-import type { Program, RuleHead } from '../program/program.ts';
-import { createIndex, select } from '../program/select.ts';
-import { sift } from '../program/sift.ts';
-import { type OpenAction, unpack, wholeAction, wholeActionInSteps } from '../program/unpack.ts';
+import { applyPrefilter } from '../program/index/prefilter.ts';
+import { createIndex, select } from '../program/index/rule-index.ts';
+import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
+import type { RuleHead } from '../program/program.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import type { Decider, State, Stretch } from './decide.ts';
-import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
-import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
-import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
+import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
+import { emitPayloadCheck } from './code/payload.ts';
+import { payloadIssues } from './code/payload-issues.ts';
+import { type Decider, digits, type Frame } from './decide/decide.ts';
+import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
+import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
+import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
+import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
-import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './gate.ts';
-import { createTextSets } from './membership.ts';
-import { type ActionCode, isSmall, ownCode } from './own-code.ts';
-import { createOwnTexts, type OwnTextLimits, type OwnTexts, ownTextLimits } from './own-texts.ts';
-import { emitPayloadCheck } from './payload.ts';
-import { payloadIssues } from './payload-issues.ts';
+import { createTextSets } from './runtime/membership.ts';
+import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
-import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
+import { createTracers } from './tracers.ts';
 
-export { createFunctionCache, type FunctionCache };
-
-export interface Linked {
-  /** Whole decision: gate, payload check, rules, combining. */
-  decide(facts: Facts): Decision;
+export interface Linked extends PolicyEngine {
   /** As `decide`, for a payload that is known to be of the action's shape. */
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
@@ -44,22 +38,8 @@ export interface Linked {
    * held up. What has not been made ready is at its first use.
    */
   prepare(): Iterator<void>;
-  /** As `decide`, with every rule of the action as it turned out, the payload checked and the rules evaluated once. */
-  decideTraced(facts: Facts): TracedDecision;
-  /** As `decideTraced`, for a payload out of a record, where digests stand for secrets; no rule can read those. */
-  decideRecorded(facts: Facts): TracedDecision;
-  /** The rules alone. */
-  trace(facts: Facts): readonly TracedRule[];
   /** Ids of the rules that deciding the request tries; none where the gate refuses it. */
   tried(facts: Facts): readonly string[];
-  /** What the request adds to meters and reads of them; nothing where the gate refuses it. */
-  entries(facts: Facts): readonly MeterUse[];
-  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
-  entriesRecorded(facts: Facts): readonly MeterUse[] | null;
-  /** Every meter that some action counts or reads, each definition once. */
-  readonly meters: readonly MeterDefinition[];
-  /** What an action's payload may hold; null where the action is not declared. */
-  shapeOf(action: string): Shape | null;
   /** The text of an action's generated functions; null where the action is not declared. */
   source(action: string): string | null;
   /** An action's functions themselves, which a reload keeps while their one text is equal; null where it is not declared. */
@@ -67,76 +47,45 @@ export interface Linked {
 }
 
 /**
- * How rules are turned into code. By size: an action of few rules is one text of its own (`own`); where there are many
- * actions they share texts (`shared`); where an action has many rules an index says which to try (`indexed`). The
- * others are for comparison: the same for all actions whatever their size, and all rules tried without index (`listed`).
+ * How rules are turned into code. By size: the truths of an action of few rules are one number, which is the key of a
+ * decision made once (keyed); where an action has many rules an index says which to try (`indexed`). Keyed actions are
+ * one text each, or where there are many actions share the texts of rules (`shared`). The others are for comparison:
+ * the same for all actions whatever their size, and all rules tried without index (`listed`).
  */
 export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
 
+/** Sets of no more actions share no texts: one of its own decides an action sooner, and more would outgrow caches. */
+const ownTextActionsMax = 1_024;
+
 /** Keys that have been asked for in vain; agents choose them. */
 const undeclaredMax = 1_024;
-
-/** Tracers hold paths of all their rules; so many actions have one at a time. */
-const tracersMax = 1_024;
 
 /**
  * Makes a program ready to decide, which takes no time: an action is read when it is first asked for, a rule of many
  * when it is first tried. Functions come from the cache where it holds them.
  */
 export function link(
-  program: PackedProgram | Program,
+  program: OpenProgram,
   cache: FunctionCache = createFunctionCache(),
   realisation: Realisation = 'by size',
-  limits: OwnTextLimits = ownTextLimits,
 ): Linked {
-  const opened = unpack('texts' in program ? program : pack(program));
-  const session = cache.begin(opened);
+  const session = cache.begin(program);
   const shapes = new Map<Shape, PayloadGate>();
-  const makeOwn = (action: string): KeyedCode | null => promotedCode(opened.open(action)!, ctx);
-  const ownTexts = realisation === 'by size' ? createOwnTexts(makeOwn, limits) : null;
   const ctx: LinkContext = {
-    program: opened,
+    program,
     session,
     realisation,
     textSets: createTextSets(),
     run,
     shapes,
-    ownTexts,
-    limits,
   };
-  const units = new Map<string, Unit>();
-  const undeclared = new Set<string>();
-  const tracers = new Map<string, Tracer>();
-
-  const unitOf = (action: string): Unit | null => {
-    const known = units.get(action);
-    if (known !== undefined) return known;
-    if (undeclared.has(action)) return null;
-    const declared = opened.open(action);
-    if (declared === null) {
-      if (undeclared.size >= undeclaredMax) undeclared.clear();
-      if (action.length <= quotedKeyLengthMax) undeclared.add(action);
-      return null;
-    }
-    const unit = createUnit(declared, ctx);
-    units.set(action, unit);
-    return unit;
-  };
-
-  const tracerOf = (action: string): Tracer => {
-    const known = tracers.get(action);
-    if (known !== undefined) return known;
-    if (tracers.size >= tracersMax) tracers.clear();
-    const tracer = createTracer(wholeAction(opened.open(action)!), shareText(session));
-    tracers.set(action, tracer);
-    return tracer;
-  };
+  const unitOf = createUnits(ctx);
+  const tracers = createTracers(program, shareText(session));
 
   function* prepare(): Generator<void> {
-    for (const action of opened.indexed()) {
-      yield* unitOf(action)?.layOut?.() ?? [];
-      const whole = yield* wholeActionInSteps(opened.open(action)!);
-      tracers.set(action, yield* createTracerInSteps(whole, shareText(session)));
+    for (const action of program.indexed()) {
+      yield* unitOf(action)?.placeRules?.() ?? [];
+      yield* tracers.prepare(action);
     }
   }
 
@@ -145,11 +94,11 @@ export function link(
     issuesOf: (gate: PayloadGate) => readonly PayloadIssue[],
   ): TracedDecision => {
     const unit = unitOf(facts.action);
-    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noRules };
+    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noTrace };
     const issues = issuesOf(unit.gate);
-    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noRules };
+    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noTrace };
     // Made first: truths are valid until rules are evaluated again.
-    const tracer = tracerOf(facts.action);
+    const tracer = tracers.of(facts.action);
     const all = unit.decider.decideAll(facts);
     return { decision: all.decision, trace: tracer(facts, all) };
   };
@@ -168,11 +117,11 @@ export function link(
     decideTraced,
     decideRecorded: (facts) =>
       decideTracedBy(facts, ({ shape }) => payloadIssues(withoutSecretTypes(shape), facts.payload)),
-    trace: (facts) => decideTraced(facts).trace,
+    trace: (facts) => tracedRules(decideTraced(facts).trace),
     tried: (facts) => {
       const unit = unitOf(facts.action);
       if (unit === null || unit.gate.issues(facts.payload).length > 0) return [];
-      const declared = opened.open(facts.action)!;
+      const declared = program.open(facts.action)!;
       return unit.decider.tried(facts).map((place) => declared.head(place).id);
     },
     entries: (facts) => {
@@ -186,13 +135,33 @@ export function link(
       const issues = payloadIssues(withoutSecretTypes(unit.gate.shape), facts.payload);
       return issues.length > 0 ? null : unit.enter(facts);
     },
-    meters: opened.meters,
+    meters: program.meters,
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
     source: (action) => {
-      const declared = opened.open(action);
+      const declared = program.open(action);
       return declared === null ? null : sourceOf(declared, ctx);
     },
     code: (action) => unitOf(action)?.code ?? null,
+  };
+}
+
+/** The actions that have been asked for, each made ready at its first use; null where there is none of the key. */
+function createUnits(ctx: LinkContext): (action: string) => Unit | null {
+  const units = new Map<string, Unit>();
+  const undeclared = new Set<string>();
+  return (action) => {
+    const known = units.get(action);
+    if (known !== undefined) return known;
+    if (undeclared.has(action)) return null;
+    const declared = ctx.program.open(action);
+    if (declared === null) {
+      if (undeclared.size >= undeclaredMax) undeclared.clear();
+      if (action.length <= quotedKeyLengthMax) undeclared.add(action);
+      return null;
+    }
+    const unit = createUnit(declared, ctx);
+    units.set(action, unit);
+    return unit;
   };
 }
 
@@ -203,8 +172,8 @@ interface Unit {
   readonly code: object;
   /** Null where no meter counts or reads requests of the action. */
   readonly enter: EnterMeters | null;
-  /** Lays out the rules that have not been tried yet, in steps; absent where there are few. */
-  readonly layOut?: () => Iterable<void>;
+  /** Places the rules in the layout that have not been tried yet, in steps; absent where there are few. */
+  readonly placeRules?: () => Iterable<void>;
 }
 
 /** One for all actions of a shape. */
@@ -213,7 +182,6 @@ interface PayloadGate {
   issues(payload: Json): readonly PayloadIssue[];
 }
 
-const noRules: readonly TracedRule[] = Object.freeze([]);
 const noIssues: readonly PayloadIssue[] = [];
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
@@ -242,9 +210,6 @@ function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
 
 interface LinkContext extends SharedSource {
   readonly realisation: Realisation;
-  /** Of the actions that share texts; null where none shall have its own. */
-  readonly ownTexts: OwnTexts<KeyedCode> | null;
-  readonly limits: OwnTextLimits;
   readonly shapes: Map<Shape, PayloadGate>;
 }
 
@@ -262,16 +227,15 @@ function createRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 
 
 function servedAs(
   { ruleCount }: OpenAction,
-  { program, realisation, limits }: LinkContext,
+  { program, realisation }: LinkContext,
 ): 'own' | 'shared' | 'listed' {
   if (realisation === 'indexed' || realisation === 'listed' || ruleCount > rulesInOneTextMax) return 'listed';
-  return realisation === 'shared' || program.actions.size > limits.actionsMax ? 'shared' : 'own';
+  return realisation === 'shared' || program.actions.size > ownTextActionsMax ? 'shared' : 'own';
 }
 
 /** The text of all its functions but the payload check. */
 function sourceOf(action: OpenAction, ctx: LinkContext): string {
-  const hasOwn = servedAs(action, ctx) === 'own' || ctx.ownTexts?.has(action.action);
-  if (hasOwn === true) return ownText(action, ctx).text;
+  if (servedAs(action, ctx) === 'own') return ownText(action, ctx).text;
   const texts = Array.from({ length: action.ruleCount }, (_, place) =>
     ruleText(action.condition(place), ctx),
   );
@@ -285,14 +249,8 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 /** One text for all rules of the action. */
 function ownRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => run<ActionCode>(ownText(action, ctx)));
-  const decider = new KeyedDecider({ rules: headsOf(action), lets: action.lets }, ownCode(code, action));
-  decider.serveOwn(ownCode(code, action));
-  return { code, decider };
-}
-
-/** The code of an action that has shared texts; null where it would be too large. */
-function promotedCode(action: OpenAction, ctx: LinkContext): KeyedCode | null {
-  return isSmall(action) ? ownCode(run<ActionCode>(ownText(action, ctx)), action) : null;
+  const { lets } = action;
+  return { code, decider: new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action)) };
 }
 
 function headsOf(action: OpenAction): readonly RuleHead[] {
@@ -303,60 +261,67 @@ function headsOf(action: OpenAction): readonly RuleHead[] {
 function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
   const { lets } = action;
   const rules = headsOf(action);
-  const code = new SharedKeyedCode(lets, ctx);
-  code.layRules(action, rules);
-  return { code, decider: new KeyedDecider({ rules, lets }, code, ctx.ownTexts) };
+  const shared = new SharedRules(lets, ctx);
+  const evaluate = (readsRisk: boolean): ((facts: Facts, state: State) => number) | null => {
+    const frame = placeFrame(action, shared, (place) => rules[place]!.readsRisk === readsRisk);
+    return frame === null ? null : (facts, state) => digits(shared.layout, frame, facts, state);
+  };
+  const code: KeyedCode = {
+    beforeRisk: evaluate(false) ?? noDigits,
+    afterRisk: evaluate(true),
+    reason: (rule) => shared.reason(rule),
+  };
+  return { code, decider: new KeyedDecider({ rules, lets }, code) };
 }
 
-/** A class like the one it extends. */
-class SharedKeyedCode extends SharedRules implements KeyedCode {
-  early: Stretch = noStretch;
-  late: Stretch = noStretch;
-  readonly whole = null;
-
-  /** One stretch of the layout holds the rules that do not read risk, by place, the next one those that do. */
-  layRules(action: OpenAction, rules: readonly RuleHead[]): void {
-    const stretch = (readsRisk: boolean): Stretch => {
-      const places = [...rules.keys()].filter((place) => rules[place]!.readsRisk === readsRisk);
-      const [base] = places.map((place) => this.lay(action.condition(place)));
-      return base === undefined ? noStretch : { base, count: places.length };
-    };
-    this.early = stretch(false);
-    this.late = stretch(true);
-  }
+function noDigits(): number {
+  return 0;
 }
 
-const noStretch: Stretch = { base: 0, count: 0 };
+/** Rules of an action, one after the other in a frame of the layout, by place; null where there are none. */
+function placeFrame(
+  action: OpenAction,
+  shared: SharedRules,
+  isWanted: (place: number) => boolean,
+): Frame | null {
+  const places = Array.from({ length: action.ruleCount }, (_, place) => place).filter(isWanted);
+  const [base] = places.map((place) => shared.placeRule(action.condition(place)));
+  return base === undefined ? null : { base, count: places.length };
+}
 
 /** Shared texts, and an index that says which rules to try. */
 function listedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 'enter'> {
-  const { lets, hasShadow, hasLate, ruleCount } = action;
+  const { lets, hasShadow, hasAfterRisk, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
   const bases = new Int32Array(ruleCount);
   const code: ListedCode = {
     find: ctx.realisation === 'listed' ? findAll(action) : findByIndex(action, ctx),
     layout: shared.layout,
     bases,
-    lay: (place) => {
-      bases[place] = shared.lay(action.condition(place));
+    placeRule: (place) => {
+      bases[place] = shared.placeRule(action.condition(place));
       return bases[place];
     },
     reason: (rule) => shared.reason(rule),
   };
   const rules = createRuleHeads(action);
-  const late = hasLate
+  const afterRisk = hasAfterRisk
     ? Uint8Array.from({ length: ruleCount }, (_, at) => Number(action.readsRisk(at)))
     : null;
-  function* layOut(): Generator<void> {
+  function* placeRules(): Generator<void> {
     for (let place = 0; place < ruleCount; place += 1) {
-      if (bases[place] === 0) code.lay(place);
+      if (bases[place] === 0) code.placeRule(place);
       if (place % rulesPerStep === 0) yield;
     }
   }
-  return { code: shared, decider: new ListedDecider({ rules, lets, hasShadow, late }, code), layOut };
+  return {
+    code: shared,
+    decider: new ListedDecider({ rules, lets, hasShadow, afterRisk }, code),
+    placeRules,
+  };
 }
 
-/** Rules that are laid out in one step. */
+/** Rules that are placed in one step. */
 const rulesPerStep = 20;
 
 /** Heads of rules that have taken part lately; agents choose which. */
@@ -391,7 +356,7 @@ function findByIndex(action: OpenAction, { program, session }: LinkContext): Lis
   const values: unknown[] = index.subjects.map(() => undefined);
   return (facts, state, found) => {
     read(facts, state, values);
-    return sift(index.sieve, values, { found, count: select(index, values, found) });
+    return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
   };
 }
 

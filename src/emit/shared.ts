@@ -1,7 +1,8 @@
-// The rules of one action by way of templates, laid out in one array: for each rule the shared function, where the next
+// The rules of one action by way of templates, placed in one array: for each rule the shared function, where the next
 // rule begins, and the constants. Rules that differ in constants alone run the same code, so that a hundred thousand of
 // them need no more code than ten, and what one decision reads stands together.
 
+import type { OpenProgram } from '../program/packed/unpack.ts';
 import type { ActionProgram, Condition, RuleHead, Term } from '../program/program.ts';
 import {
   type Constant,
@@ -10,13 +11,18 @@ import {
   type Template,
   termTemplate,
 } from '../program/template.ts';
-import type { OpenProgram } from '../program/unpack.ts';
 import type { CacheSession } from './cache.ts';
-import type { ReasonCode, RuleCode } from './decide.ts';
-import { type EmittedTemplate, emitCondition, emitReason, emitTerm, type TemplateSource } from './emit.ts';
-import type { TextSets } from './membership.ts';
-import type { SharedLet } from './runtime.ts';
-import type { ConstantContext, Slot } from './writer.ts';
+import {
+  type EmittedTemplate,
+  emitCondition,
+  emitReason,
+  emitTerm,
+  type TemplateSource,
+} from './code/emit.ts';
+import type { ConstantContext, Slot } from './code/writer.ts';
+import type { TextSets } from './runtime/membership.ts';
+import type { SharedLet } from './runtime/runtime.ts';
+import type { ReasonCode, RuleCode } from './runtime/state.ts';
 
 /** A template, ready to be used by every rule that has it. */
 export interface ReadyTemplate {
@@ -35,26 +41,26 @@ export interface SharedSource {
 }
 
 /**
- * The rules of an action as shared functions, each laid out when it is wanted. A class, as there is one for each of
+ * The rules of an action as shared functions, each placed in the layout when it is wanted. A class, as there is one for each of
  * perhaps many thousand actions, and methods take no room in them.
  */
 export class SharedRules {
   readonly #source: SharedSource;
   readonly #lets: SharedLet[] = [];
   #reasons: Map<string, ReasonCode> | null = null;
-  /** See `digits`. Rules stand here in the order in which they have been laid out, behind the lets. */
+  /** See `digits`. Rules stand here in the order in which they have been placed, behind the lets. */
   readonly layout: unknown[] = [];
 
   constructor(lets: ActionProgram['lets'], source: SharedSource) {
     this.#source = source;
     for (const [index, { value }] of lets.entries()) {
-      this.#lets.push({ index, layout: this.layout, base: this.#lay(letTemplate(value, source)) });
+      this.#lets.push({ index, layout: this.layout, base: this.#place(letTemplate(value, source)) });
     }
   }
 
   /** Returns where the constants of the rule with this condition begin. */
-  lay(condition: Condition): number {
-    return this.#lay(ruleTemplate(condition, this.#source));
+  placeRule(condition: Condition): number {
+    return this.#place(ruleTemplate(condition, this.#source));
   }
 
   /** The rule's reason where it shows values. */
@@ -67,12 +73,12 @@ export class SharedRules {
 
   #createReason({ reason }: RuleHead): ReasonCode {
     const { layout } = this;
-    const base = this.#lay(reasonCode(reason, this.#source));
+    const base = this.#place(reasonCode(reason, this.#source));
     const code = layout[base - 2] as RuleCode<string>;
     return (facts, state) => code(facts, state, layout, base);
   }
 
-  #lay({ template, ready }: Laid): number {
+  #place({ template, ready }: Placed): number {
     const { layout } = this;
     const { program, session, textSets } = this.#source;
     const letAt = (index: number): SharedLet | undefined => this.#lets[index];
@@ -90,22 +96,22 @@ export function ruleText(condition: Condition, source: SharedSource): string {
 }
 
 /** A template with the constants of one rule, and the function of all that have it. */
-interface Laid {
+interface Placed {
   readonly template: Template;
   readonly ready: ReadyTemplate;
 }
 
-function ruleTemplate(condition: Condition, source: SharedSource): Laid {
+function ruleTemplate(condition: Condition, source: SharedSource): Placed {
   const template = conditionTemplate(condition, source.program.lists);
   return readyTemplate('rule', template, source, (from) => emitCondition(condition, from));
 }
 
-function letTemplate(value: Term, source: SharedSource): Laid {
+function letTemplate(value: Term, source: SharedSource): Placed {
   const template = termTemplate(value, source.program.lists);
   return readyTemplate('let', template, source, (from) => emitTerm(value, from));
 }
 
-function reasonCode(reason: RuleHead['reason'], source: SharedSource): Laid {
+function reasonCode(reason: RuleHead['reason'], source: SharedSource): Placed {
   const template = reasonTemplate(reason, source.program.lists);
   return readyTemplate('reason', template, source, (from) => emitReason(reason, from));
 }
@@ -115,7 +121,7 @@ function readyTemplate(
   template: Template,
   { program, session, run }: SharedSource,
   emit: (from: TemplateSource) => EmittedTemplate,
-): Laid {
+): Placed {
   const ready = session.shared(`${kind} ${template.key}`, (): ReadyTemplate => {
     const emitted = emit({ program, lists: session.lists, template });
     return { text: emitted.text, code: run(emitted), slots: emitted.slots };

@@ -3,44 +3,40 @@
 
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Facts } from '../model/request.ts';
-import type { ReadValue, TracedRule } from '../model/trace.ts';
+import type { FormRule, Trace, TraceForm, TraceValue } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
 import { childrenOf } from '../program/children.ts';
+import { finish } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
 import type { ActionProgram, Condition, Read, RequestFact, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
-import { finish } from '../program/unpack.ts';
 import { formatDecimal } from '../value/decimal.ts';
-import { createBindings } from './bindings.ts';
-import { isSatisfied } from './combine.ts';
-import type { DecidedAll } from './decide.ts';
-import type { Emitted } from './emit.ts';
-import { type Js, joinJs, js, render } from './js.ts';
-import { exact, highEnd, isAmount, type Quantity, type Scalar, truths } from './quantity.ts';
-import { own, readMeter, readNow } from './reading.ts';
-import { safeText, show } from './show.ts';
-import { commaJs } from './writer.ts';
+import { createBindings } from './code/bindings.ts';
+import type { Emitted } from './code/emit.ts';
+import { type Js, joinJs, js, render } from './code/js.ts';
+import { isSatisfied } from './decide/combine.ts';
+import { type DecidedAll, isNothing } from './decide/decide.ts';
+import { exact, highEnd, isAmount, type Quantity, type Scalar } from './runtime/quantity.ts';
+import { own, readMeter, readNow } from './runtime/reading.ts';
+import { safeText, show } from './runtime/show.ts';
 
 /** Elements of a list that are shown at most. */
 const shownElementsMax = 20;
 const secretMark = '(secret)';
 
 /** What became of each rule of an action, told by their truths and the risk. */
-export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => TracedRule[];
+export type Tracer = (facts: Facts, evaluated: Omit<DecidedAll, 'decision'>) => Trace;
 
 /** Turns generated text into its function, one for all actions that have it. */
-type Run = <T>(emitted: Emitted) => T;
+export type Run = <T>(emitted: Emitted) => T;
 
-/** What was read, by path; of the values of all readings, and the places there of those that are wanted. */
-type ReadsBuilder = (values: readonly ReadValue[], places: readonly number[]) => TracedRule['reads'];
-
-/** Of more paths none is written out: groups of so many are seldom the same in two actions. */
+/** So many values are read by one piece of code: groups of more are seldom the same in two actions. */
 const pathsInCodeMax = 16;
 
 /**
- * The tracer of an action. Readings and groups of them are small functions that actions share, so that they are soon
- * optimised; without `run` nothing is written out, which is the slow twin.
+ * The tracer of an action. Readings are small functions that actions share, so that they are soon optimised; without
+ * `run` nothing is written out, which is the slow twin.
  */
 export function createTracer(program: ActionProgram, run: Run | null): Tracer {
   return finish(createTracerInSteps(program, run));
@@ -48,6 +44,12 @@ export function createTracer(program: ActionProgram, run: Run | null): Tracer {
 
 /** Rules that are looked at in one step. */
 const rulesPerStep = 20;
+
+/** By truth; what is satisfied in the second row. */
+const letters = [
+  ['f', 'u', 't'],
+  ['F', 'U', 'T'],
+] as const;
 
 /** The same with pauses, for who has other things to do in between. */
 export function* createTracerInSteps(program: ActionProgram, run: Run | null): Generator<void, Tracer> {
@@ -59,57 +61,33 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
     if (pathsOfRules.push([...found].sort()) % rulesPerStep === 0) yield;
   }
   const { all, readers } = createReaders(readings, run);
-  const places = new Map(all.map(([path], place) => [path, place] as const));
-  // Rules that read the same share what was read.
-  const groups = new Map<string, number>();
-  const groupPlaces: (readonly number[])[] = [];
-  const builders: ReadsBuilder[] = [];
-  const groupOf = (own: readonly string[]): number => {
-    const key = JSON.stringify(own);
-    const known = groups.get(key);
-    if (known !== undefined) return known;
-    groups.set(key, builders.length);
-    groupPlaces.push(own.map((path) => places.get(path)!));
-    const isWritten = run !== null && own.length <= pathsInCodeMax;
-    return builders.push(isWritten ? run(emitReads(own)) : builderOf(own)) - 1;
-  };
-  const groupOfRule: number[] = [];
-  for (const own of pathsOfRules) if (groupOfRule.push(groupOf(own)) % rulesPerStep === 0) yield;
-  // Of one form, however the rules have been made.
-  const constants = program.rules.map((rule, at) => ({
-    rule: rule.id,
-    effect: rule.effect,
-    points: rule.points,
-    isShadow: rule.isShadow,
-    asking: rule.requirement === null ? null : rule,
-    group: groupOfRule[at]!,
-  }));
-  // Worked in again for every request that is recorded, and copied where it is handed out.
-  const values: ReadValue[] = all.map(() => nothings.unknown);
-  const reads: TracedRule['reads'][] = builders.map(() => ({}));
-  const untraced: TracedRule[] = constants.map(() => null as unknown as TracedRule);
+  const paths = all.map(([path]) => path);
+  const places = new Map(paths.map((path, place) => [path, place] as const));
+  const rules = program.rules.map((rule, at): FormRule => {
+    const reads = pathsOfRules[at]!.map((path) => places.get(path)!);
+    const { id, effect, points } = rule;
+    return rule.isShadow ? [id, effect, points, reads, 'shadow'] : [id, effect, points, reads];
+  });
+  const asking = program.rules.map((rule) => (rule.requirement === null ? null : rule));
+  const form: TraceForm = { rules, paths };
+  const unread: readonly TraceValue[] = paths.map(() => 'unknown');
   return (facts, { truths: results, risk }) => {
+    const values = unread.slice();
     for (let at = 0; at < readers.length; at += 1) readers[at]!(facts, values, risk);
-    for (let at = 0; at < builders.length; at += 1) reads[at] = builders[at]!(values, groupPlaces[at]!);
-    const traced = untraced.slice();
-    for (let at = 0; at < constants.length; at += 1) {
-      const { rule, effect, points, isShadow, asking, group } = constants[at]!;
-      traced[at] = {
-        rule,
-        effect,
-        truth: truths[results[at]!]!,
-        points,
-        isShadow,
-        isSatisfied: asking !== null && isSatisfied(asking, facts.satisfied),
-        reads: reads[group]!,
-      };
+    const { satisfied } = facts;
+    const isPlain = isNothing(satisfied);
+    let truths = '';
+    for (let at = 0; at < asking.length; at += 1) {
+      const rule = asking[at]!;
+      const isMet = !isPlain && rule !== null && isSatisfied(rule, satisfied);
+      truths += letters[isMet ? 1 : 0][results[at]!]!;
     }
-    return traced;
+    return { form, truths, values };
   };
 }
 
 /** Reads several values into their places. */
-type Reader = (facts: Facts, values: ReadValue[], risk: Quantity) => void;
+type Reader = (facts: Facts, values: TraceValue[], risk: Quantity) => void;
 
 /** The readings in order of their places, and what reads them all: some in code of a few each, others one by one. */
 function createReaders(
@@ -134,22 +112,6 @@ function createReaders(
   return { all: [...written, ...others], readers };
 }
 
-/** The body of a function that returns the builder of records with these paths. */
-function emitReads(paths: readonly string[]): Emitted {
-  const entries = paths.map((path, at) => js`${path}: v[o[${at}]]`);
-  const text = render(js`"use strict";\nreturn (v, o) => ({ ${joinJs(entries, commaJs)} });`);
-  return { text, bindings: createBindings() };
-}
-
-/** Paths begin with words of the language, so none of them can be a name of a prototype. */
-function builderOf(paths: readonly string[]): ReadsBuilder {
-  return (values, places) => {
-    const reads: Record<string, ReadValue> = {};
-    for (let at = 0; at < paths.length; at += 1) reads[paths[at]!] = values[places[at]!]!;
-    return reads;
-  };
-}
-
 /** What stands at a path in one request. */
 interface Reading {
   readonly read: ReadOne;
@@ -157,7 +119,7 @@ interface Reading {
   readonly form: ReadingForm | null;
 }
 
-type ReadOne = (facts: Facts, risk: Quantity) => ReadValue;
+type ReadOne = (facts: Facts, risk: Quantity) => TraceValue;
 
 function reading(read: ReadOne): Reading {
   return { read, form: null };
@@ -197,7 +159,7 @@ function collect(node: Condition | Term, into: Collection): void {
       break;
     }
     case 'now':
-      note(into, 'now', () => reading(({ nowMs }) => ({ value: shownNow(nowMs) })));
+      note(into, 'now', () => reading(({ nowMs }) => [shownNow(nowMs)]));
       break;
     case 'risk':
       note(into, 'risk', () => reading((_, risk) => quantityValue(risk)));
@@ -223,19 +185,14 @@ function payloadReading(read: Read, slot: Slot): Reading {
   const isPlain = rest.length === 0 && !read.isSigned && !isSecret && !(first in Object.prototype);
   return {
     read: ({ payload, request }) => {
-      if (read.isSigned && request.signed !== true) return { missing: 'unsigned' };
+      if (read.isSigned && request.signed !== true) return 'unsigned';
       const value = rest.length === 0 ? own(payload, first) : rest.reduce<unknown>(own, own(payload, first));
-      if (value === undefined) return nothings.absent;
-      return isSecret ? { missing: 'secret' } : { value: shownJson(value as Json, slot) };
+      if (value === undefined) return 'absent';
+      return isSecret ? 'secret' : [shownJson(value as Json, slot)];
     },
     form: isPlain ? fieldForm(first, slot) : null,
   };
 }
-
-const nothings = {
-  absent: Object.freeze({ missing: 'absent' } as const),
-  unknown: Object.freeze({ missing: 'unknown' } as const),
-};
 
 /** A field of the payload that is there for itself; null for what has parts, or may have. */
 function fieldForm(name: string, { type, isNullable }: Slot): ReadingForm | null {
@@ -278,10 +235,9 @@ interface ReadingForm {
 function emitReadings(forms: readonly ReadingForm[], from: number): Emitted {
   const bindings = createBindings();
   const statements = forms.map(({ field, missing, isText, isNullable }, at) => {
-    const nothing = bindings.bind(missing, () => nothings[missing]);
     const shown = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
     const value = isText && isNullable ? js`v === null ? null : ${shown}` : shown;
-    return js`v = ${field}; o[${from + at}] = v === undefined ? ${nothing} : { value: ${value} };`;
+    return js`v = ${field}; o[${from + at}] = v === undefined ? ${missing} : [${value}];`;
   });
   const text = render(js`"use strict";\nreturn (f, o) => { let v; ${joinJs(statements, js`\n`)} };`);
   return { text, bindings };
@@ -333,9 +289,9 @@ function factReading(fact: RequestFact): Reading {
   return {
     read: (facts) => {
       const value = own(facts[part], name) as Json | undefined;
-      if (value === undefined) return nothings.unknown;
-      if (typeof value === 'string') return { value: safeText(value) };
-      return { value: Array.isArray(value) ? value.slice(0, shownElementsMax) : value };
+      if (value === undefined) return 'unknown';
+      if (typeof value === 'string') return [safeText(value)];
+      return [Array.isArray(value) ? value.slice(0, shownElementsMax) : value];
     },
     form: fact === 'agent.tags' || fact === 'request.signed' ? null : factForm(part, name),
   };
@@ -348,12 +304,12 @@ function factForm(part: 'agent' | 'request', name: string): ReadingForm {
 }
 
 /** A number where one JavaScript number is exact, else text; an interval as its two ends. */
-function quantityValue(value: Quantity | undefined): ReadValue {
-  if (value === undefined) return nothings.unknown;
+function quantityValue(value: Quantity | undefined): TraceValue {
+  if (value === undefined) return 'unknown';
   if (typeof value === 'object' && 'low' in value) {
-    return { value: [scalarValue(value.low), scalarValue(value.high)] };
+    return [[scalarValue(value.low), scalarValue(value.high)]];
   }
-  return { value: scalarValue(highEnd(value)) };
+  return [scalarValue(highEnd(value))];
 }
 
 function scalarValue(value: Scalar): Json {

@@ -5,7 +5,10 @@ import { link } from '../emit/link.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Effect } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
-import { explainAnchor } from '../program/explain-anchor.ts';
+import { sha256 } from '../pipeline.ts';
+import { explainIndexKey } from '../program/index/explain-index-key.ts';
+import { unpack } from '../program/packed/unpack.ts';
+import { pack } from '../program/plan/incremental.ts';
 import type { ActionProgram, PlannedRule, Program } from '../program/program.ts';
 import { timeFastest } from './clock.ts';
 import { percentile } from './figure.ts';
@@ -79,7 +82,7 @@ function unfiledRules(program: Program, indexedFrom: number): readonly Unfiled[]
   return [...program.actions.values()]
     .filter(({ rules }) => rules.length >= indexedFrom)
     .flatMap(({ action, rules }) =>
-      explainAnchor(rules, program.lists).map((explained) => ({ action, ...explained })),
+      explainIndexKey(rules, program.lists).map((explained) => ({ action, ...explained })),
     );
 }
 
@@ -155,7 +158,7 @@ function deciding(
       return [name, { ...action, rules: action.rules.filter(isKept) }];
     }),
   );
-  const engine = link({ ...program, actions });
+  const engine = link(unpack(pack({ ...program, actions }, sha256)));
   return () => {
     for (const facts of requests) engine.decideChecked(facts);
   };

@@ -24,10 +24,84 @@ export type ReadValue =
   | { readonly value: Json }
   | { readonly missing: 'absent' | 'unknown' | 'secret' | 'unsigned' };
 
+/**
+ * A trace as it is made and recorded: what all traces of an action say is said once for them all, and each reading once
+ * however many rules share it. `tracedRules` writes it out.
+ */
+export interface Trace {
+  readonly form: TraceForm;
+  /** A letter a rule: `f`, `u` or `t`; a capital where what the rule asks for is satisfied. */
+  readonly truths: string;
+  /** At the places of the form's paths. */
+  readonly values: readonly TraceValue[];
+}
+
+/** What the traces of an action have in common; the same object for all of them. */
+export interface TraceForm {
+  readonly rules: readonly FormRule[];
+  /** What rules read, by the places that they name. */
+  readonly paths: readonly string[];
+}
+
+/** Its name, effect and points, the places of what it reads, and `shadow` where it only watches. */
+export type FormRule = readonly [
+  rule: string,
+  effect: Effect,
+  points: number,
+  reads: readonly number[],
+  shadow?: 'shadow',
+];
+
+/** A list of one value, or why there is none. */
+export type TraceValue = readonly [Json] | Extract<ReadValue, { readonly missing: string }>['missing'];
+
+/** Of a request that the gate refuses. */
+export const noTrace: Trace = Object.freeze({
+  form: Object.freeze({ rules: Object.freeze([]), paths: Object.freeze([]) }),
+  truths: '',
+  values: Object.freeze([]),
+});
+
+/** Every rule as it turned out. */
+export function tracedRules({ form, truths, values }: Trace): readonly TracedRule[] {
+  const read = values.map(
+    (value): ReadValue => (typeof value === 'string' ? { missing: value } : { value: value[0] }),
+  );
+  return form.rules.map(([rule, effect, points, places, shadow], at) => {
+    const letter = truths[at] ?? '';
+    return {
+      rule,
+      effect,
+      truth: truthOf(letter),
+      points,
+      isShadow: shadow !== undefined,
+      isSatisfied: letter !== letter.toLowerCase(),
+      reads: Object.fromEntries(places.map((place) => [form.paths[place]!, read[place]!])),
+    };
+  });
+}
+
+/** The truth that a letter of a trace stands for. Throws for any other letter. */
+export function truthOf(letter: string): Truth {
+  switch (letter) {
+    case 't':
+    case 'T':
+      return 'true';
+    case 'u':
+    case 'U':
+      return 'unknown';
+    case 'f':
+    case 'F':
+      return 'false';
+    default:
+      throw new Error(`a trace holds \`${letter}\` where a truth has to stand`);
+  }
+}
+
 /** A decision, and every rule of its action as it turned out; none where the gate refuses the request. */
 export interface TracedDecision {
   readonly decision: Decision;
-  readonly trace: readonly TracedRule[];
+  readonly trace: Trace;
 }
 
 /** A condition with the value of each of its parts, as the definition evaluates it. */

@@ -5,13 +5,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../model/decision.ts';
 import type { PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
-import type { TracedDecision } from '../model/trace.ts';
+import { type TracedRule, tracedRules } from '../model/trace.ts';
 import { smallestChange } from '../prove/change.ts';
 import { authorize } from '../spec/authorize.ts';
 import type { Laid } from './desk.ts';
 import { holdsDigests, withoutSecretTypes } from './recorded.ts';
 
-export interface Decided extends TracedDecision {
+export interface Decided {
+  readonly decision: Decision;
+  readonly trace: readonly TracedRule[];
   readonly change: string | null;
 }
 
@@ -33,5 +35,5 @@ export function decideFully({ set, engine }: Policies, facts: Facts, how: HowToD
   if (!isDeepStrictEqual(decision, authorize(meant, facts)))
     throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
   const [change] = smallestChange(meant, facts, { decide, changesMax: 1 });
-  return { decision, trace, change: change?.text ?? null };
+  return { decision, trace: tracedRules(trace), change: change?.text ?? null };
 }

@@ -2,14 +2,13 @@
 // next, so that a file that is being typed costs little more than itself. INVARIANT: nothing is read from disk; a list
 // file that is not among the texts is missing.
 
-import type { ListFile } from '../check/list-files.ts';
+import type { ListFile } from '../check/messages/list-files.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { SourceOf } from '../diagnostic/render.ts';
 import type { SourceText } from '../diagnostic/span.ts';
-import { type Linked, link } from '../emit/link.ts';
+import type { Linked } from '../emit/link.ts';
 import type { PolicySet } from '../model/policy.ts';
-import { checkSources, createCompileMemory } from '../pipeline.ts';
-import { planPacked } from '../program/incremental.ts';
+import { compile, createCompileMemory } from '../pipeline.ts';
 import { entriesOf, type SetTexts, textOf } from '../sources/texts.ts';
 import type { PolicyFile } from '../syntax/tree.ts';
 import type { TextFile } from './questions.ts';
@@ -45,17 +44,22 @@ export function createDesk(): Desk {
       if (isPolicyFile(path)) texts.set(path, { path, text });
       else listTexts.set(path, { text });
     }
-    const checked = checkSources(
+    const {
+      set,
+      engine,
+      diagnostics,
+      files: trees,
+    } = compile(
       {
         files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
         readListFile: (path) => listTexts.get(path) ?? missing(path),
       },
       memory,
     );
-    const { set, diagnostics, files: trees } = checked;
-    const engine = set === null ? null : link(planPacked(set, memory.planned), memory.functions);
     return {
-      ...{ trees, diagnostics, policies: set === null || engine === null ? null : { set, engine } },
+      trees,
+      diagnostics,
+      policies: set === null || engine === null ? null : { set, engine },
       sourceOf: (path) => texts.get(path)?.text ?? null,
     };
   }

@@ -1,8 +1,8 @@
 // A set into the words that whoever writes a policy may use: those of the language, and the names that the set declares.
 
 import { contextualWords, reservedWords } from '../../grammar/tokens.ts';
-import { typeOfFixedFact } from '../check/facts.ts';
-import { ownerGroup } from '../check/names.ts';
+import { typeOfFixedFact } from '../check/expressions/facts.ts';
+import { ownerGroup } from '../check/expressions/names.ts';
 import { type Attribute, attributes } from '../model/attributes.ts';
 import { builtins } from '../model/builtins.ts';
 import { describeSlot, describeType } from '../model/describe.ts';

@@ -3,6 +3,7 @@
 // stored only where agent, key and switches are as the decision saw them; else the request is decided anew.
 
 import { performance } from 'node:perf_hooks';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { Outcome } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { MeterUse } from '../model/metering.ts';
@@ -15,7 +16,6 @@ import type { FindPeople } from './approvals/people-now.ts';
 import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
 import { createBodyDigest } from './body-digest.ts';
 import { askedBy } from './decide-again.ts';
-import type { InForce } from './engine.ts';
 import type { RequestNewsDesk } from './events.ts';
 import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
 import { entryRows, type Metering, metered, noReadings } from './metering.ts';
@@ -64,7 +64,7 @@ export type AuthorizeResult =
 export interface AuthorizerOptions {
   readonly store: Store;
   /** The set in force at the moment of the call. */
-  readonly policies: () => InForce;
+  readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   readonly switches: SwitchesNow;
@@ -185,7 +185,7 @@ function recorded({ onRecorded, news }: Deps, record: RequestRecord, nowMs: numb
 }
 
 /** At once where its meters are known. */
-function inForceMetered({ policies, metering }: Deps): InForce | Promise<InForce> {
+function inForceMetered({ policies, metering }: Deps): ActivePolicies | Promise<ActivePolicies> {
   const inForce = policies();
   return metering.note(inForce) === null ? inForce : metered(metering, policies);
 }
@@ -213,7 +213,7 @@ async function withFreshStepUp(
     decided,
     inForce,
     nowMs,
-  }: { readonly decided: Decided; readonly inForce: InForce; readonly nowMs: number },
+  }: { readonly decided: Decided; readonly inForce: ActivePolicies; readonly nowMs: number },
 ): Promise<Decided> {
   const { metering, store, findPeople } = deps;
   const { record, uses } = decided;
@@ -280,7 +280,7 @@ async function find(deps: Deps, id: string, agentId: string): Promise<RequestDet
 }
 
 interface DecideOptions {
-  readonly inForce: InForce;
+  readonly inForce: ActivePolicies;
   readonly nowMs: number;
   readonly satisfied: Satisfied;
 }
@@ -351,7 +351,7 @@ interface Decided {
 }
 
 /** One object for all requests that share what it says: a record writes such a part once. */
-const policySetOf = remember(({ digest, commit }: InForce) => ({ digest, commit }));
+const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, commit }));
 const agentFactsOf = remember(agentFacts);
 
 /** What `make` yields, made once for as long as somebody holds what it was made of. */

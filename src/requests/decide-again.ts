@@ -2,12 +2,13 @@
 // It is one synchronous step, so that nothing changes between what is read and what is decided.
 
 import { isControlOwner } from '../agents/control-owner.ts';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { ApprovalRule, AskedRule } from '../model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../model/request.ts';
+import { tracedRules } from '../model/trace.ts';
 import type { AgentRow, LifecycleState } from '../store/records.ts';
 import { agentFacts } from './agent-facts.ts';
-import type { InForce } from './engine.ts';
 import { type LifecycleEvent, nextStatus } from './lifecycle.ts';
 import type { Metering, MeterReadings } from './metering.ts';
 import type { RequestRecord } from './record.ts';
@@ -17,7 +18,7 @@ import { approvalSeconds, refusalValidSeconds, stepUpSeconds } from './validity.
 import { type Approved, isSatisfied, requestDigest } from './vote-scope.ts';
 
 export interface Today {
-  readonly inForce: InForce;
+  readonly inForce: ActivePolicies;
   /** As the registry has it now. */
   readonly agent: AgentRow;
   /** The agent's last; null where there is none that counts. */
@@ -41,11 +42,11 @@ export function decideAgain(state: RequestState, today: Today): DecidedAgain {
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? look : inForce.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: inForce.digest, commit: inForce.commit };
-  return { decision, trace, satisfied, meters: readings.recorded, policySet, firing };
+  return { decision, trace: tracedRules(trace), satisfied, meters: readings.recorded, policySet, firing };
 }
 
 /** What the rules that take part in a decision ask of people. */
-export function askedBy({ rules }: Decision, inForce: InForce): readonly AskedRule[] {
+export function askedBy({ rules }: Decision, inForce: ActivePolicies): readonly AskedRule[] {
   const asks = inForce.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
 }

@@ -1,7 +1,7 @@
 // Meters kept up while the service runs: the store learns of new ones as soon as a set takes over, what is missing is
 // filled in, what no reading counts any more is forgotten.
 
-import type { InForce } from './engine.ts';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import { type Metering, metered } from './metering.ts';
 
 export interface MeterUpkeep {
@@ -12,7 +12,7 @@ export interface MeterUpkeep {
 
 export interface MeterUpkeepOptions {
   readonly metering: Metering;
-  readonly policies: () => InForce;
+  readonly policies: () => ActivePolicies;
   readonly everyMs?: number;
   /** Hears of what failed; the next round tries again. */
   readonly onFailure: (error: unknown) => void;

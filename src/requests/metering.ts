@@ -4,16 +4,16 @@
 
 import type { Entered, MeterBook } from '../meters/book.ts';
 import { createMeterBook } from '../meters/book.ts';
+import type { ActivePolicies } from '../model/active-policies.ts';
 import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import type { Reading } from '../model/request.ts';
 import type { MeterEntryRow, MeterStore } from '../store/metering.ts';
 import { type Decimal, formatDecimal } from '../value/decimal.ts';
-import type { InForce } from './engine.ts';
 import { fillMeter } from './fill-meter.ts';
 import type { RecordedReading } from './record.ts';
 
 /** What is asked of a set in force here. */
-export type MeteredPolicies = Pick<InForce, 'meters' | 'entriesRecorded'>;
+export type MeteredPolicies = Pick<ActivePolicies, 'meters' | 'entriesRecorded'>;
 
 export interface Metering {
   /** Null where the store knows the meters of the set, else the end of telling it; rejects with a StoreError. */
@@ -204,7 +204,10 @@ interface Kept {
 }
 
 /** The set in force, once the store knows its meters; the same moment where it does. */
-export async function metered(metering: Pick<Metering, 'note'>, policies: () => InForce): Promise<InForce> {
+export async function metered(
+  metering: Pick<Metering, 'note'>,
+  policies: () => ActivePolicies,
+): Promise<ActivePolicies> {
   for (;;) {
     const inForce = policies();
     const noting = metering.note(inForce);

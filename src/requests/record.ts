@@ -4,9 +4,9 @@
 import type { Decision } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts, RequestFacts, Satisfied } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
+import type { Trace } from '../model/trace.ts';
 import type { RequestRow } from '../store/records.ts';
-import { createTraceWriter, type KeptTrace, readTrace } from './trace-text.ts';
+import { type KeptTrace, readTrace, traceText } from './trace-text.ts';
 import type { EngineVersions } from './versions.ts';
 
 export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'>, DecisionRecord {}
@@ -21,7 +21,7 @@ export interface DecisionRecord {
   readonly meters: Readonly<Record<string, RecordedReading>>;
   readonly satisfied: Satisfied;
   readonly decision: Decision;
-  readonly trace: readonly TracedRule[];
+  readonly trace: Trace;
   readonly policySet: { readonly digest: string; readonly commit: string | null };
   /** Who decided. */
   readonly engine: EngineVersions;
@@ -58,7 +58,7 @@ export function requestRow(record: RequestRecord): RequestRow {
     status,
     decidedAtMs,
     expiresAtMs,
-    recordJson: recordJson(actionKey, record),
+    recordJson: recordJson(record),
   };
 }
 
@@ -66,13 +66,11 @@ export function requestRow(record: RequestRecord): RequestRow {
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
 type OwnParts = Omit<DecisionRecord, 'decision' | 'trace' | (typeof sharedParts)[number]>;
 
-const traceText = createTraceWriter();
-
 /** As JSON, with the trace in its short form; shared parts are written once. */
-function recordJson(actionKey: string, record: DecisionRecord): string {
+function recordJson(record: DecisionRecord): string {
   const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
-  let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(actionKey, trace)}`;
+  let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
   // One that shows values is of this request alone; others are frozen, and many requests come to them.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;

@@ -4,7 +4,7 @@
 import type { Outcome, Requirements } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
+import { type TracedRule, tracedRules } from '../model/trace.ts';
 import type { RequestStatus } from '../store/records.ts';
 import type { May } from './approvals/may.ts';
 import { statusAt } from './lifecycle.ts';
@@ -131,7 +131,7 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
       fell_away: fellAway,
     })),
     requires,
-    trace,
+    trace: 'form' in trace ? tracedRules(trace) : trace,
     policy_set: policySet,
     created_at,
     decided_at,

@@ -3,7 +3,7 @@
 
 import type { Decision } from '../model/decision.ts';
 import type { Satisfied } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
+import type { Trace, TracedRule } from '../model/trace.ts';
 import type { CanonicalValue } from '../store/canonical-json.ts';
 import type { LifecycleState, RequestEvent } from '../store/records.ts';
 import type { RequestHistory } from '../store/store.ts';
@@ -35,7 +35,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly record: RequestRecord;
   /** The latest. */
   readonly decision: Decision;
-  readonly trace: readonly TracedRule[];
+  /** An event keeps the rules written out. */
+  readonly trace: Trace | readonly TracedRule[];
   readonly policySet: RequestRecord['policySet'];
   /** Requirements of all decisions, the first included: no wait is longer than any of them allows. */
   readonly decisions: readonly Decision[];

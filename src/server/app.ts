@@ -16,7 +16,7 @@ import { createDirectory } from '../people/directory.ts';
 import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { RequestNewsDesk } from '../requests/events.ts';
 import type { Metering } from '../requests/metering.ts';
-import type { PolicyHost } from '../sources/live.ts';
+import type { PolicyHost } from '../sources/policy-host.ts';
 import type { Store } from '../store/store.ts';
 import type { ChangeFeedTiming } from './change-feed.ts';
 import { type Clock, createClock } from './clock.ts';

@@ -11,7 +11,7 @@ import { startSweep } from '../people/sweep.ts';
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/meter-upkeep.ts';
 import { createMetering } from '../requests/metering.ts';
-import { openPolicies, type PolicyHost, type PolicyLog } from '../sources/live.ts';
+import { openPolicies, type PolicyHost, type PolicyLog } from '../sources/policy-host.ts';
 import { openStore } from '../store/open.ts';
 import { lockForServing } from '../store/serving-lock.ts';
 import { nameOfDifference } from '../store/state.ts';

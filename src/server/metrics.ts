@@ -3,7 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { PolicyHost, PolicyState } from '../sources/live.ts';
+import type { PolicyHost, PolicyState } from '../sources/policy-host.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';
 import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';

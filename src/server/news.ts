@@ -6,7 +6,7 @@ import type { Directory } from '../people/directory.ts';
 import type { NoticeKind, Notify } from '../people/notices.ts';
 import type { Application, Invitation, Person } from '../people/person.ts';
 import type { RequestNews, RequestNewsDesk } from '../requests/events.ts';
-import type { PolicyHost, PolicyState } from '../sources/live.ts';
+import type { PolicyHost, PolicyState } from '../sources/policy-host.ts';
 import type { Dispatcher } from '../webhooks/dispatch.ts';
 import type { Mailer } from '../webhooks/mail.ts';
 import type { Revocation } from '../webhooks/revocations.ts';

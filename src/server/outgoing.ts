@@ -3,7 +3,7 @@
 
 import { createDirectory } from '../people/directory.ts';
 import type { RequestNewsDesk } from '../requests/events.ts';
-import type { PolicyHost } from '../sources/live.ts';
+import type { PolicyHost } from '../sources/policy-host.ts';
 import type { Store } from '../store/store.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/dispatch.ts';
 import { createMailer } from '../webhooks/mail.ts';

@@ -4,7 +4,7 @@ import type { Playground, PlaygroundRefusal } from '../playground/playground.ts'
 import type { Answers, Asked, Question } from '../playground/questions.ts';
 import type { RecordedRequest } from '../playground/recorded.ts';
 import type { Decisions } from '../requests/decisions.ts';
-import type { InForce } from '../sources/live.ts';
+import type { HostedPolicies } from '../sources/policy-host.ts';
 import { lookFor } from './decided-view.ts';
 import { actorOf, type Call } from './manage.ts';
 import type { JsonSchema } from './operation.ts';
@@ -22,7 +22,7 @@ export async function putQuestion<Q extends Question>(
   playground: Playground,
   question: Q,
   asked: Asked[Q],
-  { call, inForce }: { readonly call: Call<unknown>; readonly inForce: Pick<InForce, 'texts'> },
+  { call, inForce }: { readonly call: Call<unknown>; readonly inForce: Pick<HostedPolicies, 'texts'> },
 ): Promise<Answers[Q]> {
   const by = { person: actorOf(call).person.id, texts: inForce.texts };
   try {

@@ -1,6 +1,6 @@
 // Why the service cannot start, as what its operator reads: one clear line, or the diagnostics of broken policies.
 
-import { BrokenPolicies } from '../sources/live.ts';
+import { BrokenPolicies } from '../sources/policy-host.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Config } from './config.ts';
 

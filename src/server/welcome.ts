@@ -1,7 +1,7 @@
 // What the service says to the person who starts it: where it listens, what is in force, and, while it is new, a key
 // and a request that works. INVARIANT: a key or a token is printed at the start that made it and never again.
 
-import type { PolicyState } from '../sources/live.ts';
+import type { PolicyState } from '../sources/policy-host.ts';
 
 export interface Welcome {
   readonly url: string;

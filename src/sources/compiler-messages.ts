@@ -1,7 +1,7 @@
 // What goes between the thread that serves and the thread that compiles: plain data, each message whole by itself.
 
 import type { JsonDiagnostic } from '../diagnostic/render.ts';
-import type { PackedProgram } from '../program/packed.ts';
+import type { PackedProgram } from '../program/packed/packed.ts';
 import type { SetTexts } from './texts.ts';
 
 /** How the thread begins. */

@@ -4,7 +4,7 @@
 // INVARIANT: results are sent in the order in which the states were there.
 
 import type { MessagePort } from 'node:worker_threads';
-import { transferOf } from '../program/packed.ts';
+import { transferOf } from '../program/packed/packed.ts';
 import { commitOf } from './commit.ts';
 import type { CompiledSet, CompilerData, FromCompiler, SetContent, ToCompiler } from './compiler-messages.ts';
 import { Follower, type FollowListener, patienceMs, type Snapshot } from './follow.ts';

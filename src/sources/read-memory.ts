@@ -2,7 +2,7 @@
 // know it by its identity. INVARIANT: a file whose mark could stay the same over a change, because it was touched just
 // before it was read, is read again.
 
-import type { ListFile } from '../check/list-files.ts';
+import type { ListFile } from '../check/messages/list-files.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
 import type { FoundFile, Stamp } from './walk.ts';

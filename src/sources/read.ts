@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import type { ListFile } from '../check/list-files.ts';
+import type { ListFile } from '../check/messages/list-files.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
 import type { PolicySources } from '../pipeline.ts';

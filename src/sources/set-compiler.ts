@@ -2,8 +2,7 @@
 
 import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../diagnostic/render.ts';
-import { checkSources, createCompileMemory } from '../pipeline.ts';
-import { createPlanMemory, planPacked } from '../program/incremental.ts';
+import { compileToProgram, createCompileMemory } from '../pipeline.ts';
 import { about } from './about.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
@@ -23,17 +22,15 @@ export type SetCompiler = (read: ReadSources) => CompiledContent;
 
 export function createSetCompiler(): SetCompiler {
   const memory = createCompileMemory();
-  const planned = createPlanMemory();
   return (read) => {
-    const { diagnostics: meant, set, listFiles } = checkSources(read.sources, memory);
+    const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, memory);
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
-    if (read.diagnostics.length > 0 || set === null)
+    if (read.diagnostics.length > 0 || set === null || packed === null)
       return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };
     const known = about(set);
     const counts = { actions: known.actions.length, rules: known.rules };
-    const program = planPacked(set, planned);
     const sent = {
-      program,
+      program: packed,
       digest: digest(set),
       ...counts,
       about: JSON.stringify(known),

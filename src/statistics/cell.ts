@@ -3,7 +3,7 @@
 // apart and are not in the text.
 
 import type { Decision, Outcome } from '../model/decision.ts';
-import type { TracedRule } from '../model/trace.ts';
+import { type FormRule, type Trace, truthOf } from '../model/trace.ts';
 import type { WaitEnd } from '../store/statistics.ts';
 import { addPairs, addTo, createHistogram, type Histogram, histogramText } from './histogram.ts';
 
@@ -11,7 +11,7 @@ import { addPairs, addTo, createHistogram, type Histogram, histogramText } from 
 export interface CountedRequest {
   readonly createdAtMs: number;
   readonly decision: Decision;
-  readonly trace: readonly TracedRule[];
+  readonly trace: Trace;
   readonly timing: { readonly decideMicroseconds: number };
 }
 
@@ -68,12 +68,19 @@ export function addRequest(cell: Cell, { createdAtMs, decision, trace, timing }:
   if (policy !== null) policy[at]! += 1;
   if (isByRule) ruleCount(cell, decision.by).decided += 1;
   for (const rule of decision.rules) meet(ruleCount(cell, rule), createdAtMs);
-  for (const rule of trace)
-    if (rule.isShadow && isMet(rule)) addShadow(cell, rule, { createdAtMs, decision });
+  for (let place = 0; place < trace.form.rules.length; place += 1) {
+    const rule = trace.form.rules[place]!;
+    if (isShadow(rule) && isMet(rule, trace.truths[place]!)) addShadow(cell, rule, { createdAtMs, decision });
+  }
+}
+
+function isShadow([, , , , shadow]: FormRule): boolean {
+  return shadow !== undefined;
 }
 
 /** An allow or a risk that is true, and a guard that is not false. */
-function isMet({ effect, truth }: TracedRule): boolean {
+function isMet([, effect]: FormRule, letter: string): boolean {
+  const truth = truthOf(letter);
   return truth === 'true' || (truth === 'unknown' && effect !== 'allow' && effect !== 'risk');
 }
 
@@ -91,7 +98,7 @@ const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as con
 /** A decision tells what all shadow rules together would make of it: it counts for each that pulls that way. */
 function addShadow(
   cell: Cell,
-  { rule, effect, points }: TracedRule,
+  [rule, effect, points]: FormRule,
   { createdAtMs, decision }: Pick<CountedRequest, 'createdAtMs' | 'decision'>,
 ): void {
   const count = ruleCount(cell, rule);

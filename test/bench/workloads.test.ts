@@ -9,7 +9,7 @@ import { policyFiles, toFacts } from '../../bench/policy-text.ts';
 import { createWorkload, workloadNames } from '../../bench/workloads.ts';
 import { link } from '../../src/emit/link.ts';
 import { compile } from '../../src/pipeline.ts';
-import { plan } from '../../src/program/plan.ts';
+import { opened } from '../program/programs.ts';
 
 describe.each(workloadNames)('the workload %s', (name) => {
   const workload = createWorkload(name, 60);
@@ -20,14 +20,14 @@ describe.each(workloadNames)('the workload %s', (name) => {
       readListFile: (path) => ({ code: 'list-file-missing', message: path }),
     });
     expect(fromText.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-    const fromModel = link(plan(policySet(workload)));
+    const fromModel = link(opened(policySet(workload)));
     for (const facts of workload.requests.map(toFacts)) {
       expect(fromText.engine!.decide(facts)).toEqual(fromModel.decide(facts));
     }
   });
 
   it('decides as the hand-written function does, and neither always the same', () => {
-    const engine = link(plan(policySet(workload)));
+    const engine = link(opened(policySet(workload)));
     const prepared = byHand.prepare(workload);
     if (prepared instanceof Promise) throw new Error('it is there at once');
     const outcomes = new Set<string>();

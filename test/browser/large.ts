@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { addAgent } from '../../src/agents/registry.ts';
 import { createApp } from '../../src/server/app.ts';
 import { tokenDigest } from '../../src/server/routes/plants.ts';
-import { openPolicies } from '../../src/sources/live.ts';
+import { openPolicies } from '../../src/sources/policy-host.ts';
 import { openStore } from '../../src/store/open.ts';
 import { firstAdmin } from '../server/person-client.ts';
 import { launchBrowser, signInAs, sizes } from './browser.ts';

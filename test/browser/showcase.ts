@@ -20,7 +20,7 @@ import { startMeterUpkeep } from '../../src/requests/meter-upkeep.ts';
 import { createMetering } from '../../src/requests/metering.ts';
 import { createApp } from '../../src/server/app.ts';
 import { tokenDigest } from '../../src/server/routes/plants.ts';
-import { openPolicies } from '../../src/sources/live.ts';
+import { openPolicies } from '../../src/sources/policy-host.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type Answer, type Client, client, password, signedIn } from '../server/person-client.ts';
 import type { Service } from '../server/service.ts';

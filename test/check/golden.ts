@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { check } from '../../src/check/check.ts';
-import type { ListFile } from '../../src/check/list-files.ts';
+import type { ListFile } from '../../src/check/messages/list-files.ts';
 import { applySilences } from '../../src/check/silences.ts';
 import type { Diagnostic } from '../../src/diagnostic/diagnostic.ts';
 import type { Span } from '../../src/diagnostic/span.ts';

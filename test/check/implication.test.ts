@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAlwaysTrue, isNeverTrue } from '../../src/check/domains.ts';
-import { implies, statementOf } from '../../src/check/implication.ts';
+import { isAlwaysTrue, isNeverTrue } from '../../src/check/logic/domains.ts';
+import { implies, statementOf } from '../../src/check/logic/implication.ts';
 import type { Expression } from '../../src/model/expression.ts';
 import { unknown } from '../../src/model/value.ts';
 import { evaluateCondition, type Scope } from '../../src/spec/evaluate.ts';

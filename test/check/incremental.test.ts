@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Checked, check, type ListFile } from '../../src/check/check.ts';
-import { createCheckMemory } from '../../src/check/memory.ts';
+import { check, type ListFile } from '../../src/check/check.ts';
+import { type Checked, createCheckState } from '../../src/check/incremental/state.ts';
 import { parse } from '../../src/syntax/parse.ts';
 import type { PolicyFile } from '../../src/syntax/tree.ts';
 import { draws, edited, randomTexts, type Texts } from './random-sets.ts';
@@ -37,7 +37,7 @@ describe('a check with memory', () => {
     fc.assert(
       fc.property(draws, (draw) => {
         const parser = createParser();
-        const memory = createCheckMemory();
+        const memory = createCheckState();
         let texts = randomTexts(draw);
         for (let step = 0; step < 8; step++) {
           const files = filesOf(texts, parser);
@@ -67,7 +67,7 @@ describe('what has not changed', () => {
 
   function checkTwice(before: readonly string[], after: readonly string[]): readonly [Checked, Checked] {
     const parser = createParser();
-    const memory = createCheckMemory();
+    const memory = createCheckState();
     const [first, second] = [before, after].map((texts) =>
       check(
         texts.map((text, at) => parser(`${at}.policy`, text)),

@@ -3,7 +3,8 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type Checked, check } from '../../src/check/check.ts';
+import { check } from '../../src/check/check.ts';
+import type { Checked } from '../../src/check/incremental/state.ts';
 import { parse } from '../../src/syntax/parse.ts';
 import type { PolicyFile } from '../../src/syntax/tree.ts';
 

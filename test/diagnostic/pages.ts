@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { check } from '../../src/check/check.ts';
-import type { ListFile } from '../../src/check/list-files.ts';
+import type { ListFile } from '../../src/check/messages/list-files.ts';
 import { applySilences } from '../../src/check/silences.ts';
 import type { Diagnostic } from '../../src/diagnostic/diagnostic.ts';
 import { parse } from '../../src/syntax/parse.ts';

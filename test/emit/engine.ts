@@ -1,7 +1,8 @@
 // Policy text into a linked engine, and requests with sensible facts: what the tests of this folder start from.
 
 import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
-import { createFunctionCache, type FunctionCache, type Linked } from '../../src/emit/link.ts';
+import { createFunctionCache, type FunctionCache } from '../../src/emit/cache.ts';
+import type { Linked } from '../../src/emit/link.ts';
 import type { Facts } from '../../src/model/request.ts';
 import { type Compiled, compile, createCompileMemory } from '../../src/pipeline.ts';
 import { fromNumber } from '../../src/value/decimal.ts';

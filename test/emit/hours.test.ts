@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hoursTest } from '../../src/emit/hours.ts';
+import { hoursTest } from '../../src/emit/runtime/hours.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { fromNumber } from '../../src/value/decimal.ts';
 import { type Hours, isWithinHours } from '../../src/value/hours.ts';

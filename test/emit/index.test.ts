@@ -2,15 +2,16 @@
 // tried one by one, whatever a request withholds or nobody knows of it.
 
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache, link } from '../../src/emit/link.ts';
+import { createFunctionCache } from '../../src/emit/cache.ts';
+import { link } from '../../src/emit/link.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Facts } from '../../src/model/request.ts';
 import type { Compiled } from '../../src/pipeline.ts';
-import { plan } from '../../src/program/plan.ts';
-import { createIndex, select } from '../../src/program/select.ts';
-import { sift } from '../../src/program/sift.ts';
+import { applyPrefilter } from '../../src/program/index/prefilter.ts';
+import { createIndex, select } from '../../src/program/index/rule-index.ts';
 import { createRandom, type Random } from '../../src/prove/random.ts';
 import { authorize } from '../../src/spec/authorize.ts';
+import { opened } from '../program/programs.ts';
 import { compileText, factsOf } from './engine.ts';
 
 const declarations = `
@@ -142,7 +143,7 @@ describe('the index', () => {
     for (let seed = 1; seed <= 100; seed += 1) {
       const random = createRandom(1_000 + seed);
       const set = joined(Array.from({ length: 28 }, () => random.pick(library)));
-      const program = plan(set);
+      const program = opened(set);
       expect(program.actions.get('a.b')!.rules.length).toBeGreaterThan(1_000);
       const indexed = link(program, indexedCache, 'indexed');
       const listed = link(program, listedCache, 'listed');
@@ -203,7 +204,7 @@ describe('the index', () => {
         term.kind === 'read' ? all[term.read.steps[0]!] : agent.name,
       );
       const selected = select(index, values, found);
-      const count = sift(index.sieve, values, { found, count: selected });
+      const count = applyPrefilter(index.prefilter, values, { found, count: selected });
       const kept = [...found.subarray(0, count)];
       const truths = engine!.trace(factsOf(payload, { agent })).map(({ truth }) => truth);
       const decided = kept.filter((place) => place < 0).map((place) => truths[~place]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeptByRules } from '../../src/emit/kept-by-rules.ts';
+import { KeptByRules } from '../../src/emit/decide/kept-by-rules.ts';
 import { createRandom } from '../../src/prove/random.ts';
 
 describe('what is kept by rules', () => {

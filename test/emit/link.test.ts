@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache, type Linked, link } from '../../src/emit/link.ts';
+import { createFunctionCache } from '../../src/emit/cache.ts';
+import { type Linked, link } from '../../src/emit/link.ts';
 import type { Json } from '../../src/model/json.ts';
-import { planPacked } from '../../src/program/incremental.ts';
-import { transferOf } from '../../src/program/packed.ts';
+import { sha256 } from '../../src/pipeline.ts';
+import { transferOf } from '../../src/program/packed/packed.ts';
+import { unpack } from '../../src/program/packed/unpack.ts';
+import { createPlanMemory, planPacked } from '../../src/program/plan/incremental.ts';
 import { compileText, engineOf, factsOf } from './engine.ts';
 
 const policies = (limit: number, entries: string): string => `
@@ -70,12 +73,15 @@ describe('a packed program', () => {
     planPacked(
       compileText(`action a.b { s: string }\npolicy p on a.b { allow ok when payload.s == "${constant}" }`)
         .set!,
+      createPlanMemory(sha256),
     );
   const outcome = (engine: Linked, s: string) => engine.decide(factsOf({ s })).outcome;
 
   it('keeps functions of equal content, whoever packed it', () => {
     const cache = createFunctionCache();
-    const [before, after] = [link(program('x'), cache), link(structuredClone(program('x')), cache)];
+    const [before, after] = [program('x'), structuredClone(program('x'))].map((packed) =>
+      link(unpack(packed), cache),
+    ) as [Linked, Linked];
     expect(after.code('a.b')).toBe(before.code('a.b'));
   });
 
@@ -84,7 +90,7 @@ describe('a packed program', () => {
     const [x, y] = [program('x'), program('y')];
     expect(x.actions.bytes).toEqual(y.actions.bytes);
     expect(x.actions.pools).toEqual(y.actions.pools);
-    const [before, after] = [link(x, cache), link(y, cache)];
+    const [before, after] = [link(unpack(x), cache), link(unpack(y), cache)];
     for (const s of ['x', 'y']) {
       expect([s, outcome(before, s), outcome(after, s)]).toEqual([
         s,
@@ -96,7 +102,7 @@ describe('a packed program', () => {
 
   it('decides when a message has moved it', () => {
     const packed = program('x');
-    const engine = link(structuredClone(packed, { transfer: transferOf(packed) }));
+    const engine = link(unpack(structuredClone(packed, { transfer: transferOf(packed) })));
     expect([outcome(engine, 'x'), outcome(engine, 'y')]).toEqual(['ALLOW', 'DENY']);
     expect(engine.decide(factsOf({ s: 'x' }, { action: 'a.c' })).by).toBe('undeclared_action');
   });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { payloadIssues } from '../../src/emit/code/payload-issues.ts';
 import { link } from '../../src/emit/link.ts';
-import { payloadIssues } from '../../src/emit/payload-issues.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { PolicySet } from '../../src/model/policy.ts';
 import { type Field, listOf, quantity, type Type } from '../../src/model/type.ts';
-import { plan } from '../../src/program/plan.ts';
+import { opened } from '../program/programs.ts';
 import { compileText, engineOf } from './engine.ts';
 
 function pointers(body: string, payload: Json): string[] {
@@ -102,7 +102,7 @@ describe('the payload check', () => {
       field('four', integer),
     ];
     const payload = { z: 1, four: 'x', three: { y: 1 }, two: [1, 'x', null], a: 1 };
-    const issues = link(plan(setOf(fields))).checkPayload('a.b', payload)!;
+    const issues = link(opened(setOf(fields))).checkPayload('a.b', payload)!;
     expect(issues.map(({ pointer }) => pointer)).toEqual([
       '/one',
       '/two/1',

@@ -16,7 +16,7 @@ import {
   negate,
   type Quantity,
   subtract,
-} from '../../src/emit/quantity.ts';
+} from '../../src/emit/runtime/quantity.ts';
 import * as decimal from '../../src/value/decimal.ts';
 
 const numbers = fc.oneof(

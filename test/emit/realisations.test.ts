@@ -2,11 +2,12 @@
 // as shared texts, with an index and without.
 
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache, link, type Realisation } from '../../src/emit/link.ts';
-import { between, type Kleene, truths } from '../../src/emit/quantity.ts';
+import { createFunctionCache } from '../../src/emit/cache.ts';
+import { link, type Realisation } from '../../src/emit/link.ts';
+import { between, type Kleene, truths } from '../../src/emit/runtime/quantity.ts';
 import { createTracer } from '../../src/emit/trace.ts';
 import type { Facts } from '../../src/model/request.ts';
-import type { TracedDecision, TracedRule } from '../../src/model/trace.ts';
+import { noTrace, type Trace, type TracedDecision, tracedRules, truthOf } from '../../src/model/trace.ts';
 import type { Program } from '../../src/program/program.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { compileSet, ruleIdsOf } from '../laws/differential.ts';
@@ -18,15 +19,11 @@ const setsTried = 60;
 const requestsPerSet = 25;
 
 /** The same trace by way of nothing that is generated. */
-function tracedSlowly(
-  program: Program,
-  facts: Facts,
-  { decision, trace }: TracedDecision,
-): readonly TracedRule[] {
+function tracedSlowly(program: Program, facts: Facts, { decision, trace }: TracedDecision): Trace {
   const action = program.actions.get(facts.action);
-  if (action === undefined || trace.length === 0) return [];
+  if (action === undefined || trace.form.rules.length === 0) return noTrace;
   const { low, high } = decision.risk;
-  const results = trace.map(({ truth }) => truths.indexOf(truth) as Kleene);
+  const results = Array.from(trace.truths, (letter) => truths.indexOf(truthOf(letter)) as Kleene);
   return createTracer(action, null)(facts, { truths: results, risk: between(low, high)! });
 }
 
@@ -47,8 +44,9 @@ describe('every realisation', () => {
           const decision = engine.decide(facts);
           const traced = engine.decideTraced(facts);
           expect({ seed, i, decision: traced.decision }).toEqual({ seed, i, decision });
-          if (at === 0) expect(traced.trace).toEqual(tracedSlowly(program!, facts, traced));
-          return [decision, traced.trace, engine.trace(facts)];
+          if (at === 0)
+            expect(tracedRules(traced.trace)).toEqual(tracedRules(tracedSlowly(program!, facts, traced)));
+          return [decision, tracedRules(traced.trace), engine.trace(facts)];
         });
         for (const [at, other] of others.entries()) {
           expect({ seed, i, realisation: realisations[at + 1], other }).toEqual({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTextSets } from '../../src/emit/membership.ts';
+import { createTextSets } from '../../src/emit/runtime/membership.ts';
 import { createRandom } from '../../src/prove/random.ts';
 
 describe('sets of texts that share their numbers', () => {

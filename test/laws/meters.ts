@@ -3,7 +3,8 @@
 import type { MeterUse } from '../../src/model/metering.ts';
 import type { Meter, PolicySet } from '../../src/model/policy.ts';
 import type { Facts } from '../../src/model/request.ts';
-import { metersOf } from '../../src/program/meters.ts';
+import { sha256 } from '../../src/pipeline.ts';
+import { createPlanning } from '../../src/program/plan/meters.ts';
 import { createRandom } from '../../src/prove/random.ts';
 import { type MeterShare, meterShare } from '../../src/spec/meters.ts';
 import { checkPayload } from '../../src/spec/payload.ts';
@@ -55,7 +56,7 @@ function shareOf(set: PolicySet, meter: Meter, facts: Facts): MeterShare | null 
 }
 
 function useOf(set: PolicySet, meter: Meter, uses: readonly MeterUse[]): MeterUse | null {
-  const { id } = metersOf(set).definition(meter);
+  const { id } = createPlanning(set, sha256).meters.definition(meter);
   return uses.find(({ definition }) => definition.id === id) ?? null;
 }
 

@@ -8,8 +8,8 @@ import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
 import { useOfRules } from '../../src/measure/rules.ts';
 import { type Facts, nothingSatisfied } from '../../src/model/request.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
-import { explainAnchor } from '../../src/program/explain-anchor.ts';
-import { selectAll } from '../../src/program/select.ts';
+import { explainIndexKey } from '../../src/program/index/explain-index-key.ts';
+import { selectAll } from '../../src/program/index/rule-index.ts';
 import { readPolicies } from '../../src/sources/read.ts';
 
 describe('the rules that a decision tries', () => {
@@ -36,7 +36,7 @@ describe('the rules that a decision tries', () => {
   it('are fewer than all where an index is at work, and always those that it cannot use', () => {
     const { program, engine } = indexed();
     const action = program!.actions.get('a.b')!;
-    const unfiled = explainAnchor(action.rules, program!.lists);
+    const unfiled = explainIndexKey(action.rules, program!.lists);
     expect(unfiled).toEqual([
       { rule: 'p/always_there', why: 'no condition' },
       { rule: 'p/odd', why: 'no equality, range or literal condition that all must meet' },

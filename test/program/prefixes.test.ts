@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPrefixes, findPrefixes } from '../../src/program/prefixes.ts';
+import { createPrefixes, findPrefixes } from '../../src/program/index/prefixes.ts';
 import { createRandom, type Random } from '../../src/prove/random.ts';
 
 const letters = ['a', 'a', 'a', 'b', '\u00e9', '\ud83d\ude00', '\uffff', ' '];

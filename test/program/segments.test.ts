@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Bounds } from '../../src/program/anchor.ts';
-import { createSegments, findInSegments } from '../../src/program/segments.ts';
+import type { Bounds } from '../../src/program/index/index-key.ts';
+import { createSegments, findInSegments } from '../../src/program/index/segments.ts';
 import { createRandom, type Random } from '../../src/prove/random.ts';
 
 function randomBounds(random: Random, largest: number): Bounds {

@@ -137,7 +137,7 @@ describe('the record', () => {
       satisfied: { escalate: [], reauth: [] },
       createdAtMs: startMs,
       decision: allowed,
-      trace: world.inForce.trace(facts!),
+      trace: world.inForce.decideTraced(facts!).trace,
       policySet: { digest: 'digest-1', commit: 'c0ffee' },
       engine: {
         writ: manifest.version,

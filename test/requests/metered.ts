@@ -1,11 +1,11 @@
 // The request path over a real store and real policies, with meters; it can be ended and begun again, as a process is.
 
 import { onTestFinished } from 'vitest';
+import type { ActivePolicies } from '../../src/model/active-policies.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { compile } from '../../src/pipeline.ts';
 import { createAuthorizer } from '../../src/requests/authorize.ts';
 import { createDecisions } from '../../src/requests/decisions.ts';
-import type { InForce } from '../../src/requests/engine.ts';
 import { createRequestId } from '../../src/requests/id.ts';
 import { createMetering } from '../../src/requests/metering.ts';
 import type { RequestRecord } from '../../src/requests/record.ts';
@@ -16,7 +16,7 @@ import type { AgentRow } from '../../src/store/records.ts';
 import { keyRow } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 
-export function inForceOf(text: string): InForce {
+export function inForceOf(text: string): ActivePolicies {
   const { set, engine, diagnostics } = compile({
     files: [{ path: 'a.policy', text }],
     readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
@@ -33,7 +33,7 @@ export function inForceOf(text: string): InForce {
 
 export interface World {
   nowMs: number;
-  inForce: InForce;
+  inForce: ActivePolicies;
 }
 
 export interface AskOptions {
@@ -84,7 +84,7 @@ export async function begin(path: string, world: World, agent: AgentRow) {
     return requestRecord(row);
   };
   /** Takes the set over, and waits until its meters are filled. */
-  const take = async (inForce: InForce) => {
+  const take = async (inForce: ActivePolicies) => {
     world.inForce = inForce;
     for (let noting = metering.note(inForce); noting !== null; noting = metering.note(inForce)) await noting;
     await metering.settled();

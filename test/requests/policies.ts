@@ -1,8 +1,10 @@
 // Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
 
+import type { ActivePolicies } from '../../src/model/active-policies.ts';
 import type { AskedRule } from '../../src/model/asked.ts';
 import type { Decision } from '../../src/model/decision.ts';
 import type { Facts } from '../../src/model/request.ts';
+import { type Trace, tracedRules } from '../../src/model/trace.ts';
 import {
   anyText,
   type Field,
@@ -12,7 +14,6 @@ import {
   type Slot,
   type Type,
 } from '../../src/model/type.ts';
-import type { InForce } from '../../src/requests/engine.ts';
 
 export const allowed: Decision = {
   outcome: 'ALLOW',
@@ -87,29 +88,23 @@ export function inForceWith(
   decide: (facts: Facts) => Decision,
   digest = 'digest-1',
   asks: ReadonlyMap<string, AskedRule> = new Map(),
-): InForce & { asked: Facts[] } {
+): ActivePolicies & { asked: Facts[] } {
   const asked: Facts[] = [];
   const ask = (facts: Facts): Decision => {
     asked.push(facts);
     return decide(facts);
   };
-  const trace: InForce['trace'] = (facts) => [
-    {
-      rule: `payments/for_${facts.action}`,
-      effect: 'allow',
-      truth: 'true',
-      points: 0,
-      isShadow: false,
-      isSatisfied: false,
-      reads: {},
-    },
-  ];
+  const trace = ({ action }: Facts): Trace => ({
+    form: { rules: [[`payments/for_${action}`, 'allow', 0, []]], paths: [] },
+    truths: 't',
+    values: [],
+  });
   return {
     asked,
     decide: ask,
     decideTraced: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
     decideRecorded: (facts) => ({ decision: ask(facts), trace: trace(facts) }),
-    trace,
+    trace: (facts) => tracedRules(trace(facts)),
     ...{ entries: () => [], entriesRecorded: () => [], meters: [] },
     asks: () => asks,
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),

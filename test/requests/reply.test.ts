@@ -1,6 +1,7 @@
 // What a repeated POST says of a request whose lifecycle went on: only the three fixed statuses, and no grant that is over.
 
 import { expect, test } from 'vitest';
+import { noTrace } from '../../src/model/trace.ts';
 import type { RequestRecord } from '../../src/requests/record.ts';
 import { replyView, requestDetail } from '../../src/requests/reply.ts';
 import { freshState, type RequestState } from '../../src/requests/request-state.ts';
@@ -19,7 +20,7 @@ const record: RequestRecord = {
   satisfied: { escalate: [], reauth: [] },
   createdAtMs: startMs,
   decision: escalated,
-  trace: [],
+  trace: noTrace,
   policySet: { digest: 'd', commit: null },
   engine: { writ: '1', unicode: '1', timeZones: '1' },
   key: { id: 'key00001', isReplaced: false },

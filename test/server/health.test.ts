@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openPolicies } from '../../src/sources/live.ts';
+import { openPolicies } from '../../src/sources/policy-host.ts';
 import { authorize, policyText, startService, temporaryDirectory } from './service.ts';
 
 // Generous: other work may share the machine.

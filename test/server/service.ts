@@ -11,7 +11,7 @@ import { addAgent } from '../../src/agents/registry.ts';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import type { OpenApiDocument } from '../../src/server/openapi.ts';
 import { tokenDigest } from '../../src/server/routes/plants.ts';
-import { openPolicies, type PolicyHost } from '../../src/sources/live.ts';
+import { openPolicies, type PolicyHost } from '../../src/sources/policy-host.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AgentRow } from '../../src/store/records.ts';
 import type { Store } from '../../src/store/store.ts';

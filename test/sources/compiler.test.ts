@@ -10,7 +10,7 @@ import {
   type PolicyHost,
   type PolicyOptions,
   type PolicyState,
-} from '../../src/sources/live.ts';
+} from '../../src/sources/policy-host.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
 

@@ -1,7 +1,7 @@
 // Policy sets that differ in one number, and what the set in force makes of it.
 
 import type { Facts } from '../../src/model/request.ts';
-import type { PolicyHost } from '../../src/sources/live.ts';
+import type { PolicyHost } from '../../src/sources/policy-host.ts';
 
 /** A set that allows `a.b` up to a limit. */
 export function limit(max: number): string {

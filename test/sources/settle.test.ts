@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openPolicies, type PolicyHost } from '../../src/sources/live.ts';
+import { openPolicies, type PolicyHost } from '../../src/sources/policy-host.ts';
 import type { Place } from '../../src/sources/read.ts';
 import { carefulMs, quickMs, Settling } from '../../src/sources/settle.ts';
 import type { Stamp } from '../../src/sources/walk.ts';

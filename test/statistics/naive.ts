@@ -1,7 +1,7 @@
 // The same numbers as an overview and the hits, counted from the chain of records, one after the other.
 
 import type { Decision, Outcome } from '../../src/model/decision.ts';
-import type { TracedRule } from '../../src/model/trace.ts';
+import { type TracedRule, tracedRules } from '../../src/model/trace.ts';
 import { decisionRecord } from '../../src/requests/record.ts';
 import { type Overview, type OverviewRange, readOverview } from '../../src/statistics/overview.ts';
 import type { Hits, Statistics } from '../../src/statistics/statistics.ts';
@@ -30,7 +30,7 @@ function requestsOf(entries: readonly ChainEntry[]): readonly Recorded[] {
     .filter(({ kind }) => kind === 'request')
     .map((entry) => {
       const { decision, trace, timing } = decisionRecord(String(entry.record_json));
-      return { atMs: Number(entry.created_ms), decision, trace, ...timing };
+      return { atMs: Number(entry.created_ms), decision, trace: tracedRules(trace), ...timing };
     });
 }
 

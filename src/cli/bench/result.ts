@@ -1,6 +1,6 @@
 // What was measured of one set of policies, summed up: for people it is printed, for programs it is the JSON.
 
-import { rulesInOneTextMax } from '../../emit/emit.ts';
+import { rulesInOneTextMax } from '../../emit/code/emit.ts';
 import { type Figure, figureOf, percentilesOf } from '../../measure/figure.ts';
 import type { Measured } from '../../measure/measure.ts';
 import { type UsedRules, useOfRules } from '../../measure/rules.ts';

@@ -2,10 +2,10 @@
 // outcome only if nothing it rests on has changed meanwhile, else read and judge anew. INVARIANT: what is stored was judged
 // on the request, the agent, the switches and the people as they are at that place of the record.
 
+import type { ActivePolicies } from '../../model/active-policies.ts';
 import type { GrantBasis } from '../../store/grant-basis.ts';
 import type { AgentRow, RequestEvent } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import type { InForce } from '../engine.ts';
 import type { RequestNewsDesk } from '../events.ts';
 import type { Metering } from '../metering.ts';
 import { type RequestState, requestStateOf, withEvents } from '../request-state.ts';
@@ -17,7 +17,7 @@ import { asOfNow, givers } from './votes-now.ts';
 
 export interface DecisionsDeps {
   readonly store: Store;
-  readonly policies: () => InForce;
+  readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   readonly switches: SwitchesNow;

@@ -1,6 +1,7 @@
 // A person's approval or rejection of a request. INVARIANT: a vote and what the policies make of it are stored together or
 // not at all; who gives it is active, asked, and allowed at the moment it is stored.
 
+import type { ActivePolicies } from '../../model/active-policies.ts';
 import {
   approvedOf,
   askedBy,
@@ -9,7 +10,6 @@ import {
   isApprovalRule,
   type Today,
 } from '../decide-again.ts';
-import type { InForce } from '../engine.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../request-state.ts';
 import { refusalValidSeconds } from '../validity.ts';
 import { approvedRule, isSatisfied, requestDigest } from '../vote-scope.ts';
@@ -133,7 +133,7 @@ function chooseGroup(
 }
 
 /** Rules that took part in the decision that counts, or would today, as they are today. */
-function rulesToApprove(state: RequestState, { firing }: DecidedAgain, inForce: InForce) {
+function rulesToApprove(state: RequestState, { firing }: DecidedAgain, inForce: ActivePolicies) {
   const rules = new Map([...askedBy(state.decision, inForce), ...firing].map((rule) => [rule.rule, rule]));
   return [...rules.values()].filter(isApprovalRule);
 }

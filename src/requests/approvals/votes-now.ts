@@ -2,10 +2,10 @@
 // if its giver is active, an approver and in the group at the moment it is counted, and the rule is as it was approved.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
+import type { ActivePolicies } from '../../model/active-policies.ts';
 import type { AskedRule } from '../../model/asked.ts';
 import type { AgentRow } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import type { InForce } from '../engine.ts';
 import type { RequestState, Vote } from '../request-state.ts';
 import { isFor, requestDigest } from '../vote-scope.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
@@ -78,7 +78,7 @@ export interface VoteJudge {
 
 export interface VoteJudgeDeps {
   readonly store: Pick<Store, 'agents'>;
-  readonly policies: () => InForce;
+  readonly policies: () => ActivePolicies;
   readonly findPeople: FindPeople;
 }
 

@@ -2,7 +2,7 @@
 // the diagnostics of a set that did not take over, and without any path of this machine.
 
 import type { FastifyInstance } from 'fastify';
-import type { PolicyHost, PolicyState } from '../../sources/live.ts';
+import type { PolicyHost, PolicyState } from '../../sources/policy-host.ts';
 import type { Store } from '../../store/store.ts';
 import type { Operation } from '../operation.ts';
 

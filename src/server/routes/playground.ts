@@ -6,7 +6,7 @@ import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
 import type { Asked, GivenRequest, TextFile } from '../../playground/questions.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import type { PolicyHost } from '../../sources/live.ts';
+import type { PolicyHost } from '../../sources/policy-host.ts';
 import { requestNotFound } from '../decided-view.ts';
 import { type Call, manage } from '../manage.ts';
 import {

@@ -4,7 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
-import type { PolicyHost } from '../../sources/live.ts';
+import type { PolicyHost } from '../../sources/policy-host.ts';
 import { entriesOf, type SetTexts, textOf } from '../../sources/texts.ts';
 import { manage, notFound } from '../manage.ts';
 import type { Parameter } from '../operation.ts';

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { outcomes } from '../../model/decision.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import type { PolicyHost } from '../../sources/live.ts';
+import type { PolicyHost } from '../../sources/policy-host.ts';
 import type { RuleHit, Statistics } from '../../statistics/statistics.ts';
 import { manage } from '../manage.ts';
 import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../schemas.ts';

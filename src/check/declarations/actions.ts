@@ -1,0 +1,64 @@
+// From action declarations to actions by key and to the members of groups. Several keys of one declaration share one
+// shape; each key is declared once.
+
+import type { Action } from '../../model/policy.ts';
+import type { ActionDeclaration, Name, PolicyFile } from '../../syntax/tree.ts';
+import { isDeclared } from '../expressions/declared-names.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept } from '../incremental/kept.ts';
+import { actionDeclaredTwice, groupNamedTwice, typeTooLarge } from '../messages/errors.ts';
+import { sameOrNew } from './same.ts';
+import { fieldCount, fieldsMax, resolveShape } from './types.ts';
+
+/** Fills `env.actions` and `env.groups`. */
+export function resolveActions(files: readonly PolicyFile[], env: Environment): void {
+  const places = new Map<string, Name>();
+  for (const { declarations } of files) {
+    for (const declaration of declarations) {
+      if (declaration.kind !== 'action') continue;
+      const actions = kept(env, declaration, () => resolveAction(declaration, env));
+      for (const [at, action] of actions.entries()) addAction(action, declaration.keys[at]!, places, env);
+    }
+  }
+}
+
+function addAction(action: Action, name: Name, places: Map<string, Name>, env: Environment): void {
+  const earlier = places.get(action.key);
+  if (earlier !== undefined) {
+    env.report(actionDeclaredTwice(name, earlier));
+    return;
+  }
+  places.set(action.key, name);
+  env.actions.set(action.key, action);
+  for (const group of action.groups) {
+    const members = env.groups.get(group);
+    if (members === undefined) env.groups.set(group, [action.key]);
+    else members.push(action.key);
+  }
+}
+
+/** An action for each key of the declaration. */
+function resolveAction(declaration: ActionDeclaration, env: Environment): readonly Action[] {
+  const { body, doc, keys } = declaration;
+  const groups = resolveGroups(declaration.groups, env);
+  const made = resolveShape(body, env);
+  const [firstKey] = keys;
+  if (firstKey !== undefined && fieldCount({ kind: 'record', shape: made }) > fieldsMax) {
+    env.report(typeTooLarge(firstKey, fieldsMax));
+  }
+  const { actions: before } = env.memory.before;
+  // A shape that has only moved is the same shape: what rests on it holds.
+  const shape = sameOrNew(before.get(firstKey?.text ?? '')?.shape, made);
+  return keys.map(({ text: key, span }) => sameOrNew(before.get(key), { key, groups, shape, doc, span }));
+}
+
+function resolveGroups(names: readonly Name[], env: Environment): readonly string[] {
+  const groups = new Map<string, Name>();
+  for (const name of names) {
+    const earlier = groups.get(name.text);
+    if (earlier !== undefined) env.report(groupNamedTwice(name, earlier));
+    // Belonging to a group is no use of it: what no pattern names is unused.
+    if (isDeclared(env, name, 'group')) groups.set(name.text, name);
+  }
+  return [...groups.keys()].sort();
+}

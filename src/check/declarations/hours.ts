@@ -1,0 +1,159 @@
+// From hours declarations to spans as plain data: weekdays unrolled, clock times in minutes, dates in days.
+
+import type { ClockLiteral, DateLiteral, HoursDeclaration, HoursSpan, Weekday } from '../../syntax/tree.ts';
+import { type Decimal, toNumber } from '../../value/decimal.ts';
+import type { DateSpan, Hours, WeeklySpan } from '../../value/hours.ts';
+import { isZone, parseClock } from '../../value/time.ts';
+import { findDeclared } from '../expressions/declared-names.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept } from '../incremental/kept.ts';
+import { readLiteral } from '../logic/literals.ts';
+import {
+  clockInvalid,
+  dateSpanReversed,
+  exceptNotDates,
+  hoursEndsEqual,
+  hoursOverlap,
+  zoneUnknown,
+} from '../messages/value-errors.ts';
+import { sameOrNew } from './same.ts';
+
+const weekdays: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+const minutesOfDay = 1_440;
+
+/** Fills `env.hours`; the lists must have been resolved. */
+export function resolveHours(env: Environment): void {
+  for (const declaration of env.declarations.values()) {
+    if (declaration.kind !== 'hours') continue;
+    const hours = kept(env, declaration, () => resolveOne(declaration, env));
+    const name = declaration.name.text;
+    env.hours.set(name, sameOrNew(env.memory.before.hours.get(name), hours));
+  }
+}
+
+function resolveOne(declaration: HoursDeclaration, env: Environment): Hours {
+  if (!isZone(declaration.zone.value)) env.report(zoneUnknown(declaration.zone));
+  const weekly: WeeklySpan[] = [];
+  const dates: DateSpan[] = [];
+  for (const span of declaration.spans) {
+    if (span.kind === 'weekly-span') pushIfKnown(weekly, weeklySpan(span, env));
+    else pushIfKnown(dates, dateSpan(span, env));
+  }
+  const isWhole = weekly.length + dates.length === declaration.spans.length;
+  if (isWhole) reportOverlaps(declaration.spans, env);
+  const except = resolveExcept(declaration, env);
+  return {
+    zone: declaration.zone.value,
+    weekly: weekly.toSorted(compareWeekly),
+    dates: dates.toSorted((a, b) => a.firstDay - b.firstDay || a.lastDay - b.lastDay),
+    except,
+  };
+}
+
+function pushIfKnown<T>(spans: T[], span: T | null): void {
+  if (span !== null) spans.push(span);
+}
+
+function weeklySpan(node: Extract<HoursSpan, { kind: 'weekly-span' }>, env: Environment): WeeklySpan | null {
+  const from = minuteOf(node.from, env);
+  const to = minuteOf(node.to, env);
+  if (from === null || to === null) return null;
+  if (from === minutesOfDay) {
+    env.report(clockInvalid(node.from));
+    return null;
+  }
+  if (from === to) {
+    env.report(hoursEndsEqual(node));
+    return null;
+  }
+  return { days: daysOf(node.firstDay, node.lastDay), fromMinute: from, toMinute: to };
+}
+
+/** Monday first; a range may wrap round the end of the week. */
+function daysOf(firstDay: Weekday, lastDay: Weekday): readonly boolean[] {
+  const [first, last] = [weekdays.indexOf(firstDay), weekdays.indexOf(lastDay)];
+  return weekdays.map((_, day) =>
+    first <= last ? first <= day && day <= last : day >= first || day <= last,
+  );
+}
+
+function minuteOf(node: ClockLiteral, env: Environment): number | null {
+  const minute = parseClock(node.text);
+  if (minute === null) env.report(clockInvalid(node));
+  return minute;
+}
+
+function dateSpan(node: Extract<HoursSpan, { kind: 'date-span' }>, env: Environment): DateSpan | null {
+  const first = dayOf(node.first, env);
+  const last = node.last === node.first ? first : dayOf(node.last, env);
+  if (first === null || last === null) return null;
+  if (first > last) {
+    env.report(dateSpanReversed(node));
+    return null;
+  }
+  return { firstDay: first, lastDay: last };
+}
+
+function dayOf(node: DateLiteral, env: Environment): number | null {
+  const date = readLiteral(node, env);
+  return date === null ? null : toNumber(date as Decimal);
+}
+
+function resolveExcept(declaration: HoursDeclaration, env: Environment): readonly number[] {
+  if (declaration.except === null) return [];
+  if (!findDeclared(env, declaration.except, 'list')) return [];
+  const list = env.ask('list', declaration.except.text);
+  if (list === undefined) return [];
+  if (list.type.kind !== 'date') {
+    env.report(exceptNotDates(declaration.except, list.type));
+    return [];
+  }
+  const days = list.entries.map((entry) => toNumber(entry as Decimal));
+  return [...new Set(days)].sort((a, b) => a - b);
+}
+
+function compareWeekly(a: WeeklySpan, b: WeeklySpan): number {
+  const text = (span: WeeklySpan): string => span.days.map((day) => (day ? 0 : 1)).join('');
+  const [first, second] = [text(a), text(b)];
+  if (first !== second) return first < second ? -1 : 1;
+  return a.fromMinute - b.fromMinute || a.toMinute - b.toMinute;
+}
+
+function reportOverlaps(spans: readonly HoursSpan[], env: Environment): void {
+  for (const [index, span] of spans.entries()) {
+    const earlier = spans.slice(0, index).find((other) => overlap(other, span));
+    if (earlier !== undefined) env.report(hoursOverlap(span, earlier));
+  }
+}
+
+function overlap(a: HoursSpan, b: HoursSpan): boolean {
+  const [first, second] = [stretches(a), stretches(b)];
+  if (a.kind !== b.kind) return false;
+  return first.some((x) => second.some((y) => x.from < y.to && y.from < x.to));
+}
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Half-open stretches: minutes of a week from Monday 00:00, cut where the week ends, or days since 1970-01-01. */
+function stretches(span: HoursSpan): readonly Stretch[] {
+  if (span.kind === 'date-span') {
+    const day = (text: string): number => Date.parse(`${text}T00:00Z`) / 86_400_000;
+    return [{ from: day(span.first.text), to: day(span.last.text) + 1 }];
+  }
+  const from = parseClock(span.from.text) ?? 0;
+  const to = parseClock(span.to.text) ?? 0;
+  const minutesOfWeek = 7 * minutesOfDay;
+  return daysOf(span.firstDay, span.lastDay).flatMap((isIn, day) => {
+    if (!isIn) return [];
+    const start = day * minutesOfDay + from;
+    const end = day * minutesOfDay + to + (to <= from ? minutesOfDay : 0);
+    if (end <= minutesOfWeek) return [{ from: start, to: end }];
+    return [
+      { from: start, to: minutesOfWeek },
+      { from: 0, to: end - minutesOfWeek },
+    ];
+  });
+}

@@ -1,0 +1,291 @@
+// From list declarations to lists: entries of one type, written in place, joined from other lists or read from a file.
+// Entries keep the order and the letters in which they are written.
+
+import type { List } from '../../model/policy.ts';
+import { anyText, quantity, type Type } from '../../model/type.ts';
+import type { Value } from '../../model/value.ts';
+import type { ListDeclaration, ListSource, Literal } from '../../syntax/tree.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
+import { fold, hasBidiControls, isMixedScript } from '../../value/text.ts';
+import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
+import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept, listFileOf } from '../incremental/kept.ts';
+import { moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
+import { commonType } from '../logic/type-relations.ts';
+import { followDependencies } from '../messages/dependencies.ts';
+import { tooDeepDeclaration } from '../messages/errors.ts';
+import { type FileEntry, readEntries, resolveListPath } from '../messages/list-files.ts';
+import {
+  caseOnOtherType,
+  entryMismatch,
+  entryTwice,
+  fileEntriesInvalid,
+  listCyclic,
+  listEmpty,
+  listEntryBidi,
+  listEntryMixedScript,
+  listFileFault,
+  listFileMalformed,
+  listFileOutside,
+  listJoinCase,
+  listJoinMismatch,
+  listTypeUnfit,
+} from '../messages/value-errors.ts';
+import { sameOrNew } from './same.ts';
+import { resolveType } from './types.ts';
+
+/** Fills `env.lists`. A list in error is left out. */
+export function resolveLists(env: Environment): void {
+  findEndlessLists(env);
+  for (const declaration of env.declarations.values()) {
+    if (declaration.kind === 'list') resolveList(declaration, env);
+  }
+}
+
+/** Reports lists that are joined into themselves or lie too deep. */
+function findEndlessLists(env: Environment): void {
+  const joined = (name: string): readonly string[] => {
+    const declaration = env.declarations.get(name);
+    if (declaration?.kind !== 'list' || declaration.source.kind !== 'join') return [];
+    return declaration.source.lists.map((list) => list.text);
+  };
+  const { circles, tooDeep } = followDependencies(declaredNames(env, 'list'), joined);
+  for (const { kind, name } of env.declarations.values()) {
+    if (kind !== 'list') continue;
+    const circle = circles.get(name.text);
+    if (circle !== undefined) env.report(listCyclic(name, circle));
+    else if (tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
+  }
+  for (const name of [...circles.keys(), ...tooDeep]) env.endless.add(name);
+}
+
+interface Entries {
+  readonly type: Type;
+  readonly entries: readonly Value[];
+}
+
+/** Null for a list in error, which is then read without a second diagnostic. */
+function resolveList(declaration: ListDeclaration, env: Environment): List | null {
+  const name = declaration.name.text;
+  if (env.ask('isEndless', name)) return null;
+  const list = kept(env, declaration, () => {
+    const read = readList(declaration, env);
+    if (read === null) env.leaveOut(declaration.span);
+    return read === null ? null : likeBefore(read, env.memory.before.lists.get(name));
+  });
+  if (list !== null) env.lists.set(name, list);
+  return list;
+}
+
+/** The list of before where it holds the same; at least its type, which is what conditions rest on. */
+function likeBefore(list: List, before: List | undefined): List {
+  return sameOrNew(before, { ...list, type: sameOrNew(before?.type, list.type) });
+}
+
+function readList(declaration: ListDeclaration, env: Environment): List | null {
+  const declared = declaredType(declaration, env);
+  if (declared === null) return null;
+  const found = readSource(declaration, env, declared);
+  if (found === null) return null;
+  if (found.entries.length === 0 && !declaration.mayBeEmpty) env.report(listEmpty(declaration));
+  const { ignoringCase } = declaration;
+  if (ignoringCase && found.type.kind !== 'text') env.report(caseOnOtherType(declaration.name, found.type));
+  return { name: declaration.name.text, type: found.type, ignoringCase, entries: found.entries };
+}
+
+/** The type that the list names; undefined where it names none, null where that cannot be a list's. */
+function declaredType(declaration: ListDeclaration, env: Environment): Type | null | undefined {
+  if (declaration.elementType === null) return undefined;
+  const slot = resolveType(declaration.elementType, env);
+  if (slot === null) return null;
+  const isPlain = !slot.isNullable && !slot.isSecret && !slot.isSigned;
+  if (isPlain && !['list', 'record', 'any', 'money'].includes(slot.type.kind)) return slot.type;
+  env.report(listTypeUnfit(declaration.elementType.span, slot));
+  return null;
+}
+
+function readSource(
+  declaration: ListDeclaration,
+  env: Environment,
+  declared: Type | undefined,
+): Entries | null {
+  const { source } = declaration;
+  switch (source.kind) {
+    case 'entries':
+      return readWritten(declaration, source.entries, env, declared);
+    case 'join':
+      return joinLists(declaration, source, env, declared);
+    case 'list-file':
+      return readFile(source, env, declared);
+  }
+}
+
+function readWritten(
+  declaration: ListDeclaration,
+  nodes: readonly Literal[],
+  env: Environment,
+  declared: Type | undefined,
+): Entries | null {
+  const type = declared ?? shownType(nodes);
+  const entries: Value[] = [];
+  const seen = new Map<string, Literal>();
+  for (const node of nodes) {
+    const value = type.kind === 'money' ? readMoney(node, env) : readLiteralAs(node, type, env);
+    if (value === null) continue;
+    if (typeof value === 'string') reportOddText(node, value, env);
+    const key = entryKey(value, declaration.ignoringCase);
+    const earlier = seen.get(key);
+    if (earlier !== undefined) env.report(entryTwice(node, earlier));
+    else seen.set(key, node);
+    entries.push(value);
+  }
+  return entries.length < nodes.length ? null : { type, entries };
+}
+
+/** The type of untyped entries: that of the first, and `number` where one of the numbers has a fraction. */
+function shownType(nodes: readonly Literal[]): Type {
+  const [first] = nodes;
+  switch (first?.kind) {
+    case 'number': {
+      const numbers = nodes.filter((node) => node.kind === 'number');
+      const isWhole = numbers.every((node) =>
+        isInteger(parseDecimal(node.text) ?? { coefficient: 0n, exponent: 0 }),
+      );
+      return quantity(isWhole ? 'integer' : 'number');
+    }
+    case 'money':
+      return moneyType;
+    case 'date':
+    case 'duration':
+      return quantity(first.kind);
+    case 'instant':
+      return quantity('timestamp');
+    case 'boolean':
+      return { kind: 'boolean' };
+    default:
+      return anyText;
+  }
+}
+
+function readMoney(node: Literal, env: Environment): Value | null {
+  if (node.kind === 'money') return readLiteral(node, env);
+  env.report(entryMismatch(node, moneyType));
+  return null;
+}
+
+function reportOddText(node: Literal, text: string, env: Environment): void {
+  if (hasBidiControls(text)) env.report(listEntryBidi(node.span, text));
+  else if (isMixedScript(text)) env.report(listEntryMixedScript(node.span, text));
+}
+
+function entryKey(value: Value, ignoringCase: boolean): string {
+  if (typeof value === 'string') return ignoringCase ? fold(value) : value;
+  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+}
+
+function joinLists(
+  declaration: ListDeclaration,
+  source: Extract<ListSource, { kind: 'join' }>,
+  env: Environment,
+  declared: Type | undefined,
+): Entries | null {
+  let type = declared;
+  const entries: Value[] = [];
+  for (const name of source.lists) {
+    const joined = findDeclared(env, name, 'list') ? env.ask('declaration', name.text) : undefined;
+    const list = joined?.kind === 'list' ? resolveList(joined, env) : null;
+    if (list === null) return null;
+    const merged = type === undefined ? list.type : commonType(type, list.type);
+    if (merged === null) {
+      env.report(listJoinMismatch(name, list.type, type ?? list.type));
+      return null;
+    }
+    if (list.ignoringCase && !declaration.ignoringCase) env.report(listJoinCase(name, declaration.name));
+    type = merged;
+    for (const entry of list.entries) entries.push(entry);
+  }
+  return { type: declared ?? type ?? anyText, entries };
+}
+
+function readFile(
+  source: Extract<ListSource, { kind: 'list-file' }>,
+  env: Environment,
+  declared: Type | undefined,
+): Entries | null {
+  const path = resolveListPath(source.path.span.file, source.path.value);
+  if (path === null) {
+    env.report(listFileOutside(source.path));
+    return null;
+  }
+  env.ask('listFile', path);
+  const file = listFileOf(path, env);
+  if ('code' in file) {
+    env.report(listFileFault(source.path, file));
+    return null;
+  }
+  const found = readEntries(path, file.text);
+  if ('error' in found) {
+    env.report(listFileMalformed(source.path, found.error));
+    return null;
+  }
+  return convertEntries(source, found, env, declared);
+}
+
+function convertEntries(
+  source: Extract<ListSource, { kind: 'list-file' }>,
+  found: readonly FileEntry[],
+  env: Environment,
+  declared: Type | undefined,
+): Entries | null {
+  const isNumeric = found.length > 0 && found.every((entry) => typeof entry.value === 'number');
+  const type = declared ?? (isNumeric ? quantity('number') : anyText);
+  const wrong: number[] = [];
+  const entries: Value[] = [];
+  const read = readerOf(type);
+  for (const entry of found) {
+    const value = parseEntry(entry, type, read);
+    if (value === null) wrong.push(entry.line);
+    else entries.push(value);
+    if (typeof value !== 'string') continue;
+    if (hasBidiControls(value)) env.report(listEntryBidi(source.path.span, value, entry.line));
+    else if (isMixedScript(value)) env.report(listEntryMixedScript(source.path.span, value, entry.line));
+  }
+  if (wrong.length === 0) return { type, entries };
+  env.report(fileEntriesInvalid(source.path, wrong, type));
+  return null;
+}
+
+/** An entry of a file read as a value of the list's type, in the form of the literals of that type. */
+function parseEntry(entry: FileEntry, type: Type, read: (value: Value) => Value | null): Value | null {
+  const { text } = entry;
+  switch (type.kind) {
+    case 'text':
+    case 'ip':
+    case 'datetime':
+      return typeof entry.value === 'string' ? read(entry.value) : null;
+    case 'number':
+    case 'integer': {
+      const value = parseDecimal(text);
+      return value === null ? null : read(value);
+    }
+    case 'money': {
+      const [, amount = '', currency = ''] = /^(\S+) ([A-Z]{3})$/.exec(text) ?? [];
+      const value: Decimal | null = parseDecimal(amount);
+      return value !== null && isCurrency(currency) ? { amount: value, currency } : null;
+    }
+    case 'duration':
+      return parseDuration(text);
+    case 'date':
+      return parseDate(text);
+    case 'timestamp':
+      return parseInstantLiteral(text);
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : null;
+    case 'list':
+    case 'record':
+    case 'any':
+      return null;
+  }
+}

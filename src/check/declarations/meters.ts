@@ -1,0 +1,125 @@
+// From meter declarations to meters: what is counted, of which actions, for whom and over how long. A meter is computed
+// from records, so its expressions read payload, agent, request and action only.
+
+import type { Expression } from '../../model/expression.ts';
+import type { Meter, MeterKey } from '../../model/policy.ts';
+import { quantity, type Type } from '../../model/type.ts';
+import type { MeterDeclaration, Path } from '../../syntax/tree.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { type Context, inferCondition, inferValue } from '../expressions/context.ts';
+import { resolveField } from '../expressions/fields.ts';
+import { matchedActions } from '../expressions/patterns.ts';
+import { contextOver } from '../expressions/scope.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept } from '../incremental/kept.ts';
+import { moneyType, readSeconds } from '../logic/literals.ts';
+import { both, nothingKnown } from '../logic/presence.ts';
+import { isComparable, isNumeric } from '../logic/type-relations.ts';
+import {
+  distinctUnfit,
+  meterCurrencyMissing,
+  meterCurrencyNeedless,
+  meterKeyUnfit,
+  meterKeyUnknown,
+  sumUnfit,
+} from '../messages/type-errors.ts';
+import { unknownCurrency } from '../messages/value-errors.ts';
+import { sameOrNew } from './same.ts';
+
+/** Fills `env.meters`. A meter in error is left out. */
+export function resolveMeters(env: Environment): void {
+  for (const declaration of env.declarations.values()) {
+    if (declaration.kind !== 'meter') continue;
+    const meter = kept(env, declaration, () => resolveMeter(declaration, env));
+    const name = declaration.name.text;
+    if (meter !== null) env.meters.set(name, sameOrNew(env.memory.before.meters.get(name), meter));
+  }
+}
+
+function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | null {
+  const actions = matchedActions(declaration.patterns, [], env);
+  const ctx: Context = { ...contextOver(actions, env), inMeter: true };
+  const { when, aggregate } = declaration;
+  const condition = when === null ? null : inferCondition(when, ctx);
+  const presence = both(ctx.presence, condition?.whenTrue ?? nothingKnown);
+  const argument = readArgument(declaration, { ...ctx, presence });
+  const per = declaration.per.map((path) => readKey(path, { ...ctx, presence: nothingKnown }));
+  const overSeconds = readSeconds(declaration.over, env);
+  const type = argument === null ? null : readingType(declaration, argument.expression, env);
+  const keys = per.filter((key) => key !== null);
+  const isFailed =
+    type === null || overSeconds === null || keys.length < per.length || actions.keys.length === 0;
+  if (isFailed || argument === null || (condition !== null && condition.expression === null)) {
+    env.leaveOut(declaration.span);
+    return null;
+  }
+  return {
+    name: declaration.name.text,
+    aggregate,
+    argument: argument.expression,
+    currency: type.kind === 'money' ? (declaration.currency?.text ?? null) : null,
+    actions: actions.keys,
+    when: condition?.expression ?? null,
+    per: keys,
+    overSeconds,
+    type,
+  };
+}
+
+/** The argument, none for `count()`; null and a diagnostic when it is in error. */
+function readArgument(
+  { argument, aggregate }: MeterDeclaration,
+  ctx: Context,
+): { readonly expression: Expression | null } | null {
+  if (aggregate === 'count') return { expression: null };
+  if (argument === null) return null;
+  const expression = inferValue(argument, ctx);
+  return expression === null ? null : { expression };
+}
+
+function readingType(
+  declaration: MeterDeclaration,
+  argument: Expression | null,
+  env: Environment,
+): Type | null {
+  const { aggregate, currency } = declaration;
+  const sumsMoney = aggregate === 'sum' && argument?.type.kind === 'money';
+  if (currency !== null && !sumsMoney) {
+    env.report(meterCurrencyNeedless(currency));
+    return null;
+  }
+  if (argument === null) return quantity('integer');
+  if (aggregate === 'distinct') {
+    if (isComparable(argument.type)) return quantity('integer');
+    env.report(distinctUnfit(argument));
+    return null;
+  }
+  if (isNumeric(argument.type)) return quantity(argument.type.kind as 'number' | 'integer');
+  if (!sumsMoney) {
+    env.report(sumUnfit(argument));
+    return null;
+  }
+  if (currency === null) env.report(meterCurrencyMissing(argument));
+  else if (!isCurrency(currency.text)) env.report(unknownCurrency(currency.span, currency.text));
+  else return moneyType;
+  return null;
+}
+
+function readKey(path: Path, ctx: Context): MeterKey | null {
+  const { root, steps } = path;
+  const isBare = root.text === 'agent' || root.text === 'owner' || root.text === 'session';
+  if (isBare && steps.length === 0) return { kind: root.text };
+  if (root.text !== 'payload' || steps.length === 0) {
+    if (root.text !== '') ctx.env.report(meterKeyUnknown(path));
+    return null;
+  }
+  const field = resolveField(path, ctx);
+  if (field === null) return null;
+  const isRequired = field.places.at(-1)?.isCertain === true;
+  const isScalar = isComparable(field.read.type) && field.read.type.kind !== 'money';
+  if (isRequired && isScalar && !field.read.isSecret) {
+    return { kind: 'payload', read: field.read };
+  }
+  ctx.env.report(meterKeyUnfit(field.read));
+  return null;
+}

@@ -1,0 +1,87 @@
+// From policy declarations to policies: the actions that they speak of, their metadata and their rules.
+
+import type { Policy, Rule } from '../../model/policy.ts';
+import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../../syntax/tree.ts';
+import { patternsKey } from '../expressions/action-sets.ts';
+import { type Context, inferCondition } from '../expressions/context.ts';
+import { isGate } from '../expressions/names.ts';
+import { matchedActions } from '../expressions/patterns.ts';
+import { contextOver } from '../expressions/scope.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept } from '../incremental/kept.ts';
+import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from '../messages/errors.ts';
+import { resolveRule } from './rule.ts';
+
+export interface ResolvedPolicy {
+  readonly declaration: PolicyDeclaration;
+  readonly policy: Policy;
+}
+
+/** Policies in the order of files; rules in error are left out. */
+export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly ResolvedPolicy[] {
+  const policies: ResolvedPolicy[] = [];
+  for (const { declarations } of files) {
+    for (const declaration of declarations) {
+      if (declaration.kind !== 'policy') continue;
+      const policy = kept(env, declaration, () => resolvePolicy(declaration, env));
+      policies.push({ declaration, policy });
+    }
+  }
+  return policies;
+}
+
+function resolvePolicy(declaration: PolicyDeclaration, env: Environment): Policy {
+  const { name, patterns, except } = declaration;
+  const actions = matchedActions(patterns, except, env);
+  const isEmptied =
+    actions.keys.length === 0 && env.ask('actions', patternsKey(patterns, [])).keys.length > 0;
+  if (isEmptied) env.report(policyMatchesNothing(name));
+  const metadata = readMetadata(declaration, env);
+  return {
+    name: name.text,
+    actions: actions.keys,
+    ...metadata,
+    doc: declaration.doc,
+    rules: resolveRules(declaration, contextOver(actions, env)),
+    span: declaration.span,
+  };
+}
+
+function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Rule[] {
+  const when = declaration.when === null ? null : inferCondition(declaration.when, ctx);
+  const places = new Map<string, Name>();
+  const rules: Rule[] = [];
+  for (const rule of declaration.rules) {
+    const earlier = places.get(rule.name.text);
+    if (earlier !== undefined) ctx.env.report(ruleDeclaredTwice(rule.name, earlier));
+    else places.set(rule.name.text, rule.name);
+    if (isGate(rule.name.text)) ctx.env.report(nameReserved(rule.name, 'is the name of a built-in decision'));
+    const resolved = resolveRule(rule, { declaration, when }, ctx);
+    if (resolved === null) ctx.env.leaveOut(rule.span);
+    else rules.push(resolved);
+  }
+  return rules.toSorted(byName);
+}
+
+function readMetadata(
+  declaration: PolicyDeclaration,
+  env: Environment,
+): { readonly owner: string | null; readonly tags: readonly string[]; readonly links: readonly string[] } {
+  const [owner, secondOwner] = declaration.metadata.filter(({ kind }) => kind === 'owner');
+  if (owner !== undefined && secondOwner !== undefined) env.report(metadataTwice(secondOwner, owner));
+  return {
+    owner: owner?.values[0]?.value ?? null,
+    tags: textsOf(declaration.metadata, 'tags'),
+    links: textsOf(declaration.metadata, 'link'),
+  };
+}
+
+function textsOf(metadata: readonly Metadata[], kind: Metadata['kind']): readonly string[] {
+  const texts = metadata.flatMap((line) => (line.kind === kind ? line.values.map(({ value }) => value) : []));
+  return [...new Set(texts)].sort();
+}
+
+/** Code point by code point: `<` compares UTF-16 units, which is the same for names. */
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

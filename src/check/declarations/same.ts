@@ -1,0 +1,27 @@
+// Whether two pieces of data hold the same, so that what has not changed keeps its identity.
+
+import { failedType } from '../logic/merge.ts';
+
+/** The earlier of two that hold the same, parts and all; else the new one. */
+export function sameOrNew<T>(before: T | undefined, made: T): T {
+  return before !== undefined && isSame(before, made) ? before : made;
+}
+
+/** Whether two pieces of plain data hold the same. A type in error is told by identity. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (a === failedType || b === failedType) return false;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((one, at) => isSame(one, b[at]))
+    );
+  }
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  // Both are plain objects: their parts are read by name.
+  return keys.every((key) => key in b && isSame(a[key as keyof typeof a], b[key as keyof typeof b]));
+}

@@ -1,0 +1,344 @@
+// From type nodes to types: declared names are inlined, unions become an enumeration or a null marker, modifiers move
+// to the slot. A type in error is reported once and yields null.
+
+import {
+  anyText,
+  booleanType,
+  enumeration,
+  type Field,
+  quantity,
+  type Range,
+  type Shape,
+  type Slot,
+  type TextKind,
+  type Type,
+  unbounded,
+} from '../../model/type.ts';
+import type {
+  Field as FieldNode,
+  Literal,
+  Name,
+  RecordBody,
+  TextLiteral,
+  TypeDeclaration,
+  TypeNode,
+  TypeRange,
+} from '../../syntax/tree.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { compare, type Decimal, isInteger, zero } from '../../value/decimal.ts';
+import { compileRegex } from '../../value/regex.ts';
+import { declaredNames, namesOf } from '../expressions/declared-names.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { kept } from '../incremental/kept.ts';
+import { readLiteral, readLiteralAs } from '../logic/literals.ts';
+import { failedType } from '../logic/merge.ts';
+import { followDependencies } from '../messages/dependencies.ts';
+import {
+  currencyFieldUnfit,
+  enumerationValueTwice,
+  fieldDeclaredTwice,
+  moneyInList,
+  nameOfOtherKind,
+  patternOnOtherType,
+  rangeBoundMismatch,
+  rangeEmpty,
+  rangeNotAllowed,
+  regexInvalid,
+  tooDeepDeclaration,
+  typeRecursive,
+  typeTooLarge,
+  unionInvalid,
+  unknownType,
+} from '../messages/errors.ts';
+import { unknownCurrency } from '../messages/value-errors.ts';
+
+/** Fields of one payload, written out. */
+export const fieldsMax = 10_000;
+
+const textKinds: readonly TextKind[] = ['string', 'email', 'url', 'web_address', 'path'];
+const builtInTypes = new Map<string, Type>([
+  ...textKinds.map((of) => [of, { ...anyText, of }] as const),
+  ['boolean', booleanType],
+  ['number', quantity('number')],
+  ['integer', quantity('integer')],
+  ['date', quantity('date')],
+  ['timestamp', quantity('timestamp')],
+  ['datetime', quantity('datetime')],
+  ['ip', { kind: 'ip' }],
+  ['any', { kind: 'any' }],
+]);
+
+/** Names of types that stand without being declared, `money` included. */
+const builtInTypeNames: readonly string[] = [...builtInTypes.keys(), 'money'];
+
+/** The slot that a type node describes. */
+export function resolveType(node: TypeNode, env: Environment): Slot | null {
+  switch (node.kind) {
+    case 'named-type':
+      return resolveNamed(node, env);
+    case 'money-type': {
+      const money: Type = { kind: 'money', currencyField: node.currency.text, range: unbounded };
+      return withRange(plain(money), node.range, env);
+    }
+    case 'text-type':
+      return plain(enumeration([node.text.value]));
+    case 'null-type':
+      env.report(unionInvalid(node.span));
+      return null;
+    case 'list-type': {
+      const element = resolveType(node.element, env);
+      if (element === null) return null;
+      if (element.type.kind === 'money') {
+        env.report(moneyInList(node.element.span));
+        return null;
+      }
+      return withRange(plain({ kind: 'list', element, length: unbounded }), node.range, env);
+    }
+    case 'record-type':
+      return plain({ kind: 'record', shape: resolveShape(node.body, env) });
+    case 'modified-type': {
+      const slot = resolveType(node.type, env);
+      if (slot === null) return null;
+      return node.modifier === 'secret' ? { ...slot, isSecret: true } : { ...slot, isSigned: true };
+    }
+    case 'union-type':
+      return resolveUnion(node, env);
+  }
+}
+
+/** The shape of a record, fields in error included. */
+export function resolveShape(body: RecordBody, env: Environment): Shape {
+  const fields: Field[] = [];
+  const places = new Map<string, Name>();
+  for (const field of body.fields) {
+    const earlier = places.get(field.name.text);
+    if (earlier !== undefined) env.report(fieldDeclaredTwice(field.name, earlier));
+    else places.set(field.name.text, field.name);
+    const slot = resolveType(field.type, env);
+    const known = slot ?? plain(failedType);
+    if (earlier === undefined) fields.push({ ...known, name: field.name.text, isOptional: field.isOptional });
+  }
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  for (const field of body.fields) checkCurrencyField(field, byName, env);
+  const sorted = fields.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return { fields: sorted, isOpen: body.isOpen };
+}
+
+function resolveNamed(node: Extract<TypeNode, { kind: 'named-type' }>, env: Environment): Slot | null {
+  const builtIn = builtInTypes.get(node.name.text);
+  const slot = builtIn === undefined ? resolveDeclared(node.name, env) : plain(builtIn);
+  if (slot === null) return null;
+  return withRange(withPattern(slot, node.pattern, env), node.range, env);
+}
+
+function resolveDeclared(name: Name, env: Environment): Slot | null {
+  const kind = env.ask('kind', name.text);
+  if (kind === undefined) {
+    env.report(unknownType(name, [...builtInTypeNames, ...namesOf(env, 'type')]));
+    return null;
+  }
+  env.use(name.text);
+  if (kind !== 'type') {
+    env.report(nameOfOtherKind(name, kind, 'type'));
+    return null;
+  }
+  return env.ask('type', name.text) ?? null;
+}
+
+/** Resolves every declared type, each after those that it names. */
+export function resolveDeclaredTypes(env: Environment): void {
+  const typesIn = (name: string): readonly string[] => {
+    const declaration = env.declarations.get(name);
+    if (declaration?.kind !== 'type') return [];
+    return namedTypes(declaration.type).filter((used) => env.declarations.get(used)?.kind === 'type');
+  };
+  const { circles, tooDeep, order } = followDependencies(declaredNames(env, 'type'), typesIn);
+  for (const name of [...circles.keys(), ...tooDeep]) env.types.set(name, null);
+  for (const name of order) {
+    const declaration = env.declarations.get(name);
+    if (declaration?.kind !== 'type') continue;
+    if (circles.has(name)) env.report(typeRecursive(declaration.name));
+    else if (tooDeep.has(name)) env.report(tooDeepDeclaration(declaration.name));
+    else
+      env.types.set(
+        name,
+        kept(env, declaration, () => resolveOne(declaration, env)),
+      );
+  }
+}
+
+function resolveOne({ name, type }: TypeDeclaration, env: Environment): Slot | null {
+  const slot = resolveType(type, env);
+  if (slot === null || fieldCount(slot.type) <= fieldsMax) return slot;
+  env.report(typeTooLarge(name, fieldsMax));
+  return null;
+}
+
+/** Fields of a type, those of the types within it included; shared parts count wherever they stand. */
+export function fieldCount(type: Type): number {
+  if (type.kind === 'list') return fieldCount(type.element.type);
+  if (type.kind !== 'record') return 0;
+  const known = fieldCounts.get(type.shape);
+  if (known !== undefined) return known;
+  const count = type.shape.fields.reduce((sum, field) => sum + 1 + fieldCount(field.type), 0);
+  fieldCounts.set(type.shape, count);
+  return count;
+}
+
+const fieldCounts = new WeakMap<Shape, number>();
+
+function namedTypes(node: TypeNode): readonly string[] {
+  switch (node.kind) {
+    case 'named-type':
+      return [node.name.text];
+    case 'list-type':
+      return namedTypes(node.element);
+    case 'record-type':
+      return node.body.fields.flatMap((field) => namedTypes(field.type));
+    case 'modified-type':
+      return namedTypes(node.type);
+    case 'union-type':
+      return node.members.flatMap(namedTypes);
+    case 'money-type':
+    case 'text-type':
+    case 'null-type':
+      return [];
+  }
+}
+
+function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Environment): Slot | null {
+  const members = node.members.filter((member) => member.kind !== 'null-type');
+  const slots = members.map((member) => resolveType(member, env));
+  if (slots.includes(null)) return null;
+  const known = slots.filter((slot) => slot !== null);
+  const isNullable = members.length < node.members.length || known.some((slot) => slot.isNullable);
+  const [first, ...rest] = known;
+  if (first === undefined) {
+    env.report(unionInvalid(node.span));
+    return null;
+  }
+  const isSecret = known.some((slot) => slot.isSecret);
+  const isSigned = known.some((slot) => slot.isSigned);
+  if (rest.length === 0) return { ...first, isNullable };
+  const values = known.flatMap((slot) => (slot.type.kind === 'text' ? (slot.type.values ?? []) : []));
+  if (!known.every((slot) => slot.type.kind === 'text' && slot.type.values !== null)) {
+    env.report(unionInvalid(node.span));
+    return null;
+  }
+  reportRepeated(members, env);
+  return { type: enumeration([...new Set(values)]), isNullable, isSecret, isSigned };
+}
+
+function reportRepeated(members: readonly TypeNode[], env: Environment): void {
+  const seen = new Set<string>();
+  for (const member of members) {
+    if (member.kind !== 'text-type') continue;
+    if (seen.has(member.text.value)) env.report(enumerationValueTwice(member.text));
+    seen.add(member.text.value);
+  }
+}
+
+function withPattern(slot: Slot, pattern: TextLiteral | null, env: Environment): Slot {
+  if (pattern === null) return slot;
+  if (slot.type.kind !== 'text' || slot.type.values !== null) {
+    env.report(patternOnOtherType(pattern.span, slot.type));
+    return slot;
+  }
+  const test = compileRegex(pattern.value);
+  if (typeof test !== 'function') {
+    env.report(regexInvalid(pattern, test.error));
+    return slot;
+  }
+  return { ...slot, type: { ...slot.type, patterns: [...slot.type.patterns, pattern.value] } };
+}
+
+function withRange(slot: Slot, range: TypeRange | null, env: Environment): Slot {
+  if (range === null) return slot;
+  const bounds = boundsType(slot.type);
+  if (bounds === null) {
+    env.report(rangeNotAllowed(range.span, slot.type));
+    return slot;
+  }
+  const low = readBound(range.low, bounds, env);
+  const high = readBound(range.high, bounds, env);
+  if (low !== null && high !== null && compare(low, high) > 0) env.report(rangeEmpty(range.span));
+  return { ...slot, type: narrowed(slot.type, { low, high }) };
+}
+
+/** What the bounds of a type's range are: counts for texts and lists, amounts for money, else values of the type. */
+function boundsType(type: Type): Type | 'count' | 'amount' | null {
+  switch (type.kind) {
+    case 'text':
+      return type.values === null ? 'count' : null;
+    case 'list':
+      return 'count';
+    case 'money':
+      return 'amount';
+    case 'boolean':
+    case 'record':
+    case 'ip':
+    case 'any':
+      return null;
+    default:
+      return type;
+  }
+}
+
+function readBound(
+  node: Literal | null,
+  bounds: Type | 'count' | 'amount',
+  env: Environment,
+): Decimal | null {
+  if (node === null) return null;
+  if (bounds !== 'count' && bounds !== 'amount') return readLiteralAs(node, bounds, env) as Decimal | null;
+  if (node.kind !== 'number') {
+    env.report(rangeBoundMismatch(node.span, bounds));
+    return null;
+  }
+  const value = readLiteral(node, env) as Decimal | null;
+  const isCount = value !== null && isInteger(value) && compare(value, zero) >= 0;
+  if (bounds === 'count' && value !== null && !isCount) env.report(rangeBoundMismatch(node.span, bounds));
+  return value;
+}
+
+function narrowed(type: Type, range: Range): Type {
+  switch (type.kind) {
+    case 'text':
+    case 'list':
+      return { ...type, length: intersection(type.length, range) };
+    case 'boolean':
+    case 'record':
+    case 'ip':
+    case 'any':
+      return type;
+    default:
+      return { ...type, range: intersection(type.range, range) };
+  }
+}
+
+function intersection(a: Range, b: Range): Range {
+  const pick = (x: Decimal | null, y: Decimal | null, direction: -1 | 1): Decimal | null =>
+    x === null ? y : y === null ? x : compare(x, y) === direction ? x : y;
+  return { low: pick(a.low, b.low, 1), high: pick(a.high, b.high, -1) };
+}
+
+/** Money needs a currency beside it: a text that is there whenever the amount is. */
+function checkCurrencyField(node: FieldNode, fields: ReadonlyMap<string, Field>, env: Environment): void {
+  const field = fields.get(node.name.text);
+  if (field?.type.kind !== 'money') return;
+  const { currencyField } = field.type;
+  const currency = fields.get(currencyField ?? '');
+  if (currency?.type === failedType) return;
+  const isText = currency?.type.kind === 'text' && !currency.isSecret;
+  const mayMiss = currency !== undefined && (currency.isOptional || currency.isNullable);
+  const amountMayMiss = field.isOptional || field.isNullable;
+  const place = node.type.kind === 'money-type' ? node.type.currency.span : node.type.span;
+  if (!isText || (mayMiss && !amountMayMiss)) env.report(currencyFieldUnfit(place, currencyField ?? ''));
+  const values = currency?.type.kind === 'text' ? (currency.type.values ?? []) : [];
+  const stray = values.find((value) => !isCurrency(value));
+  if (stray !== undefined) env.report(unknownCurrency(place, stray));
+}
+
+function plain(type: Type): Slot {
+  return { type, isNullable: false, isSecret: false, isSigned: false };
+}

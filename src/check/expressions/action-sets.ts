@@ -1,0 +1,128 @@
+// Sets of actions that something speaks of: what each pattern matches, and what the payloads of a set have in common.
+// A set keeps its identity from one policy set to the next while its keys and the shapes of its actions are the same.
+
+import type { Pattern } from '../../syntax/tree.ts';
+import type { Environment } from '../incremental/environment.ts';
+import type { ActionSet, Match } from '../incremental/resolved.ts';
+import { payloadNode } from '../logic/payload-paths.ts';
+
+/** A pattern as a text; a group's name and a key of the same letters differ. */
+export function patternKey({ text, isQuoted }: Pattern): string {
+  return isQuoted ? `"${text}` : text;
+}
+
+/** All that is matched by one of the patterns and by none of the exceptions, as a text to ask for. */
+export function patternsKey(patterns: readonly Pattern[], except: readonly Pattern[]): string {
+  const [only, ...others] = patterns;
+  if (only !== undefined && others.length === 0 && except.length === 0) return patternKey(only);
+  return `[${JSON.stringify([patterns.map(patternKey), except.map(patternKey)])}`;
+}
+
+/** A name without dot or star. */
+export function isGroupKey(key: string): boolean {
+  return !key.startsWith('"') && !key.includes('.') && !key.includes('*');
+}
+
+/** What a pattern matches, by its `patternKey`. */
+export function matchOf(key: string, env: Environment): Match {
+  const known = env.matches.get(key);
+  if (known !== undefined) return known;
+  const keys = isGroupKey(key) ? groupKeys(key, env) : matchingKeys(key.replace(/^"/, ''), env);
+  const before = env.memory.matches.get(key);
+  const match = before !== undefined && areSame(before.keys, keys) ? before : { keys };
+  env.matches.set(key, match);
+  return match;
+}
+
+function groupKeys(name: string, env: Environment): readonly string[] {
+  if (env.declarations.get(name)?.kind !== 'group') return [];
+  return (env.groups.get(name) ?? []).toSorted();
+}
+
+/** Whole segments for the star, at one end. */
+function matchingKeys(pattern: string, env: Environment): readonly string[] {
+  const { actions } = env;
+  if (!pattern.includes('*')) return actions.has(pattern) ? [pattern] : [];
+  const sorted = sortedKeys(env);
+  if (pattern === '*') return sorted.forward;
+  if (pattern.endsWith('.*')) return withPrefix(sorted.forward, pattern.slice(0, -1));
+  if (!pattern.startsWith('*.')) return actions.has(pattern) ? [pattern] : [];
+  return withPrefix(sorted.backward, reversed(pattern.slice(1)))
+    .map(reversed)
+    .sort();
+}
+
+interface SortedKeys {
+  readonly forward: readonly string[];
+  /** Each from its end to its start. */
+  readonly backward: readonly string[];
+}
+
+const sortedKeysOf = new WeakMap<Environment['actions'], SortedKeys>();
+
+/** Computed once for a set; all actions must have been resolved. */
+function sortedKeys({ actions }: Environment): SortedKeys {
+  const known = sortedKeysOf.get(actions);
+  if (known !== undefined) return known;
+  const forward = [...actions.keys()].sort();
+  const made = { forward, backward: forward.map(reversed).sort() };
+  sortedKeysOf.set(actions, made);
+  return made;
+}
+
+function reversed(text: string): string {
+  let turned = '';
+  for (let at = text.length - 1; at >= 0; at--) turned += text[at];
+  return turned;
+}
+
+/** The texts that begin with the prefix and go on: in a sorted list they stand together. */
+function withPrefix(sorted: readonly string[], prefix: string): readonly string[] {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < prefix) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < sorted.length && sorted[end]!.startsWith(prefix)) end += 1;
+  return sorted.slice(low, end).filter((text) => text.length > prefix.length);
+}
+
+/** The set of actions behind a `patternsKey`. */
+export function actionSetOf(key: string, env: Environment): ActionSet {
+  const known = env.actionSets.get(key);
+  if (known !== undefined) return known;
+  const set = actionSetOver(keysOf(key, env), env);
+  env.actionSets.set(key, set);
+  return set;
+}
+
+function keysOf(key: string, env: Environment): readonly string[] {
+  if (!key.startsWith('[')) return matchOf(key, env).keys;
+  const [patterns, except] = JSON.parse(key.slice(1)) as [string[], string[]];
+  const excluded = new Set(except.flatMap((one) => matchOf(one, env).keys));
+  const included = new Set(patterns.flatMap((one) => matchOf(one, env).keys));
+  return [...included].filter((each) => !excluded.has(each)).sort();
+}
+
+/** The set of these keys, sorted: the same one wherever the same keys are meant. */
+export function actionSetOver(keys: readonly string[], env: Environment): ActionSet {
+  const { memory } = env;
+  // No pattern's key begins so.
+  const text = `]${keys.length === 1 ? keys[0] : JSON.stringify(keys)}`;
+  const known = env.actionSets.get(text);
+  if (known !== undefined) return known;
+  const shapes = keys.flatMap((key) => env.actions.get(key)?.shape ?? []);
+  const before = memory.actionSets.get(text);
+  const set =
+    before !== undefined && areSame(before.shapes, shapes)
+      ? before
+      : { keys, shapes, number: memory.actionSetsMade++, payload: payloadNode(shapes) };
+  env.actionSets.set(text, set);
+  return set;
+}
+
+function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
+}

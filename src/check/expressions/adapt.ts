@@ -1,0 +1,33 @@
+// A constant text beside an address or a local time, read as what stands beside it.
+
+import type { Expression, Literal } from '../../model/expression.ts';
+import type { Type } from '../../model/type.ts';
+import type { Environment } from '../incremental/environment.ts';
+import { behindLets } from '../logic/constants.ts';
+import { valueAs } from '../logic/literals.ts';
+import { textNotRead } from '../messages/type-errors.ts';
+import { letsOf } from './lets.ts';
+
+/**
+ * A constant text beside an address or a local time, read as one; a list of them likewise. Any other expression as it
+ * is. Null, and a diagnostic, when the text is none.
+ */
+export function adapt(expression: Expression, type: Type, env: Environment): Expression | null {
+  if (type.kind !== 'ip' && type.kind !== 'datetime') return expression;
+  const node = behindLets(expression, letsOf(env));
+  if (node.kind === 'list') {
+    const elements = node.elements.map((element) => adapt(element, type, env));
+    const known = elements.filter((element) => element !== null);
+    if (known.length < elements.length) return null;
+    const element = { type, isNullable: false, isSecret: false, isSigned: false };
+    const listType: Type = { kind: 'list', element, length: { low: null, high: null } };
+    return { kind: 'list', elements: known, type: listType, span: expression.span };
+  }
+  if (node.kind !== 'literal' || typeof node.value !== 'string') return expression;
+  const value = valueAs(node.value, type);
+  if (value === null) {
+    env.report(textNotRead(expression.span, node.value, type));
+    return null;
+  }
+  return { kind: 'literal', value, type, span: expression.span } satisfies Literal;
+}

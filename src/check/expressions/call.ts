@@ -1,0 +1,127 @@
+// Calls of functions: one entry a function, each with the types it takes and the type it yields.
+
+import { type Builtin, builtins } from '../../model/builtins.ts';
+import type { Expression } from '../../model/expression.ts';
+import { anyText, enumeration, listOf, quantity, type Type } from '../../model/type.ts';
+import type { Call } from '../../syntax/tree.ts';
+import { isZone } from '../../value/time.ts';
+import { constantText } from '../logic/constants.ts';
+import { commonType, isOrdered } from '../logic/type-relations.ts';
+import {
+  argumentCount,
+  argumentMistyped,
+  todayCalled,
+  unknownFunction,
+  zoneNotConstant,
+} from '../messages/type-errors.ts';
+import { zoneUnknown } from '../messages/value-errors.ts';
+import { type Context, inferValue } from './context.ts';
+import { letsOf } from './lets.ts';
+
+/** What a function takes and yields: null for arguments that it does not take. */
+interface Signature {
+  readonly count: { readonly min: number; readonly max: number };
+  readonly takes: (type: Type, index: number) => boolean;
+  readonly yields: (types: readonly Type[]) => Type | null;
+}
+
+const one = { min: 1, max: 1 };
+const isText = (type: Type): boolean => type.kind === 'text';
+const isUrl = (type: Type): boolean =>
+  type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
+const textToText: Signature = { count: one, takes: isText, yields: () => anyText };
+const ofUrl: Signature = { count: one, takes: isUrl, yields: () => anyText };
+const extreme: Signature = { count: { min: 2, max: 100 }, takes: isOrdered, yields: joined };
+
+const signatures = {
+  length: {
+    count: one,
+    takes: (type) => type.kind === 'text' || type.kind === 'list',
+    yields: () => quantity('integer'),
+  },
+  lower: textToText,
+  trim: textToText,
+  fold: textToText,
+  links: { count: one, takes: isText, yields: () => listOf({ ...anyText, of: 'web_address' }) },
+  domain: {
+    count: one,
+    takes: (type) => type.kind === 'text' && type.of === 'email',
+    yields: () => anyText,
+  },
+  host: ofUrl,
+  scheme: ofUrl,
+  port: { count: one, takes: isUrl, yields: () => quantity('integer') },
+  date: {
+    count: { min: 2, max: 2 },
+    takes: (type, index) => type.kind === (index === 0 ? 'timestamp' : 'text'),
+    yields: () => quantity('date'),
+  },
+  // Written `today in "Zone"`, never called.
+  today: { count: one, takes: isText, yields: () => quantity('date') },
+  min: extreme,
+  max: extreme,
+  abs: {
+    count: one,
+    takes: (type) => ['number', 'integer', 'money', 'duration'].includes(type.kind),
+    yields: joined,
+  },
+} satisfies Record<Builtin, Signature>;
+
+export function inferCall(node: Call, ctx: Context): Expression | null {
+  const name = node.callee.text;
+  const args = node.args.map((arg) => inferValue(arg, ctx));
+  if (!Object.hasOwn(builtins, name)) {
+    if (name !== '') ctx.env.report(unknownFunction(node.callee, Object.keys(builtins)));
+    return null;
+  }
+  const builtin = name as Builtin;
+  if (builtin === 'today') {
+    ctx.env.report(todayCalled(node));
+    return null;
+  }
+  const known = args.filter((arg) => arg !== null);
+  if (known.length < args.length || !takesArguments(node, builtin, known, ctx)) return null;
+  const type = signatures[builtin].yields(known.map((arg) => arg.type));
+  if (type === null) {
+    ctx.env.report(argumentMistyped(known.at(-1)!, builtin));
+    return null;
+  }
+  const finished = builtin === 'date' ? withZone(known, ctx) : known;
+  return finished === null ? null : { kind: 'call', builtin, args: finished, type, span: node.span };
+}
+
+function takesArguments(node: Call, builtin: Builtin, args: readonly Expression[], ctx: Context): boolean {
+  const { count, takes }: Signature = signatures[builtin];
+  if (args.length < count.min || args.length > count.max) {
+    ctx.env.report(argumentCount(node, builtin));
+    return false;
+  }
+  const strays = args.filter((arg, index) => !takes(arg.type, index));
+  for (const stray of strays) ctx.env.report(argumentMistyped(stray, builtin));
+  return strays.length === 0;
+}
+
+/** The type of any of the arguments, without the bounds of one of them. */
+function joined(types: readonly Type[]): Type | null {
+  const [first, ...rest] = types;
+  if (first === undefined) return null;
+  const type = rest.reduce<Type | null>((all, next) => (all === null ? null : commonType(all, next)), first);
+  if (type === null) return null;
+  if (type.kind === 'money') return { ...type, currencyField: null, range: { low: null, high: null } };
+  return 'range' in type ? quantity(type.kind) : type;
+}
+
+/** The last argument of `date` as the text literal of a time zone. */
+function withZone(args: readonly Expression[], ctx: Context): readonly Expression[] | null {
+  const zone = args.at(-1)!;
+  const text = constantText(zone, letsOf(ctx.env));
+  if (text === null) ctx.env.report(zoneNotConstant(zone.span));
+  else if (!isZone(text)) ctx.env.report(zoneUnknown({ span: zone.span, value: text }));
+  else {
+    return [
+      ...args.slice(0, -1),
+      { kind: 'literal', value: text, type: enumeration([text]), span: zone.span },
+    ];
+  }
+  return null;
+}

@@ -1,0 +1,94 @@
+// Comparisons: `==` and `!=` between values of one family, the order of quantities and money, tests for null, and risk
+// against constants.
+
+import type { ComparisonOperator, Expression } from '../../model/expression.ts';
+import { booleanType, quantity } from '../../model/type.ts';
+import { unknown } from '../../model/value.ts';
+import type { Binary, Expression as Tree } from '../../syntax/tree.ts';
+import { constantValue } from '../logic/constants.ts';
+import { areComparable, areDisjoint, isComparable, isNumeric, isOrdered } from '../logic/type-relations.ts';
+import { nullOrdered } from '../messages/path-errors.ts';
+import {
+  enumerationsDisjoint,
+  equalityUnfit,
+  operandsDiffer,
+  orderingUnfit,
+  outsideEnumeration,
+  riskComparisonUnfit,
+} from '../messages/type-errors.ts';
+import { adapt } from './adapt.ts';
+import { type Context, type Inferred, inferValue, plain } from './context.ts';
+import { letsOf } from './lets.ts';
+import { inferNullTest } from './presence.ts';
+
+export function inferComparison(node: Binary, operator: ComparisonOperator, ctx: Context): Inferred {
+  const isEquality = operator === '==' || operator === '!=';
+  const nullSide = node.right.kind === 'null' ? node.right : node.left.kind === 'null' ? node.left : null;
+  if (nullSide !== null) {
+    if (isEquality) return inferNullTest(node, nullSide === node.right ? node.left : node.right, ctx);
+    ctx.env.report(nullOrdered(node));
+    return plain(null);
+  }
+  if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plain(inferRiskTest(node, operator, ctx));
+  const left = inferValue(node.left, ctx);
+  const right = inferValue(node.right, ctx);
+  if (left === null || right === null) return plain(null);
+  return plain(compareValues(node, operator, [left, right], ctx));
+}
+
+function compareValues(
+  node: Binary,
+  operator: ComparisonOperator,
+  operands: readonly [Expression, Expression],
+  ctx: Context,
+): Expression | null {
+  const left = adapt(operands[0], operands[1].type, ctx.env);
+  const right = adapt(operands[1], operands[0].type, ctx.env);
+  if (left === null || right === null) return null;
+  const isEquality = operator === '==' || operator === '!=';
+  const unfit = [left, right].find((side) => !isComparable(side.type));
+  if (unfit !== undefined) ctx.env.report(equalityUnfit(unfit.span, unfit.type));
+  else if (!areComparable(left.type, right.type)) ctx.env.report(operandsDiffer(node, left.type, right.type));
+  else if (!isEquality && !isOrdered(left.type)) ctx.env.report(orderingUnfit(node, left, right));
+  else if (!sharesValues(left, right, ctx)) return null;
+  else return { kind: 'compare', operator, left, right, type: booleanType, span: node.span };
+  return null;
+}
+
+/** Whether two enumerations have a value in common; a literal outside of one is a misspelling. */
+export function sharesValues(left: Expression, right: Expression, ctx: Context): boolean {
+  if (!areDisjoint(left.type, right.type)) return true;
+  if (right.kind === 'literal') ctx.env.report(outsideEnumeration(right, left.type));
+  else if (left.kind === 'literal') ctx.env.report(outsideEnumeration(left, right.type));
+  else ctx.env.report(enumerationsDisjoint(left, right));
+  return false;
+}
+
+function isRisk(node: Tree, ctx: Context): boolean {
+  return node.kind === 'path' && node.root.text === 'risk' && node.steps.length === 0 && !ctx.inMeter;
+}
+
+/** `risk >= 60`, or turned round; the constant becomes a literal. */
+function inferRiskTest(node: Binary, operator: ComparisonOperator, ctx: Context): Expression | null {
+  const riskIsLeft = isRisk(node.left, ctx);
+  const other = riskIsLeft ? node.right : node.left;
+  if (isRisk(other, ctx) || operator === '==' || operator === '!=') {
+    ctx.env.report(riskComparisonUnfit(node));
+    return null;
+  }
+  const bound = inferValue(other, ctx);
+  if (bound === null) return null;
+  const value = constantValue(bound, letsOf(ctx.env));
+  if (value === null || value === unknown || !isNumeric(bound.type)) {
+    ctx.env.report(riskComparisonUnfit(node));
+    return null;
+  }
+  const risk: Expression = {
+    kind: 'risk',
+    type: quantity('integer'),
+    span: (riskIsLeft ? node.left : node.right).span,
+  };
+  const constant: Expression = { kind: 'literal', value, type: bound.type, span: bound.span };
+  const [left, right] = riskIsLeft ? [risk, constant] : [constant, risk];
+  return { kind: 'compare', operator, left, right, type: booleanType, span: node.span };
+}

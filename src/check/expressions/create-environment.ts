@@ -1,0 +1,60 @@
+// The environment of one check: empty tables, and what answers the questions that are asked of them.
+
+import type { Answers, Environment, NamedDeclaration } from '../incremental/environment.ts';
+import { listFileOf, textOfListFile } from '../incremental/kept.ts';
+import { createRecorder } from '../incremental/recorder.ts';
+import type { CheckState } from '../incremental/state.ts';
+import type { ListFile } from '../messages/list-files.ts';
+import { actionSetOf, matchOf } from './action-sets.ts';
+import { factTypes } from './facts.ts';
+
+export function createEnvironment(
+  declarations: ReadonlyMap<string, NamedDeclaration>,
+  readListFile: (path: string) => ListFile,
+  memory: CheckState,
+): Environment {
+  const tables: { [Q in keyof Answers]: (key: string) => Answers[Q] } = {
+    kind: (name) => declarations.get(name)?.kind,
+    declaration: (name) => declarations.get(name),
+    type: (name) => env.types.get(name),
+    list: (name) => env.lists.get(name),
+    listType: (name) => env.lists.get(name)?.type,
+    meterType: (name) => env.meters.get(name)?.type,
+    isPerSession: (name) => env.meters.get(name)?.per.some(({ kind }) => kind === 'session') === true,
+    isEndless: (name) => env.endless.has(name),
+    listFile: (path) => textOfListFile(listFileOf(path, env)),
+    match: (key) => matchOf(key, env),
+    actions: (key) => actionSetOf(key, env),
+    facts: () => factTypes(env),
+    shape: (key) => env.actions.get(key)?.shape,
+    letValue: (id) => env.lets.get(id)?.expression,
+    isLetOfSeveralWays: (id) => env.lets.has(`${env.lets.get(id)?.name}#2`),
+  };
+  const recorder = createRecorder(memory.round, tables);
+  const env: Environment = {
+    report: recorder.say,
+    use: recorder.use,
+    leaveOut: recorder.leaveOut,
+    // Each table answers what `Answers` says.
+    ask: recorder.ask as Environment['ask'],
+    recorder,
+    memory,
+    declarations,
+    readListFile,
+    types: new Map(),
+    actions: new Map(),
+    groups: new Map(),
+    approvers: new Map(),
+    lists: new Map(),
+    hours: new Map(),
+    meters: new Map(),
+    endless: new Set(),
+    listFiles: new Map(),
+    variants: memory.variants,
+    lets: new Map(),
+    matches: new Map(),
+    actionSets: new Map(),
+    textTypes: new Map(),
+  };
+  return env;
+}

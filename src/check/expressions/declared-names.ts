@@ -1,0 +1,34 @@
+// Names that stand for declarations: looked up, marked as used, and told from names of another kind.
+
+import type { Name } from '../../syntax/tree.ts';
+import type { DeclarationKind, Environment } from '../incremental/environment.ts';
+import { nameOfOtherKind, unknownName } from '../messages/errors.ts';
+
+/** Whether a name stands for a declaration of this kind, marked as used; else a diagnostic says why not. */
+export function findDeclared(env: Environment, name: Name, kind: DeclarationKind): boolean {
+  if (env.ask('kind', name.text) !== undefined) env.use(name.text);
+  return isDeclared(env, name, kind);
+}
+
+/** As `findDeclared`, where naming it is no use of it. */
+export function isDeclared(env: Environment, name: Name, kind: DeclarationKind): boolean {
+  const found = env.ask('kind', name.text);
+  if (found === undefined) {
+    env.report(unknownName(name, kind, [...namesOf(env, kind), ...(kind === 'approvers' ? ['owner'] : [])]));
+    return false;
+  }
+  if (found !== kind) env.report(nameOfOtherKind(name, found, kind));
+  return found === kind;
+}
+
+/** All names of a kind, for a suggestion: what rests on them is not kept. */
+export function namesOf(env: Environment, kind: DeclarationKind): string[] {
+  env.recorder.askTooMuch();
+  return declaredNames(env, kind);
+}
+
+export function declaredNames({ declarations }: Environment, kind: DeclarationKind): string[] {
+  const names: string[] = [];
+  for (const [name, declaration] of declarations) if (declaration.kind === kind) names.push(name);
+  return names;
+}

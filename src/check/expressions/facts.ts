@@ -1,0 +1,61 @@
+// What is known about agent, request and action, and the type of each fact.
+
+import type { FactName } from '../../model/expression.ts';
+import { riskTiers } from '../../model/request.ts';
+import { anyText, booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
+import type { Environment } from '../incremental/environment.ts';
+import type { ActionFact, FactTypes } from '../incremental/resolved.ts';
+
+/** Types that are the same in every set; null for those of the action. */
+const fixedTypes = {
+  'agent.id': anyText,
+  'agent.name': anyText,
+  'agent.risk_tier': enumeration(riskTiers),
+  'agent.control_owner': anyText,
+  'agent.tags': listOf(anyText),
+  'request.ip': { kind: 'ip' },
+  'request.signed': booleanType,
+  'request.session': anyText,
+  'action.key': null,
+  'action.area': null,
+  'action.verb': null,
+} satisfies Record<FactName, Type | null>;
+
+export const factNames = Object.keys(fixedTypes) as readonly FactName[];
+
+export function isFact(name: string): name is FactName {
+  return Object.hasOwn(fixedTypes, name);
+}
+
+export function typeOfFact(fact: FactName, env: Environment): Type {
+  // A fact without a fixed type is one of the action.
+  return fixedTypes[fact] ?? env.ask('facts', '')[fact as ActionFact];
+}
+
+/** Null for a fact whose type depends on the actions that are declared. */
+export function typeOfFixedFact(fact: FactName): Type | null {
+  return fixedTypes[fact];
+}
+
+const known = new WeakMap<Environment['actions'], FactTypes>();
+
+/** Keys of actions are an enumeration, so that a misspelt one is found. Kept while the keys are the same. */
+export function factTypes({ actions, memory }: Environment): FactTypes {
+  const made = known.get(actions) ?? sameOrNew([...actions.keys()].sort(), memory.facts);
+  known.set(actions, made);
+  memory.facts = made;
+  return made;
+}
+
+function sameOrNew(keys: readonly string[], before: FactTypes | null): FactTypes {
+  const type = before?.['action.key'];
+  const held = type?.kind === 'text' ? (type.values ?? []) : [];
+  if (before !== null && held.length === keys.length && keys.every((key, at) => key === held[at]))
+    return before;
+  const parts = (part: (key: string) => string): Type => enumeration([...new Set(keys.map(part))].sort());
+  return {
+    'action.key': enumeration(keys),
+    'action.area': parts((key) => key.slice(0, key.lastIndexOf('.'))),
+    'action.verb': parts((key) => key.slice(key.lastIndexOf('.') + 1)),
+  };
+}

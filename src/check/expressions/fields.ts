@@ -1,0 +1,103 @@
+// From a path into the payload (or into a quantifier's variable) to a typed read over all matched actions.
+
+import { spanning } from '../../diagnostic/span.ts';
+import type { FieldRead } from '../../model/expression.ts';
+import type { Name } from '../../syntax/tree.ts';
+import type { PathNode } from '../incremental/resolved.ts';
+import { stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';
+import { isKnown, presenceFact } from '../logic/presence.ts';
+import {
+  fieldMayBeAbsent,
+  fieldMayBeNull,
+  fieldMistyped,
+  fieldTypesDiffer,
+  unknownField,
+} from '../messages/path-errors.ts';
+import type { Context } from './context.ts';
+
+export interface FieldPath {
+  readonly root: Name;
+  readonly steps: readonly Name[];
+}
+
+/** A field and its places from the root on: one more than it has steps. */
+export interface ResolvedField {
+  readonly read: FieldRead;
+  readonly steps: readonly Name[];
+  readonly places: readonly PathNode[];
+}
+
+/** The field that a path names, or null and a diagnostic; presence is not asked for. */
+export function resolveField(path: FieldPath, ctx: Context): ResolvedField | null {
+  const { root, steps } = path;
+  const variable = ctx.variables.get(root.text);
+  let place = variable === undefined ? ctx.actions.payload : variableNode(variable);
+  const places = [place];
+  for (const [index, step] of steps.entries()) {
+    const next = stepInto(place, step.text);
+    if (next === null) {
+      reportStep(place, path, index, ctx);
+      return null;
+    }
+    if (next.isFailed || step.text === '') return null;
+    places.push(next);
+    place = next;
+  }
+  if (place.found.length === 0) return null;
+  const type = typeOfNode(place);
+  if ('differ' in type) {
+    ctx.env.report(fieldTypesDiffer(path, ...type.differ));
+    return null;
+  }
+  const { isSecret, isSigned, steps: texts } = place;
+  const span = spanning(root.span, (steps.at(-1) ?? root).span);
+  return {
+    read: { kind: 'field', root: root.text, steps: texts, isSigned, isSecret, type: type.common, span },
+    steps,
+    places,
+  };
+}
+
+/** Why a step leads nowhere, unless that has been reported already. */
+function reportStep(place: PathNode, path: FieldPath, index: number, ctx: Context): void {
+  if (path.steps[index]?.text === '') return;
+  const types = place.found.map(({ slot }) => slot.type);
+  const stray = types.find(({ kind }) => kind !== 'record');
+  if (stray !== undefined) ctx.env.report(fieldMistyped(path, index, stray));
+  else if (ctx.actions.keys.length > 0) {
+    const shapes = types.flatMap((type) => (type.kind === 'record' ? [type.shape] : []));
+    const candidates = new Set(shapes.flatMap((shape) => shape.fields.map((field) => field.name)));
+    ctx.env.report(unknownField(path, index, candidates));
+  }
+}
+
+/** Whether every step is known to be there and not null; reports the first that is not. */
+export function requirePresence(field: ResolvedField, ctx: Context): boolean {
+  if (field.places.at(-1)?.isCertain === true) return true;
+  return field.places.every((_, at) => isPresent(field, at, ctx) && isNotNull(field, at, ctx));
+}
+
+/** As `requirePresence`, but the last step may be absent or null. */
+export function requirePresenceBefore(field: ResolvedField, ctx: Context): boolean {
+  return requirePresence({ ...field, places: field.places.slice(0, -1) }, ctx);
+}
+
+function isPresent(field: ResolvedField, at: number, ctx: Context): boolean {
+  const steps = field.steps.slice(0, at);
+  if (field.places[at]?.isOptional !== true) return true;
+  if (isKnown(ctx.presence, presenceFact('present', field.read.root, textsOf(steps)))) return true;
+  ctx.env.report(fieldMayBeAbsent(field.read, steps));
+  return false;
+}
+
+function isNotNull(field: ResolvedField, at: number, ctx: Context): boolean {
+  const steps = field.steps.slice(0, at);
+  if (field.places[at]?.isNullable !== true) return true;
+  if (isKnown(ctx.presence, presenceFact('not-null', field.read.root, textsOf(steps)))) return true;
+  ctx.env.report(fieldMayBeNull(field.read, steps));
+  return false;
+}
+
+function textsOf(steps: readonly Name[]): readonly string[] {
+  return steps.map((step) => step.text);
+}

@@ -1,0 +1,103 @@
+// The switch of the type checker: each kind of tree expression goes to the family that types it.
+
+import { builtins } from '../../model/builtins.ts';
+import { quantity } from '../../model/type.ts';
+import type { Binary, Expression as Tree } from '../../syntax/tree.ts';
+import { isZone } from '../../value/time.ts';
+import { inferLiteral } from '../logic/literals.ts';
+import { unreadableInMeter } from '../messages/type-errors.ts';
+import { zoneUnknown } from '../messages/value-errors.ts';
+import { inferArithmetic, inferNegation } from './arithmetic.ts';
+import { inferCall } from './call.ts';
+import { inferComparison } from './comparison.ts';
+import { type Context, failed, type Inferred, plain } from './context.ts';
+import { inferAnd, inferNot, inferOr } from './logic.ts';
+import { inferListLiteral, inferMembership } from './membership.ts';
+import { inferPath } from './path.ts';
+import { inferElse, inferHas } from './presence.ts';
+import { inferQuantifier } from './quantifier.ts';
+import { inferTextTest } from './text.ts';
+
+/** Types an expression; what is wrong with it is reported once. */
+export function infer(node: Tree, ctx: Context): Inferred {
+  switch (node.kind) {
+    case 'text':
+    case 'number':
+    case 'money':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+    case 'boolean':
+    case 'null':
+      return plain(inferLiteral(node, ctx.env));
+    case 'path':
+      return inferPath(node, ctx);
+    case 'unary':
+      return node.operator === 'not' ? inferNot(node, ctx) : plain(inferNegation(node, ctx));
+    case 'binary':
+      return inferBinary(node, ctx);
+    case 'list-literal':
+      return plain(inferListLiteral(node, ctx));
+    case 'quantifier':
+      return plain(inferQuantifier(node, ctx));
+    case 'has':
+      return inferHas(node, ctx);
+    case 'else':
+      return plain(inferElse(node, ctx));
+    case 'today':
+      return inferToday(node, ctx);
+    case 'call':
+      return plain(inferCall(node, ctx));
+    // A range after anything but `in`, and a gap: reported with the syntax.
+    case 'range':
+    case 'missing':
+      return failed;
+  }
+}
+
+function inferBinary(node: Binary, ctx: Context): Inferred {
+  switch (node.operator) {
+    case 'and':
+      return inferAnd(node, ctx);
+    case 'or':
+      return inferOr(node, ctx);
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return inferComparison(node, node.operator, ctx);
+    case 'in':
+    case 'not in':
+      return plain(inferMembership(node, ctx));
+    case 'like':
+    case 'matches':
+    case 'starts with':
+    case 'ends with':
+    case 'contains':
+    case 'mentions any of':
+    case 'inside':
+      return plain(inferTextTest(node, node.operator, ctx));
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+      return plain(inferArithmetic(node, node.operator, ctx));
+  }
+}
+
+function inferToday(node: Extract<Tree, { kind: 'today' }>, ctx: Context): Inferred {
+  if (ctx.inMeter) {
+    ctx.env.report(unreadableInMeter(node.span, builtins.today.signature));
+    return plain(null);
+  }
+  if (!isZone(node.zone.value)) {
+    ctx.env.report(zoneUnknown(node.zone));
+    return plain(null);
+  }
+  const zone = inferLiteral(node.zone, ctx.env);
+  const args = zone === null ? [] : [zone];
+  return plain({ kind: 'call', builtin: 'today', args, type: quantity('date'), span: node.span });
+}

@@ -1,0 +1,139 @@
+// Lets: each is checked once for every set of actions and every presence in which it is read, and stands in the model
+// once for every way in which it then reads. While checking goes on, a read names its variant by where it is read;
+// at the end variants that read alike are joined and numbered by their structure, which no order of files changes.
+
+import type { Expression, LetRead } from '../../model/expression.ts';
+import type { Let } from '../../model/policy.ts';
+import type { Name } from '../../syntax/tree.ts';
+import type { Environment } from '../incremental/environment.ts';
+import type { Outcome } from '../incremental/recorder.ts';
+import { rename } from '../incremental/rename.ts';
+import type { ValueOfLet } from '../logic/constants.ts';
+import { ofPayload, type Presence, presenceKey } from '../logic/presence.ts';
+import { type Dependencies, followDependencies } from '../messages/dependencies.ts';
+import { letCyclic, tooDeepDeclaration } from '../messages/errors.ts';
+import type { Context, Inferred } from './context.ts';
+import { failed, noVariables } from './context.ts';
+import { declaredNames } from './declared-names.ts';
+import { namesIn } from './tree-names.ts';
+
+export interface LetVariant {
+  /** How its reads name it until all are known. */
+  readonly id: string;
+  readonly name: string;
+  readonly inferred: Inferred;
+}
+
+/** A read of a let, with what the let tells about presence: it stands for its expression. */
+export function readLet({ text: name, span }: Name, ctx: Context): Inferred {
+  const { env } = ctx;
+  if (env.ask('isEndless', name)) return failed;
+  const presence = ofPayload(ctx.presence);
+  const id = JSON.stringify([name, ctx.inMeter, ctx.actions.number, presenceKey(presence)]);
+  const outcome = env.recorder.keep(variantOf(id, env), () => inferVariant(id, name, presence, ctx));
+  env.variants.set(id, outcome);
+  const { inferred } = outcome.value;
+  if (inferred.expression === null) return failed;
+  const read: LetRead = { kind: 'let', id, type: inferred.expression.type, span };
+  return { ...inferred, expression: read };
+}
+
+/** What is kept of a variant is always made by `readLet`. */
+function variantOf(id: string, env: Environment): Outcome<LetVariant> | undefined {
+  return env.variants.get(id) as Outcome<LetVariant> | undefined;
+}
+
+/** Lets while checking goes on. */
+export function letsOf(env: Environment): ValueOfLet {
+  return (id) => variantOf(id, env)?.value.inferred.expression;
+}
+
+function inferVariant(id: string, name: string, presence: Presence, ctx: Context): LetVariant {
+  const declaration = ctx.env.ask('declaration', name);
+  if (declaration?.kind !== 'let') return { id, name, inferred: failed };
+  const inner = { ...ctx, inLet: true, presence, variables: noVariables };
+  return { id, name, inferred: ctx.infer(declaration.value, inner) };
+}
+
+/** Reports lets that depend on themselves or lie too deep. */
+export function findEndlessLets(env: Environment): void {
+  const { circles, tooDeep } = letDependencies(env);
+  for (const { kind, name } of env.declarations.values()) {
+    if (kind !== 'let') continue;
+    const circle = circles.get(name.text);
+    if (circle !== undefined) env.report(letCyclic(name, circle));
+    else if (tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
+    else continue;
+    env.endless.add(name.text);
+  }
+}
+
+function letDependencies(env: Environment): Dependencies {
+  const letsIn = (name: string): readonly string[] => {
+    const declaration = env.declarations.get(name);
+    if (declaration?.kind !== 'let') return [];
+    return namesIn(declaration.value).filter((used) => env.declarations.get(used)?.kind === 'let');
+  };
+  return followDependencies(declaredNames(env, 'let'), letsIn);
+}
+
+export interface FinishedLets {
+  readonly lets: ReadonlyMap<string, Let>;
+  /** The final id for each that a read names. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** Joins variants that read alike and gives each of the others an id: `name`, `name#2`, ... */
+export function finishLets(variants: readonly LetVariant[], env: Environment): FinishedLets {
+  const ids = new Map<string, string>();
+  const lets: Let[] = [];
+  const byName = Map.groupBy(variants, ({ name }) => name);
+  for (const name of byName.size === 0 ? [] : letDependencies(env).order) {
+    for (const [index, { expression, reads }] of waysToRead(byName.get(name) ?? [], ids, env).entries()) {
+      const id = index === 0 ? name : `${name}#${index + 1}`;
+      const before = env.memory.before.lets.get(id);
+      lets.push(before?.expression === expression ? before : { id, name, expression });
+      for (const read of reads) ids.set(read, id);
+    }
+  }
+  const entries = lets.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((each) => [each.id, each] as const);
+  return { lets: new Map(entries), ids };
+}
+
+interface WayToRead {
+  readonly expression: Expression;
+  /** Ids of the variants that read so. */
+  readonly reads: string[];
+}
+
+/** The variants of one let, those that read alike together, sorted by their structure. */
+function waysToRead(
+  variants: readonly LetVariant[],
+  ids: ReadonlyMap<string, string>,
+  env: Environment,
+): readonly WayToRead[] {
+  const ways = new Map<string, WayToRead>();
+  for (const { id, inferred } of variants) {
+    if (inferred.expression === null) continue;
+    const expression = rename(inferred.expression, ids, env.memory.renamings);
+    const text = variants.length === 1 ? '' : textOf(expression);
+    const same = ways.get(text);
+    if (same === undefined) ways.set(text, { expression, reads: [id] });
+    else same.reads.push(id);
+  }
+  return [...ways].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, way]) => way);
+}
+
+const texts = new WeakMap<Expression, string>();
+
+/** A text that is the same for expressions that read alike, and by which they are sorted. */
+function textOf(expression: Expression): string {
+  const known = texts.get(expression);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(expression, (key, value) => {
+    if (key === 'span') return undefined;
+    return typeof value === 'bigint' ? `${value}` : value;
+  });
+  texts.set(expression, text);
+  return text;
+}

@@ -1,0 +1,77 @@
+// `and`, `or` and `not`: Kleene's connectives, and the flow of presence through them from left to right. Chains are
+// walked in a loop, so that no length of a condition exhausts the stack.
+
+import type { Expression } from '../../model/expression.ts';
+import { booleanType } from '../../model/type.ts';
+import type { Binary, Expression as Tree, Unary } from '../../syntax/tree.ts';
+import { both, either } from '../logic/presence.ts';
+import { type Context, type Inferred, inferCondition, withPresence } from './context.ts';
+
+export function inferAnd(node: Binary, ctx: Context): Inferred {
+  const [first, ...rest] = operandsOf(node);
+  let all = inferCondition(first, ctx);
+  const operands = [all.expression];
+  for (const operand of rest) {
+    const next = inferCondition(operand, withPresence(ctx, both(ctx.presence, all.whenTrue)));
+    operands.push(next.expression);
+    all = {
+      expression: null,
+      whenTrue: both(all.whenTrue, next.whenTrue),
+      // False by what stands before, or by this part after all before it was true.
+      whenFalse: either(all.whenFalse, both(all.whenTrue, next.whenFalse)),
+    };
+  }
+  return { ...all, expression: join('and', operands, node) };
+}
+
+export function inferOr(node: Binary, ctx: Context): Inferred {
+  const [first, ...rest] = operandsOf(node);
+  let any = inferCondition(first, ctx);
+  const operands = [any.expression];
+  for (const operand of rest) {
+    const next = inferCondition(operand, withPresence(ctx, both(ctx.presence, any.whenFalse)));
+    operands.push(next.expression);
+    any = {
+      expression: null,
+      whenTrue: either(any.whenTrue, both(any.whenFalse, next.whenTrue)),
+      whenFalse: both(any.whenFalse, next.whenFalse),
+    };
+  }
+  return { ...any, expression: join('or', operands, node) };
+}
+
+export function inferNot(node: Unary, ctx: Context): Inferred {
+  const operand = inferCondition(node.operand, ctx);
+  return {
+    expression: operand.expression === null ? null : negated(operand.expression, node.span),
+    whenTrue: operand.whenFalse,
+    whenFalse: operand.whenTrue,
+  };
+}
+
+/** `not operand`. */
+export function negated(operand: Expression, span: Expression['span']): Expression {
+  return { kind: 'not', operand, type: booleanType, span };
+}
+
+/** The operands of a chain of one operator, from left to right. */
+function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
+  const reversed: Tree[] = [];
+  let current: Tree = node;
+  while (current.kind === 'binary' && current.operator === node.operator) {
+    reversed.push(current.right);
+    current = current.left;
+  }
+  return [current, ...reversed.reverse()];
+}
+
+/** The operands as one expression; chains of one operator in parentheses become one. */
+function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node: Binary): Expression | null {
+  const flat: Expression[] = [];
+  for (const operand of operands) {
+    if (operand === null) return null;
+    if (operand.kind === kind) for (const inner of operand.operands) flat.push(inner);
+    else flat.push(operand);
+  }
+  return { kind, operands: flat, type: booleanType, span: node.span };
+}

@@ -1,0 +1,181 @@
+// `in` and `not in`: declared lists, list literals, lists of the payload, ranges, hours and networks.
+
+import type { Expression } from '../../model/expression.ts';
+import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
+import type { Binary, ListExpression, Path, RangeExpression, Expression as Tree } from '../../syntax/tree.ts';
+import { parseCidr } from '../../value/ip.ts';
+import { behindLets, constantText } from '../logic/constants.ts';
+import { typeOfText } from '../logic/literals.ts';
+import { areComparable, commonType, isComparable, isOrdered } from '../logic/type-relations.ts';
+import { secretElements } from '../messages/path-errors.ts';
+import {
+  cidrInvalid,
+  entriesDiffer,
+  hoursSubjectUnfit,
+  listLiteralEmpty,
+  membershipMismatch,
+  membershipUnfit,
+  orderingUnfit,
+  rangeMismatch,
+} from '../messages/type-errors.ts';
+import { adapt } from './adapt.ts';
+import { sharesValues } from './comparison.ts';
+import { type Context, inferValue } from './context.ts';
+import { letsOf } from './lets.ts';
+import { negated } from './logic.ts';
+
+export function inferMembership(node: Binary, ctx: Context): Expression | null {
+  const subject = inferValue(node.left, ctx);
+  const test = inferTest(node, subject, ctx);
+  if (test === null || node.operator === 'in') return test;
+  return negated(test, node.span);
+}
+
+/** The test without its `not`; the right side is checked also where the left one is in error. */
+function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expression | null {
+  const { right } = node;
+  if (right.kind === 'range') return inRange(node, right, subject, ctx);
+  if (right.kind === 'missing') return null;
+  if (right.kind === 'path' && right.steps.length === 0 && !ctx.variables.has(right.root.text)) {
+    const kind = ctx.env.ask('kind', right.root.text);
+    if (kind === 'list') return inList(node, right, subject, ctx);
+    if (kind === 'hours') return inHours(node, right, subject, ctx);
+  }
+  const container = inferValue(right, ctx);
+  if (subject === null || container === null) return null;
+  if (subject.type.kind === 'ip' && container.type.kind === 'text')
+    return inNetwork(node, subject, container, ctx);
+  return inElements(node, subject, container, ctx);
+}
+
+function inRange(
+  node: Binary,
+  range: RangeExpression,
+  subject: Expression | null,
+  ctx: Context,
+): Expression | null {
+  const ends = [inferValue(range.low, ctx), inferValue(range.high, ctx)];
+  if (subject === null) return null;
+  const [low, high] = ends.map((end) => (end === null ? null : adapt(end, subject.type, ctx.env)));
+  if (low === null || low === undefined || high === null || high === undefined) return null;
+  const stray = [low, high].find((end) => !areComparable(subject.type, end.type));
+  if (stray !== undefined) {
+    ctx.env.report(rangeMismatch(stray, subject.type));
+    return null;
+  }
+  if (!isOrdered(subject.type)) {
+    ctx.env.report(orderingUnfit(node, subject, high));
+    return null;
+  }
+  return { kind: 'in-range', subject, low, high, type: booleanType, span: node.span };
+}
+
+function inList(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
+  const name = right.root.text;
+  ctx.env.use(name);
+  const listType = ctx.env.ask('listType', name);
+  if (listType === undefined || subject === null) return null;
+  if (!areComparable(subject.type, listType)) {
+    ctx.env.report(membershipMismatch(node, subject.type, listType, name));
+    return null;
+  }
+  return { kind: 'in-list', subject, list: name, type: booleanType, span: node.span };
+}
+
+function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
+  const name = right.root.text;
+  ctx.env.use(name);
+  if (subject === null) return null;
+  if (subject.type.kind !== 'timestamp') {
+    ctx.env.report(hoursSubjectUnfit(subject, name));
+    return null;
+  }
+  return { kind: 'in-hours', subject, hours: name, type: booleanType, span: node.span };
+}
+
+function inNetwork(node: Binary, subject: Expression, network: Expression, ctx: Context): Expression | null {
+  const text = constantText(network, letsOf(ctx.env));
+  const cidr = text === null ? { error: 'a network is a constant' } : parseCidr(text);
+  if ('error' in cidr) {
+    ctx.env.report(cidrInvalid(network.span, cidr.error));
+    return null;
+  }
+  return { kind: 'in-cidr', subject, cidr, type: booleanType, span: node.span };
+}
+
+function inElements(
+  node: Binary,
+  subject: Expression,
+  container: Expression,
+  ctx: Context,
+): Expression | null {
+  const elements = adapt(container, subject.type, ctx.env);
+  if (elements === null) return null;
+  if (elements.type.kind !== 'list') {
+    ctx.env.report(membershipUnfit(elements.span, elements.type));
+    return null;
+  }
+  const { element } = elements.type;
+  if (element.isSecret) {
+    ctx.env.report(secretElements(elements.span));
+    return null;
+  }
+  const read = adapt(subject, element.type, ctx.env);
+  if (read === null) return null;
+  if (!areComparable(read.type, element.type)) {
+    ctx.env.report(membershipMismatch(node, read.type, element.type, null));
+    return null;
+  }
+  if (!elementsShareValues(read, elements, ctx)) return null;
+  return { kind: 'in-elements', subject: read, elements, type: booleanType, span: node.span };
+}
+
+/** Every entry of a literal list must be a value that a subject which may vary can have. */
+function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
+  const list = behindLets(elements, letsOf(ctx.env));
+  if (list.kind !== 'list') {
+    const slot = elements.type.kind === 'list' ? elements.type.element : null;
+    return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);
+  }
+  // A constant on the left has one value, which need not be the one of each entry.
+  if (behindLets(subject, letsOf(ctx.env)).kind === 'literal') return true;
+  // Free text and what is no text can have them all.
+  if (subject.type.kind !== 'text' || subject.type.values === null) return true;
+  return list.elements.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
+}
+
+/** A list that holds texts alone, as most do: an enumeration of them. */
+function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression | null {
+  const elements: Expression[] = [];
+  const values = new Set<string>();
+  for (const entry of entries) {
+    if (entry.kind !== 'text') return null;
+    const { value } = entry;
+    values.add(value);
+    elements.push({ kind: 'literal', value, type: typeOfText(value, ctx.env), span: entry.span });
+  }
+  return { kind: 'list', elements, type: listOf(enumeration([...values])), span };
+}
+
+/** `["a", "b"]`: values of one type. */
+export function inferListLiteral(node: ListExpression, ctx: Context): Expression | null {
+  if (node.entries.length === 0) {
+    ctx.env.report(listLiteralEmpty(node.span));
+    return null;
+  }
+  const texts = inferTexts(node, ctx);
+  if (texts !== null) return texts;
+  const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
+  const known = elements.filter((element) => element !== null);
+  if (known.length < elements.length) return null;
+  let type: Type | null = null;
+  for (const element of known) {
+    const merged: Type | null = type === null ? element.type : commonType(type, element.type);
+    if (merged === null || !isComparable(merged)) {
+      ctx.env.report(entriesDiffer(element, type));
+      return null;
+    }
+    type = merged;
+  }
+  return type === null ? null : { kind: 'list', elements: known, type: listOf(type), span: node.span };
+}

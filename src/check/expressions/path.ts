@@ -1,0 +1,133 @@
+// Paths: fields of the payload and of quantifier variables, facts about agent, request and action, and declared names.
+
+import type { Expression } from '../../model/expression.ts';
+import { quantity } from '../../model/type.ts';
+import type { Name, Path } from '../../syntax/tree.ts';
+import type { DeclarationKind } from '../incremental/environment.ts';
+import {
+  anyRead,
+  factMissing,
+  notAValue,
+  payloadWhole,
+  secretRead,
+  stepsMisplaced,
+  unknownFact,
+  unknownPath,
+} from '../messages/path-errors.ts';
+import { riskMisplaced, unreadableInMeter } from '../messages/type-errors.ts';
+import { type Context, failed, type Inferred, plain } from './context.ts';
+import { namesOf } from './declared-names.ts';
+import { factNames, isFact, typeOfFact } from './facts.ts';
+import { requirePresence, resolveField } from './fields.ts';
+import { readLet } from './lets.ts';
+import { namesInScope } from './names.ts';
+
+export function inferPath(node: Path, ctx: Context): Inferred {
+  const root = node.root.text;
+  if (ctx.variables.has(root) || root === 'payload') return plain(inferField(node, ctx));
+  switch (root) {
+    case '':
+      return failed;
+    case 'agent':
+    case 'request':
+    case 'action':
+      return plain(inferFact(node, root, ctx));
+    case 'now':
+      if (isBare(node, ctx) && isReadable(node, ctx))
+        return plain({ kind: 'now', type: quantity('timestamp'), span: node.span });
+      return failed;
+    case 'risk':
+      if (isReadable(node, ctx)) ctx.env.report(riskMisplaced(node.span));
+      return failed;
+    default:
+      return inferDeclared(node, ctx);
+  }
+}
+
+function inferField(node: Path, ctx: Context): Expression | null {
+  if (node.root.text === 'payload' && node.steps.length === 0) {
+    ctx.env.report(payloadWhole(node.span));
+    return null;
+  }
+  const field = resolveField(node, ctx);
+  if (field === null || !requirePresence(field, ctx)) return null;
+  if (field.read.isSecret) {
+    ctx.env.report(secretRead(field.read));
+    return null;
+  }
+  if (field.read.type.kind === 'any') {
+    ctx.env.report(anyRead(field.read));
+    return null;
+  }
+  return field.read;
+}
+
+function inferFact(node: Path, root: 'agent' | 'request' | 'action', ctx: Context): Expression | null {
+  const [step, ...rest] = node.steps;
+  if (step === undefined) {
+    ctx.env.report(factMissing(node.span, factsOf(root)));
+    return null;
+  }
+  const fact = `${root}.${step.text}`;
+  if (!isFact(fact)) {
+    if (step.text !== '') ctx.env.report(unknownFact(root, step, factsOf(root)));
+    return null;
+  }
+  if (rest.length > 0) {
+    ctx.env.report(stepsMisplaced(node, 1));
+    return null;
+  }
+  return { kind: 'fact', fact, type: typeOfFact(fact, ctx.env), span: node.span };
+}
+
+function factsOf(root: string): readonly string[] {
+  return factNames.filter((name) => name.startsWith(`${root}.`));
+}
+
+function inferDeclared(node: Path, ctx: Context): Inferred {
+  const name = node.root.text;
+  const kind = ctx.env.ask('kind', name);
+  if (kind === undefined) {
+    ctx.env.report(unknownPath(node, candidatesIn(ctx), payloadFieldNames(ctx)));
+    return failed;
+  }
+  ctx.env.use(name);
+  switch (kind) {
+    case 'let':
+      return isBare(node, ctx) ? readLet(node.root, ctx) : failed;
+    case 'meter':
+      return isBare(node, ctx) && isReadable(node, ctx) ? plain(readMeter(node.root, ctx)) : failed;
+    default:
+      ctx.env.report(notAValue(node.root, kind));
+      return failed;
+  }
+}
+
+function readMeter(name: Name, ctx: Context): Expression | null {
+  const type = ctx.env.ask('meterType', name.text);
+  return type === undefined ? null : { kind: 'meter', meter: name.text, type, span: name.span };
+}
+
+function isBare(node: Path, ctx: Context): boolean {
+  if (node.steps.length > 0) ctx.env.report(stepsMisplaced(node, 0));
+  return node.steps.length === 0;
+}
+
+function isReadable(node: Path, ctx: Context): boolean {
+  if (ctx.inMeter) ctx.env.report(unreadableInMeter(node.span, node.root.text));
+  return !ctx.inMeter;
+}
+
+const readableKinds: readonly DeclarationKind[] = ['let', 'meter', 'list', 'hours'];
+
+function candidatesIn(ctx: Context): readonly string[] {
+  return [
+    ...namesInScope,
+    ...ctx.variables.keys(),
+    ...readableKinds.flatMap((kind) => namesOf(ctx.env, kind)),
+  ];
+}
+
+function payloadFieldNames(ctx: Context): ReadonlySet<string> {
+  return new Set(ctx.actions.shapes.flatMap(({ fields }) => fields.map((field) => field.name)));
+}

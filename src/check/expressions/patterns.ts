@@ -1,0 +1,87 @@
+// From patterns to the actions that they match. `*` stands for one or more whole segments, at one end; a name without
+// dot is a group. A pattern that matches nothing is an error, one that another contains a warning.
+
+import type { Pattern } from '../../syntax/tree.ts';
+import type { Environment } from '../incremental/environment.ts';
+import type { ActionSet } from '../incremental/resolved.ts';
+import { nameOfOtherKind, patternContained, patternMatchesNothing } from '../messages/errors.ts';
+import { isGroupKey, patternKey, patternsKey } from './action-sets.ts';
+import { namesOf } from './declared-names.ts';
+
+/** The actions that one of the patterns matches and no exception does. */
+export function matchedActions(
+  patterns: readonly Pattern[],
+  except: readonly Pattern[],
+  env: Environment,
+): ActionSet {
+  for (const some of [patterns, except]) {
+    const matching = some.filter((pattern) => matchesSomething(pattern, env));
+    if (matching.length > 1) reportContained(matching, env);
+  }
+  return env.ask('actions', patternsKey(patterns, except));
+}
+
+/** Whether the pattern matches an action; reports one that does not. */
+function matchesSomething(pattern: Pattern, env: Environment): boolean {
+  const { keys } = env.ask('match', patternKey(pattern));
+  if (isGroup(pattern)) return isGroupWithActions(pattern, keys, env);
+  if (keys.length > 0) return true;
+  env.recorder.askTooMuch();
+  env.report(patternMatchesNothing(pattern, [...env.actions.keys()]));
+  return false;
+}
+
+function isGroup(pattern: Pattern): boolean {
+  return isGroupKey(patternKey(pattern));
+}
+
+function isGroupWithActions(pattern: Pattern, keys: readonly string[], env: Environment): boolean {
+  const kind = env.ask('kind', pattern.text);
+  if (kind === undefined) {
+    env.report(patternMatchesNothing(pattern, [...env.actions.keys(), ...namesOf(env, 'group')]));
+    return false;
+  }
+  env.use(pattern.text);
+  if (kind !== 'group') {
+    const name = { kind: 'name', text: pattern.text, isQuoted: false, span: pattern.span } as const;
+    env.report(nameOfOtherKind(name, kind, 'group'));
+    return false;
+  }
+  if (keys.length === 0) env.report(patternMatchesNothing(pattern, []));
+  return keys.length > 0;
+}
+
+function reportContained(patterns: readonly Pattern[], env: Environment): void {
+  // A key contains nothing but itself.
+  const wide = patterns.flatMap((pattern, at) =>
+    isGroup(pattern) || pattern.text.includes('*') ? [at] : [],
+  );
+  const byText = Map.groupBy(patterns.keys(), (at) => patterns[at]!.text);
+  for (const [index, inner] of patterns.entries()) {
+    const near = [...wide, ...(byText.get(inner.text) ?? [])].sort((a, b) => a - b);
+    const outer = near.find((at) => {
+      const candidate = patterns[at]!;
+      if (at === index || !contains(candidate, inner, env)) return false;
+      return at < index || !contains(inner, candidate, env);
+    });
+    if (outer !== undefined) env.report(patternContained(inner, patterns[outer]!));
+  }
+}
+
+/** Whether all that `inner` can match is matched by `outer`, whatever actions are declared later. */
+function contains(outer: Pattern, inner: Pattern, env: Environment): boolean {
+  if (outer.text === inner.text) return outer.isQuoted === inner.isQuoted || !isGroup(outer);
+  if (outer.text === '*') return true;
+  if (isGroup(inner)) return false;
+  if (isGroup(outer)) return env.ask('match', patternKey(outer)).keys.includes(inner.text);
+  // A star at the other end than the outer's may stand for segments that the outer does not match.
+  if (outer.text.endsWith('.*')) return !inner.text.startsWith('*') && patternMatches(outer.text, inner.text);
+  if (outer.text.startsWith('*.')) return !inner.text.endsWith('*') && patternMatches(outer.text, inner.text);
+  return false;
+}
+
+/** Whether a wildcard matches the key of an action. */
+function patternMatches(pattern: string, key: string): boolean {
+  if (key.length < pattern.length) return false;
+  return pattern.endsWith('.*') ? key.startsWith(pattern.slice(0, -1)) : key.endsWith(pattern.slice(1));
+}

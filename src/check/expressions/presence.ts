@@ -1,0 +1,115 @@
+// `has` and `else`, and tests for null: what makes it safe to read a field that may be missing.
+
+import type { Expression } from '../../model/expression.ts';
+import { booleanType } from '../../model/type.ts';
+import type { Binary, Else, Has, Expression as Tree } from '../../syntax/tree.ts';
+import { nothingKnown, type Presence, presenceFact } from '../logic/presence.ts';
+import { commonType } from '../logic/type-relations.ts';
+import {
+  anyRead,
+  elseMismatch,
+  elseNeedless,
+  elseSubjectUnfit,
+  hasAlways,
+  hasSubjectUnfit,
+  nullNever,
+  nullSubjectUnfit,
+  secretRead,
+} from '../messages/path-errors.ts';
+import { type Context, failed, type Inferred, inferValue } from './context.ts';
+import { type ResolvedField, requirePresenceBefore, resolveField } from './fields.ts';
+import { negated } from './logic.ts';
+
+/** `payload has a.b`: definite; true when every step is present and not null. */
+export function inferHas(node: Has, ctx: Context): Inferred {
+  const { root } = node.subject;
+  if (!isFieldRoot(root.text, ctx)) {
+    if (root.text !== '') ctx.env.report(hasSubjectUnfit(node.subject));
+    return failed;
+  }
+  const field = resolveField({ root, steps: [...node.subject.steps, ...node.field] }, ctx);
+  if (field === null) return failed;
+  const isTold = mayBeMissing(field) || field.read.isSigned || ctx.inLet;
+  if (!isTold) ctx.env.report(hasAlways(node.span, field.read));
+  return {
+    expression: { kind: 'has', subject: field.read, type: booleanType, span: node.span },
+    whenTrue: factsOf(field),
+    whenFalse: nothingKnown,
+  };
+}
+
+/** `subject else fallback`. */
+export function inferElse(node: Else, ctx: Context): Expression | null {
+  const { subject, fallback } = node;
+  if (subject.kind === 'missing') return null;
+  if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {
+    if (subject.kind !== 'path' || subject.root.text !== '') ctx.env.report(elseSubjectUnfit(subject.span));
+    return null;
+  }
+  const field = resolveField(subject, ctx);
+  if (field === null) return null;
+  if (field.read.isSecret || field.read.type.kind === 'any') {
+    ctx.env.report(field.read.isSecret ? secretRead(field.read) : anyRead(field.read));
+    return null;
+  }
+  if (!mayBeMissing(field)) {
+    ctx.env.report(elseNeedless(node, field.read));
+    return null;
+  }
+  const value = fallbackValue(fallback, field, ctx);
+  if (value === null) return null;
+  const type = commonType(field.read.type, value.type);
+  if (type === null || type.kind === 'record') {
+    ctx.env.report(elseMismatch(fallback.span, value.type, field.read.type));
+    return null;
+  }
+  return { kind: 'else', subject: field.read, fallback: value, type, span: node.span };
+}
+
+function fallbackValue(fallback: Tree, field: ResolvedField, ctx: Context): Expression | null {
+  const { type } = field.read;
+  const isEmptyList = fallback.kind === 'list-literal' && fallback.entries.length === 0;
+  if (isEmptyList && type.kind === 'list') return { kind: 'list', elements: [], type, span: fallback.span };
+  return inferValue(fallback, ctx);
+}
+
+/** `x == null` and `x != null`: definite, on nullable fields and elements only. */
+export function inferNullTest(node: Binary, subject: Tree, ctx: Context): Inferred {
+  if (subject.kind === 'missing') return failed;
+  if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {
+    ctx.env.report(nullSubjectUnfit(subject.span));
+    return failed;
+  }
+  const field = resolveField(subject, ctx);
+  if (field === null || !requirePresenceBefore(field, ctx)) return failed;
+  if (field.places.at(-1)?.isNullable !== true) {
+    ctx.env.report(nullNever(node, field.read));
+    return failed;
+  }
+  if (field.read.isSecret) {
+    ctx.env.report(secretRead(field.read));
+    return failed;
+  }
+  const test: Expression = { kind: 'is-null', subject: field.read, type: booleanType, span: node.span };
+  const notNull = new Set([presenceFact('not-null', field.read.root, field.read.steps)]);
+  if (node.operator === '==') return { expression: test, whenTrue: nothingKnown, whenFalse: notNull };
+  return { expression: negated(test, node.span), whenTrue: notNull, whenFalse: nothingKnown };
+}
+
+function isFieldRoot(root: string, ctx: Context): boolean {
+  return root === 'payload' || ctx.variables.has(root);
+}
+
+function mayBeMissing(field: ResolvedField): boolean {
+  return field.places.at(-1)?.isCertain === false;
+}
+
+function factsOf(field: ResolvedField): Presence {
+  const texts = field.places.map((_, at) => field.read.steps.slice(0, at));
+  return new Set(
+    texts.flatMap((steps) => [
+      presenceFact('present', field.read.root, steps),
+      presenceFact('not-null', field.read.root, steps),
+    ]),
+  );
+}

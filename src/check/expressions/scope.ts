@@ -1,0 +1,20 @@
+// The context in which the conditions of a policy, a guarantee or a meter begin: their actions, nothing known yet.
+
+import type { Environment } from '../incremental/environment.ts';
+import type { ActionSet } from '../incremental/resolved.ts';
+import { nothingKnown } from '../logic/presence.ts';
+import { type Context, noVariables } from './context.ts';
+import { infer } from './infer.ts';
+
+/** The context of conditions over these actions. */
+export function contextOver(actions: ActionSet, env: Environment): Context {
+  return {
+    env,
+    actions,
+    variables: noVariables,
+    presence: nothingKnown,
+    inLet: false,
+    inMeter: false,
+    infer,
+  };
+}

@@ -1,0 +1,90 @@
+// Tests of text: `like`, `matches`, `starts with`, `ends with`, `contains`, `inside` and `mentions any of`. Patterns
+// are constants and are compiled here once, to find what is wrong with them.
+
+import type { Expression, WordSource } from '../../model/expression.ts';
+import { booleanType } from '../../model/type.ts';
+import type { Binary, BinaryOperator, Expression as Tree } from '../../syntax/tree.ts';
+import { compileRegex } from '../../value/regex.ts';
+import { behindLets, constantText } from '../logic/constants.ts';
+import { regexInvalid } from '../messages/errors.ts';
+import { insideUnfit, notText, patternNotConstant, wordsUnfit } from '../messages/type-errors.ts';
+import { type Context, inferValue } from './context.ts';
+import { letsOf } from './lets.ts';
+
+type TextOperator = Extract<
+  BinaryOperator,
+  'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'mentions any of' | 'inside'
+>;
+
+export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context): Expression | null {
+  if (operator === 'mentions any of') return inferMentions(node, ctx);
+  const left = textOf(node.left, operator, ctx);
+  const right = textOf(node.right, operator, ctx);
+  if (left === null || right === null) return null;
+  switch (operator) {
+    case 'like':
+    case 'matches': {
+      const pattern = patternOf(right, operator, ctx);
+      if (pattern === null) return null;
+      return { kind: operator, subject: left, pattern, type: booleanType, span: node.span };
+    }
+    case 'inside':
+      if (left.type.kind === 'text' && left.type.of === 'path') break;
+      ctx.env.report(insideUnfit(left));
+      return null;
+    case 'starts with':
+    case 'ends with':
+    case 'contains':
+      break;
+  }
+  return { kind: 'text-test', operator, left, right, type: booleanType, span: node.span };
+}
+
+function textOf(node: Tree, operator: TextOperator, ctx: Context): Expression | null {
+  const value = inferValue(node, ctx);
+  if (value === null || value.type.kind === 'text') return value;
+  ctx.env.report(notText(value, operator));
+  return null;
+}
+
+function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context): string | null {
+  const pattern = constantText(right, letsOf(ctx.env));
+  if (pattern === null) {
+    ctx.env.report(patternNotConstant(right.span, operator));
+    return null;
+  }
+  const test = operator === 'matches' ? compileRegex(pattern) : null;
+  if (test === null || typeof test === 'function') return pattern;
+  ctx.env.report(regexInvalid({ span: right.span, value: pattern }, test.error));
+  return null;
+}
+
+function inferMentions(node: Binary, ctx: Context): Expression | null {
+  const subject = textOf(node.left, 'mentions any of', ctx);
+  const words = wordsOf(node.right, ctx);
+  if (subject === null || words === null) return null;
+  return { kind: 'mentions', subject, words, type: booleanType, span: node.span };
+}
+
+function wordsOf(node: Tree, ctx: Context): WordSource | null {
+  if (node.kind === 'path' && node.steps.length === 0) {
+    const name = node.root.text;
+    if (ctx.env.ask('kind', name) === 'list') {
+      ctx.env.use(name);
+      const listType = ctx.env.ask('listType', name);
+      if (listType === undefined) return null;
+      if (listType.kind === 'text') return { kind: 'list', list: name };
+      ctx.env.report(wordsUnfit(node.span));
+      return null;
+    }
+  }
+  const value = inferValue(node, ctx);
+  if (value === null) return null;
+  const list = behindLets(value, letsOf(ctx.env));
+  const words =
+    list.kind === 'list' ? list.elements.map((word) => constantText(word, letsOf(ctx.env))) : [null];
+  const texts = words.filter((word) => word !== null);
+  if (texts.length === words.length) return { kind: 'words', words: texts };
+  ctx.env.report(wordsUnfit(node.span));
+  return null;
+}

@@ -1,0 +1,15 @@
+// The names that a tree expression refers to, without asking what they stand for.
+
+import type { Expression } from '../../syntax/tree.ts';
+import { childExpressions } from '../../syntax/visit.ts';
+
+/** Roots of all paths in the expression, variables of its quantifiers included; each once, in order. */
+export function namesIn(expression: Expression): readonly string[] {
+  const names = new Set<string>();
+  const pending: Expression[] = [expression];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (node.kind === 'path') names.add(node.root.text);
+    pending.push(...childExpressions(node));
+  }
+  return [...names];
+}

@@ -1,0 +1,52 @@
+// While checking goes on, a read of a let names its variant by where it is read; at the end variants that read alike
+// are joined, and every read gets the final id. Data is renamed once for each way in which its lets are named.
+
+import type { LetRead } from '../../model/expression.ts';
+
+/** What came of renaming a piece of data. */
+export interface Renaming {
+  /** Ids of before and after by turns. */
+  readonly ids: readonly (string | undefined)[];
+  readonly result: unknown;
+}
+
+/** The data with the final ids of lets; parts without lets are shared, not copied. */
+export function rename<T extends object>(
+  data: T,
+  ids: ReadonlyMap<string, string>,
+  renamings: WeakMap<object, Renaming>,
+): T {
+  const known = renamings.get(data);
+  // What has been renamed keeps its type.
+  if (known !== undefined && stillHolds(known, ids)) return known.result as T;
+  const seen: (string | undefined)[] = [];
+  const result = renamed(data, ids, seen);
+  renamings.set(data, { ids: seen, result });
+  return result;
+}
+
+function stillHolds({ ids: seen }: Renaming, ids: ReadonlyMap<string, string>): boolean {
+  for (let at = 0; at < seen.length; at += 2) if (ids.get(seen[at] ?? '') !== seen[at + 1]) return false;
+  return true;
+}
+
+function renamed<T>(data: T, ids: ReadonlyMap<string, string>, seen: (string | undefined)[]): T {
+  if (typeof data !== 'object' || data === null) return data;
+  // A copy has the keys of the original and the same kinds of values under them.
+  if (Array.isArray(data)) {
+    const copy = data.map((part) => renamed(part, ids, seen));
+    return copy.every((part, index) => part === data[index]) ? data : (copy as T);
+  }
+  if (isLetRead(data)) {
+    const id = ids.get(data.id);
+    seen.push(data.id, id);
+    return { ...data, id };
+  }
+  const entries = Object.entries(data).map(([key, part]) => [key, part, renamed(part, ids, seen)] as const);
+  if (entries.every(([, before, after]) => before === after)) return data;
+  return Object.fromEntries(entries.map(([key, , after]) => [key, after])) as T;
+}
+
+function isLetRead(data: object): data is LetRead {
+  return 'kind' in data && data.kind === 'let' && 'id' in data;
+}

@@ -1,0 +1,71 @@
+// What the checker remembers from one policy set to the next: for each thing that it has checked what came of it, and
+// every question that it asked about the rest of the set. INVARIANT: an outcome is used again only where each of its
+// questions would be answered by the same value as before, so that nothing that comes out depends on the memory.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { PolicySet } from '../../model/policy.ts';
+import type { PolicyFile } from '../../syntax/tree.ts';
+import type { Outcome } from './recorder.ts';
+import type { Renaming } from './rename.ts';
+import type { ActionSet, FactTypes, Match } from './resolved.ts';
+
+/** Serves one policy directory and one check at a time. */
+export interface CheckState {
+  /** How many sets have been checked. */
+  round: number;
+  /** By declaration of the tree or policy of the model. */
+  readonly outcomes: WeakMap<object, Outcome>;
+  /** By the way in which they are read. */
+  variants: Map<string, Outcome>;
+  /** Patterns and the actions that they matched, by how they are written. */
+  matches: Map<string, Match>;
+  /** By their keys. */
+  actionSets: Map<string, ActionSet>;
+  actionSetsMade: number;
+  facts: FactTypes | null;
+  /** By action or set of actions, findings about rules that speak of them. */
+  readonly beside: WeakMap<object, unknown>;
+  /** By what they are asked for, rules that were filed to find those that follow from others. */
+  readonly indices: Map<string, unknown>;
+  readonly renamings: WeakMap<object, Renaming>;
+  /** The parts of the set before, sound or not, whose equals keep their identity. */
+  before: Omit<PolicySet, 'policies' | 'guarantees'>;
+  /** Names in the order of files, and the order in which they are sorted. */
+  order: { readonly names: readonly string[]; readonly sorted: readonly number[] };
+  last: LastCheck | null;
+}
+
+/** What checking comes to. */
+export interface Checked {
+  /** Null exactly when something is in error, here or (a gap that the parser reported) in the trees. */
+  readonly set: PolicySet | null;
+  /** Errors and warnings, sorted by file and position. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What the last check was given, and what came of it. */
+export interface LastCheck {
+  readonly files: readonly PolicyFile[];
+  /** By path, the text of each list file that was asked for, or why there was none, as a text. */
+  readonly listFiles: ReadonlyMap<string, string>;
+  readonly checked: Checked;
+}
+
+export function createCheckState(): CheckState {
+  const none = new Map<never, never>();
+  return {
+    round: 0,
+    outcomes: new WeakMap(),
+    variants: new Map(),
+    matches: new Map(),
+    actionSets: new Map(),
+    actionSetsMade: 0,
+    facts: null,
+    beside: new WeakMap(),
+    indices: new Map(),
+    renamings: new WeakMap(),
+    last: null,
+    before: { actions: none, lists: none, hours: none, lets: none, meters: none, approvers: none },
+    order: { names: [], sorted: [] },
+  };
+}

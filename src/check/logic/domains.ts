@@ -1,0 +1,363 @@
+// What conditions say about single values: a conjunction becomes, for each field, the values that are left. Where none
+// is left the conjunction is never true. Sound, not complete: what is not understood leaves all values.
+
+import type { Compare, Expression, FieldRead } from '../../model/expression.ts';
+import type { Range, Type } from '../../model/type.ts';
+import { unknown, type Value } from '../../model/value.ts';
+import {
+  add,
+  compare,
+  type Decimal,
+  floor,
+  fromNumber,
+  isInteger,
+  subtract,
+  zero,
+} from '../../value/decimal.ts';
+import { length } from '../../value/text.ts';
+import { constantValue, type ValueOfLet } from './constants.ts';
+import { valueAs } from './literals.ts';
+import { structureOf } from './structure.ts';
+import { areDisjoint, type End, intersection, isEmpty, type Texts, type Values } from './value-sets.ts';
+
+/** One thing that a condition says of one value. */
+export interface Atom {
+  /** What it speaks of: a field, the length of one, an amount in one currency, or a condition as a whole. */
+  readonly key: string;
+  readonly values: Values;
+  /** The values that there can be at all. */
+  readonly all: Values;
+  /** It can be unknown, so that not being false does not make it true. */
+  readonly mayBeUnknown: boolean;
+}
+
+/** Whether the condition is true for no value of what it speaks of. */
+export function isNeverTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
+  return isImpossible(atomsOf(condition, true, valueOfLet));
+}
+
+/** Whether the condition is false for no value, and never unknown. */
+export function isAlwaysTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
+  const atoms = atomsOf(condition, false, valueOfLet);
+  return isImpossible(atoms.filter((atom) => !atom.mayBeUnknown));
+}
+
+const nothingLeft: ReadonlyMap<string, Values> = new Map();
+
+/** No value is left for one of the keys; `before` is what was left of them already. */
+export function isImpossible(
+  atoms: readonly Atom[],
+  before: ReadonlyMap<string, Values> = nothingLeft,
+): boolean {
+  const [first] = atoms;
+  if (first === undefined) return false;
+  if (atoms.length === 1) return areDisjoint(before.get(first.key) ?? first.all, first.values);
+  if (atoms.length <= fewAtoms && haveOwnKeys(atoms)) {
+    return atoms.some(({ key, values, all }) => areDisjoint(before.get(key) ?? all, values));
+  }
+  const left = new Map<string, Values>();
+  for (const { key, values, all } of atoms) {
+    const rest = intersection(left.get(key) ?? before.get(key) ?? all, values);
+    if (isEmpty(rest)) return true;
+    left.set(key, rest);
+  }
+  return false;
+}
+
+/** Most conditions say one thing of each of a few values. */
+const fewAtoms = 8;
+
+function haveOwnKeys(atoms: readonly Atom[]): boolean {
+  for (let at = 1; at < atoms.length; at++) {
+    const { key } = atoms[at]!;
+    for (let before = 0; before < at; before++) if (atoms[before]!.key === key) return false;
+  }
+  return true;
+}
+
+/** By key, the values that all atoms together leave. */
+export function valuesLeft(atoms: readonly Atom[]): ReadonlyMap<string, Values> {
+  const left = new Map<string, Values>();
+  for (const { key, values, all } of atoms) left.set(key, intersection(left.get(key) ?? all, values));
+  return left;
+}
+
+const noAtoms: readonly Atom[] = [];
+
+/** What the parts of a conjunction say; with `isTrue` false, what follows from the condition's being false. */
+export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  switch (node.kind) {
+    case 'not':
+      return atomsOf(node.operand, !isTrue, valueOfLet);
+    case 'and':
+    case 'or': {
+      if ((node.kind === 'and') !== isTrue) return noAtoms;
+      const atoms: Atom[] = [];
+      for (const operand of node.operands) {
+        for (const atom of atomsOf(operand, isTrue, valueOfLet)) atoms.push(atom);
+      }
+      return atoms;
+    }
+    case 'let': {
+      const value = valueOfLet(node.id);
+      return value === null || value === undefined ? [] : atomsOf(value, isTrue, valueOfLet);
+    }
+    default:
+      return knownAtoms(node, isTrue, valueOfLet);
+  }
+}
+
+/** What a single test says, found out once. */
+function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  const kept = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
+  const known = kept?.get(node);
+  if (known !== undefined) return known;
+  const atoms = testAtoms(node, isTrue, valueOfLet);
+  kept?.set(node, atoms);
+  const opposite = isTrue ? valueOfLet.known?.whereFalse : valueOfLet.known?.whereTrue;
+  if (opposite?.has(node) === false && saysTextsOfOne(node)) opposite.set(node, atoms.map(turnedRound));
+  return atoms;
+}
+
+/** Whether it says of one thing that it is or is not one of some texts. */
+function saysTextsOfOne({ kind }: Expression): boolean {
+  return kind !== 'compare' && kind !== 'in-range';
+}
+
+function turnedRound(atom: Atom): Atom {
+  if (atom.values.kind === 'range') return atom;
+  const { texts, isComplement } = atom.values;
+  if (atom.key.startsWith('condition '))
+    return { ...atom, values: texts === onlyTrue.texts ? onlyFalse : onlyTrue };
+  return { ...atom, values: { kind: 'texts', texts, isComplement: !isComplement } };
+}
+
+function testAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  switch (node.kind) {
+    case 'compare':
+      return comparisonAtoms(node, isTrue, valueOfLet);
+    case 'in-range':
+      return rangeAtoms(node, isTrue, valueOfLet);
+    case 'in-elements':
+      return elementAtoms(node, isTrue, valueOfLet);
+    default:
+      return [conditionAtom(node, isTrue)];
+  }
+}
+
+const onlyTrue: Texts = { kind: 'texts', texts: new Set(['true']), isComplement: false };
+const onlyFalse: Texts = { kind: 'texts', texts: new Set(['false']), isComplement: false };
+const truths: Values = { kind: 'texts', texts: new Set(['true', 'false']), isComplement: false };
+
+/** A condition as a whole: true or false. */
+function conditionAtom(node: Expression, isTrue: boolean): Atom {
+  const text = node.kind === 'literal' ? 'literal' : structureOf(node);
+  const literal = node.kind === 'literal' ? node.value : null;
+  const all: Values =
+    literal === null ? truths : { kind: 'texts', texts: new Set([String(literal)]), isComplement: false };
+  const isKnown =
+    node.kind === 'literal' || ((node.kind === 'field' || node.kind === 'has') && !isSigned(node));
+  return { key: `condition ${text}`, values: isTrue ? onlyTrue : onlyFalse, all, mayBeUnknown: !isKnown };
+}
+
+function isSigned(node: Extract<Expression, { kind: 'field' | 'has' }>): boolean {
+  return node.kind === 'field' ? node.isSigned : node.subject.isSigned;
+}
+
+type Operator = Compare['operator'];
+const opposite = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
+const turned = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+  const operator = isTrue ? node.operator : opposite[node.operator];
+  const right = constantValue(node.right, valueOfLet);
+  if (right !== null) return right === unknown ? [] : atomOf(node.left, operator, right, valueOfLet);
+  const left = constantValue(node.left, valueOfLet);
+  if (left === null || left === unknown) return [];
+  return atomOf(node.right, turned[operator], left, valueOfLet);
+}
+
+const one = fromNumber(1);
+const noText: Values = { kind: 'texts', texts: new Set(), isComplement: false };
+
+/** Whether a text type admits the text: its kind, its patterns and its length. */
+function fitsText(type: Type, text: string): boolean {
+  if (type.kind !== 'text' || type.values !== null) return true;
+  const { low, high } = type.length;
+  const size = fromNumber(length(text));
+  if ((low !== null && compare(size, low) < 0) || (high !== null && compare(size, high) > 0)) return false;
+  return valueAs(text, type) !== null;
+}
+
+/** `subject operator constant`. */
+function atomOf(
+  subject: Expression,
+  operator: Operator,
+  constant: Value,
+  valueOfLet: ValueOfLet,
+): readonly Atom[] {
+  const place = placeOf(subject, constant, valueOfLet);
+  const isNone = operator === '==' && typeof constant === 'string' && !fitsText(subject.type, constant);
+  const values = isNone ? noText : valuesOf(operator, constant);
+  if (place === null || values === null) return [];
+  return [{ ...place, values: isCounted(subject) ? wholeEnds(values) : values }];
+}
+
+/** Whether its values are whole numbers. */
+function isCounted(subject: Expression): boolean {
+  return subject.type.kind === 'integer' || (subject.kind === 'call' && subject.builtin === 'length');
+}
+
+/** Of whole numbers, `x > 4` is `x >= 5`. */
+function wholeEnds(values: Values): Values {
+  if (values.kind !== 'range') return values;
+  return { kind: 'range', low: wholeLow(values.low), high: wholeHigh(values.high) };
+}
+
+function wholeLow(low: End | null): End | null {
+  if (low === null || (isInteger(low.value) && !low.isOpen)) return low;
+  const value = add(floor(low.value), one);
+  return value === null ? low : { value, isOpen: false };
+}
+
+function wholeHigh(high: End | null): End | null {
+  if (high === null || (isInteger(high.value) && !high.isOpen)) return high;
+  const value = isInteger(high.value) ? subtract(high.value, one) : floor(high.value);
+  return value === null ? high : { value, isOpen: false };
+}
+
+function rangeAtoms(
+  node: Extract<Expression, { kind: 'in-range' }>,
+  isTrue: boolean,
+  valueOfLet: ValueOfLet,
+): readonly Atom[] {
+  if (!isTrue) return [];
+  const low = constantValue(node.low, valueOfLet);
+  const high = constantValue(node.high, valueOfLet);
+  return [
+    ...(low === null || low === unknown ? [] : atomOf(node.subject, '>=', low, valueOfLet)),
+    ...(high === null || high === unknown ? [] : atomOf(node.subject, '<=', high, valueOfLet)),
+  ];
+}
+
+function elementAtoms(
+  node: Extract<Expression, { kind: 'in-elements' }>,
+  isTrue: boolean,
+  valueOfLet: ValueOfLet,
+): readonly Atom[] {
+  if (node.elements.kind !== 'list') return [conditionAtom(node, isTrue)];
+  const texts = new Set<string>();
+  for (const element of node.elements.elements) {
+    const text = constantValue(element, valueOfLet);
+    if (typeof text !== 'string') return [conditionAtom(node, isTrue)];
+    texts.add(text);
+  }
+  const [first = ''] = texts;
+  const place = placeOf(node.subject, first, valueOfLet);
+  if (place === null) return [conditionAtom(node, isTrue)];
+  return [{ ...place, values: { kind: 'texts', texts, isComplement: !isTrue } }];
+}
+
+/** What a comparison with a constant speaks of, and the values that it can have; null where that is not known. */
+function placeOf(subject: Expression, constant: Value, valueOfLet: ValueOfLet): Omit<Atom, 'values'> | null {
+  const other = constantValue(subject, valueOfLet);
+  if (other !== null && other !== unknown) return constantPlace(other);
+  if (subject.kind === 'call' && subject.builtin === 'length') return lengthPlace(subject.args[0]);
+  if (subject.kind === 'fact') {
+    const all = allOf(subject.type);
+    const isKnown = subject.fact.startsWith('action.');
+    return all === null ? null : { key: subject.fact, all, mayBeUnknown: !isKnown };
+  }
+  if (subject.kind !== 'field') return null;
+  const all = allOf(subject.type);
+  if (all === null) return null;
+  const currency = isMoney(constant) ? constant.currency : null;
+  const mayBeUnknown = subject.isSigned || currency !== null;
+  return { key: `${fieldKey(subject)} ${currency ?? ''}`, all, mayBeUnknown };
+}
+
+/** A constant on both sides: the only value that there can be. */
+function constantPlace(value: Value): Omit<Atom, 'values'> | null {
+  const all = valuesOf('==', value);
+  return all === null ? null : { key: `constant ${structureOf(value)}`, all, mayBeUnknown: false };
+}
+
+function lengthPlace(of: Expression | undefined): Omit<Atom, 'values'> | null {
+  if (of?.kind !== 'field' || (of.type.kind !== 'text' && of.type.kind !== 'list')) return null;
+  const { low, high } =
+    of.type.kind === 'text' && of.type.values !== null ? { low: null, high: null } : of.type.length;
+  const all = closedRange({ low: low ?? zero, high });
+  return { key: `length ${fieldKey(of)}`, all, mayBeUnknown: of.isSigned };
+}
+
+/** A field by its path. */
+export function fieldKey({ root, steps }: FieldRead): string {
+  // Reads of one place of the payload have the same steps.
+  const known = root === 'payload' ? payloadKeys.get(steps) : undefined;
+  if (known !== undefined) return known;
+  const key = JSON.stringify([root, ...steps]);
+  if (root === 'payload') payloadKeys.set(steps, key);
+  return key;
+}
+
+const payloadKeys = new WeakMap<readonly string[], string>();
+
+const knownValues = new WeakMap<Type, Values | null>();
+
+/** All values of a type; null for types whose values are not followed. */
+function allOf(type: Type): Values | null {
+  const known = knownValues.get(type);
+  if (known !== undefined) return known;
+  const values = valuesOfType(type);
+  knownValues.set(type, values);
+  return values;
+}
+
+function valuesOfType(type: Type): Values | null {
+  switch (type.kind) {
+    case 'text':
+      return type.values === null
+        ? { kind: 'texts', texts: new Set(), isComplement: true }
+        : { kind: 'texts', texts: new Set(type.values), isComplement: false };
+    case 'boolean':
+      return truths;
+    case 'ip':
+    case 'list':
+    case 'record':
+    case 'any':
+      return null;
+    default:
+      return closedRange(type.range);
+  }
+}
+
+function closedRange({ low, high }: Range): Values {
+  const end = (value: Decimal | null): End | null => (value === null ? null : { value, isOpen: false });
+  return { kind: 'range', low: end(low), high: end(high) };
+}
+
+/** The values for which `value operator constant` is true; null where they are no such set. */
+function valuesOf(operator: Operator, constant: Value): Values | null {
+  if (typeof constant === 'string' || typeof constant === 'boolean') {
+    const texts = new Set([String(constant)]);
+    return operator === '==' || operator === '!='
+      ? { kind: 'texts', texts, isComplement: operator === '!=' }
+      : null;
+  }
+  const value = isMoney(constant) ? constant.amount : isDecimal(constant) ? constant : null;
+  if (value === null || operator === '!=') return null;
+  const end = { value, isOpen: operator === '<' || operator === '>' };
+  return {
+    kind: 'range',
+    low: operator === '<' || operator === '<=' ? null : end,
+    high: operator === '>' || operator === '>=' ? null : end,
+  };
+}
+
+function isMoney(value: Value): value is Extract<Value, { readonly amount: Decimal }> {
+  return typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value;
+}
+
+function isDecimal(value: Value): value is Decimal {
+  return typeof value === 'object' && value !== null && 'coefficient' in value;
+}

@@ -1,0 +1,202 @@
+// From literals of the tree to values: by themselves, as expressions, or read as a given type (entries of a typed list,
+// bounds of a range, a text beside an address). A literal that stands for no value is reported and yields null.
+
+import type { Literal as LiteralExpression } from '../../model/expression.ts';
+import {
+  anyText,
+  booleanType,
+  enumeration,
+  quantity,
+  type TextType,
+  type Type,
+  unbounded,
+} from '../../model/type.ts';
+import type { Value } from '../../model/value.ts';
+import type { DurationLiteral, Literal } from '../../syntax/tree.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { type Decimal, isInteger, negate, parseDecimal, toNumber } from '../../value/decimal.ts';
+import { isEmail } from '../../value/email.ts';
+import { parseIp } from '../../value/ip.ts';
+import { isPathText } from '../../value/path.ts';
+import { compileRegex } from '../../value/regex.ts';
+import { parseDate, parseDatetime, parseDuration, parseInstantLiteral } from '../../value/time.ts';
+import { parseUrl, parseWebAddress } from '../../value/url.ts';
+import type { Environment } from '../incremental/environment.ts';
+import {
+  clockMisplaced,
+  dateInvalid,
+  durationInvalid,
+  durationNotPositive,
+  entryMismatch,
+  instantInvalid,
+  nullMisplaced,
+  numberInvalid,
+  unknownCurrency,
+} from '../messages/value-errors.ts';
+
+export const moneyType: Type = { kind: 'money', currencyField: null, range: unbounded };
+
+/** The literal as a typed expression. A text is an enumeration of itself, so that comparing it checks it. */
+export function inferLiteral(node: Literal, env: Environment): LiteralExpression | null {
+  const value = readLiteral(node, env);
+  return value === null
+    ? null
+    : { kind: 'literal', value, type: typeOfLiteral(node, value, env), span: node.span };
+}
+
+function typeOfLiteral(node: Literal, value: Value, env: Environment): Type {
+  switch (node.kind) {
+    case 'text':
+      return typeOfText(node.value, env);
+    case 'number':
+      return quantity(isInteger(value as Decimal) ? 'integer' : 'number');
+    case 'money':
+      return moneyType;
+    case 'duration':
+    case 'date':
+      return quantity(node.kind);
+    case 'instant':
+      return quantity('timestamp');
+    case 'boolean':
+      return booleanType;
+    case 'clock':
+    case 'null':
+      return anyText; // Never reached: these have no value.
+  }
+}
+
+/** An enumeration of the text alone. */
+export function typeOfText(text: string, { textTypes }: Environment): Type {
+  const known = textTypes.get(text);
+  if (known !== undefined) return known;
+  const type = enumeration([text]);
+  textTypes.set(text, type);
+  return type;
+}
+
+/** The value that a literal stands for by itself. */
+export function readLiteral(node: Literal, env: Environment): Value | null {
+  switch (node.kind) {
+    case 'text':
+      return node.value;
+    case 'boolean':
+      return node.value;
+    case 'number':
+      return decimalOf(node.text) ?? reported(env, numberInvalid(node));
+    case 'money': {
+      if (!isCurrency(node.currency)) return reported(env, unknownCurrency(node.span, node.currency));
+      const amount = decimalOf(node.amount);
+      return amount === null ? reported(env, numberInvalid(node)) : { amount, currency: node.currency };
+    }
+    case 'duration': {
+      const isNegative = node.text.startsWith('-');
+      const length = parseDuration(isNegative ? node.text.slice(1) : node.text);
+      if (length === null) return reported(env, durationInvalid(node));
+      return isNegative ? negate(length) : length;
+    }
+    case 'date':
+      return parseDate(node.text) ?? reported(env, dateInvalid(node));
+    case 'instant':
+      return parseInstantLiteral(node.text) ?? reported(env, instantInvalid(node));
+    case 'clock':
+      return reported(env, clockMisplaced(node));
+    case 'null':
+      return reported(env, nullMisplaced(node.span));
+  }
+}
+
+/** The decimal of a number as written, with any sign. */
+export function decimalOf(text: string): Decimal | null {
+  return parseDecimal(text.startsWith('+') ? text.slice(1) : text);
+}
+
+/** A duration in whole seconds, above zero and exact as a JavaScript number. */
+export function readSeconds(node: DurationLiteral, env: Environment): number | null {
+  const value = parseDuration(node.text);
+  const seconds = value === null ? Number.NaN : toNumber(value);
+  if (!Number.isSafeInteger(seconds)) env.report(durationInvalid(node));
+  else if (seconds <= 0) env.report(durationNotPositive(node));
+  else return seconds;
+  return null;
+}
+
+/** The value of a literal where a value of `type` stands; reports a literal that is none. */
+export function readLiteralAs(node: Literal, type: Type, env: Environment): Value | null {
+  const value = readLiteral(node, env);
+  if (value === null) return null;
+  const fitting = literalKinds(type).includes(node.kind) ? valueAs(value, type) : null;
+  return fitting ?? reported(env, entryMismatch(node, type));
+}
+
+function literalKinds(type: Type): readonly Literal['kind'][] {
+  switch (type.kind) {
+    case 'boolean':
+    case 'money':
+    case 'duration':
+    case 'date':
+      return [type.kind];
+    case 'number':
+    case 'integer':
+      return ['number'];
+    case 'timestamp':
+      return ['instant'];
+    case 'text':
+    case 'ip':
+    case 'datetime':
+      return ['text'];
+    case 'list':
+    case 'record':
+    case 'any':
+      return [];
+  }
+}
+
+/** The value as one of `type`, whose literals it may be; null when it is none. Texts are read as addresses and times. */
+export function valueAs(value: Value, type: Type): Value | null {
+  return readerOf(type)(value);
+}
+
+/** As `valueAs`, for many values of one type: patterns are compiled once. */
+export function readerOf(type: Type): (value: Value) => Value | null {
+  switch (type.kind) {
+    case 'integer':
+      return (value) => (isInteger(value as Decimal) ? value : null);
+    case 'ip':
+      return (value) => parseIp(value as string);
+    case 'datetime':
+      return (value) => parseDatetime(value as string);
+    case 'text':
+      return textReader(type);
+    default:
+      return (value) => value;
+  }
+}
+
+function textReader({ of, values, patterns }: TextType): (value: Value) => Value | null {
+  const tests = patterns.map(compileRegex).filter((test) => typeof test === 'function');
+  return (value) => {
+    const text = value as string;
+    const isMember = values === null || values.includes(text);
+    return isMember && isOfTextKind(text, of) && tests.every((test) => test(text)) ? text : null;
+  };
+}
+
+function isOfTextKind(text: string, of: TextType['of']): boolean {
+  switch (of) {
+    case 'string':
+      return true;
+    case 'email':
+      return isEmail(text);
+    case 'url':
+      return parseUrl(text) !== null;
+    case 'web_address':
+      return parseWebAddress(text) !== null;
+    case 'path':
+      return isPathText(text);
+  }
+}
+
+function reported(env: Environment, diagnostic: ReturnType<typeof nullMisplaced>): null {
+  env.report(diagnostic);
+  return null;
+}

@@ -1,0 +1,114 @@
+// Places in the payloads of several actions at once: for each path its type and whether a step of it may be missing.
+// A step is optional where it is optional or missing in any action that has the step before it. What has been found
+// out about a path is kept with the set of actions, so that each is looked into once however many rules read it.
+
+import type { Field, Shape, Slot, Type } from '../../model/type.ts';
+import type { Found, PathNode } from '../incremental/resolved.ts';
+import { failedType, mergeTypes } from './merge.ts';
+
+/** The payload as a whole. */
+export function payloadNode(shapes: readonly Shape[]): PathNode {
+  return nodeOf(
+    shapes.map((shape) => foundSlot({ kind: 'record', shape })),
+    null,
+    [],
+    false,
+  );
+}
+
+function foundSlot(type: Type): Found {
+  const slot: Slot = { type, isNullable: false, isSecret: false, isSigned: false };
+  return { slot, isOptional: false, parent: null };
+}
+
+const variableNodes = new WeakMap<Slot, PathNode>();
+
+/** An element that a variable stands for. */
+export function variableNode(slot: Slot): PathNode {
+  const known = variableNodes.get(slot);
+  if (known !== undefined) return known;
+  const node = nodeOf([{ slot, isOptional: false, parent: null }], null, [], false);
+  variableNodes.set(slot, node);
+  return node;
+}
+
+function nodeOf(
+  found: readonly Found[],
+  above: PathNode | null,
+  steps: readonly string[],
+  isOptional: boolean,
+): PathNode {
+  const isNullable = found.some(({ slot }) => slot.isNullable);
+  return {
+    found,
+    steps,
+    isOptional,
+    isNullable,
+    isCertain: !isOptional && !isNullable && (above?.isCertain ?? true),
+    isSecret: (above?.isSecret ?? false) || found.some(({ slot }) => slot.isSecret),
+    isSigned: (above?.isSigned ?? false) || found.some(isSignedPlace),
+    isFailed: found.some(({ slot }) => slot.type === failedType),
+    below: new Map(),
+    type: null,
+  };
+}
+
+/** Signed itself, or an amount whose currency is signed. */
+function isSignedPlace({ slot, parent }: Found): boolean {
+  if (slot.isSigned) return true;
+  if (slot.type.kind !== 'money' || parent === null || slot.type.currencyField === null) return false;
+  return fieldOf(parent, slot.type.currencyField)?.isSigned === true;
+}
+
+/** The place one step below; null below what is no record, and where no action has the field. */
+export function stepInto(node: PathNode, name: string): PathNode | null {
+  const known = node.below.get(name);
+  if (known !== undefined) return known;
+  const next = findBelow(node, name);
+  node.below.set(name, next);
+  return next;
+}
+
+function findBelow(node: PathNode, name: string): PathNode | null {
+  const found: Found[] = [];
+  let isOptional = false;
+  for (const { slot } of node.found) {
+    if (slot.type.kind !== 'record') return null;
+    const { shape } = slot.type;
+    const field = fieldOf(shape, name);
+    if (field === undefined || field.isOptional) isOptional = true;
+    if (field !== undefined) found.push({ slot: field, isOptional: field.isOptional, parent: shape });
+  }
+  return found.length === 0 ? null : nodeOf(found, node, [...node.steps, name], isOptional);
+}
+
+/** The one type of the place in all actions, or the first two that differ. */
+export function typeOfNode(node: PathNode): NonNullable<PathNode['type']> {
+  node.type ??= commonTypeOf(node.found);
+  return node.type;
+}
+
+function commonTypeOf(found: readonly Found[]): NonNullable<PathNode['type']> {
+  let common: Type = found[0]?.slot.type ?? failedType;
+  for (const { slot } of found.slice(1)) {
+    if (slot.type === common) continue;
+    const merged = mergeTypes(common, slot.type);
+    if (merged === null) return { differ: [common, slot.type] };
+    common = merged;
+  }
+  return { common };
+}
+
+/** Shapes with more fields are searched by a table. */
+const fieldsSearchedMax = 8;
+const fieldTables = new WeakMap<Shape, ReadonlyMap<string, Field>>();
+
+export function fieldOf(shape: Shape, name: string): Field | undefined {
+  if (shape.fields.length <= fieldsSearchedMax) return shape.fields.find((field) => field.name === name);
+  let table = fieldTables.get(shape);
+  if (table === undefined) {
+    table = new Map(shape.fields.map((field) => [field.name, field]));
+    fieldTables.set(shape, table);
+  }
+  return table.get(name);
+}

@@ -1,0 +1,257 @@
+// What can be wrong with declarations, one function a diagnostic: names, types, lists, hours, patterns and rules.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { Span } from '../../diagnostic/span.ts';
+import { didYouMean } from '../../diagnostic/suggest.ts';
+import type { Type } from '../../model/type.ts';
+import type {
+  Claim,
+  Declaration,
+  Metadata,
+  Name,
+  NumberLiteral,
+  Pattern,
+  Rule,
+  TextLiteral,
+} from '../../syntax/tree.ts';
+import { dependencyDepthMax } from './dependencies.ts';
+import { earlier, error, warning } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+type Kind = Declaration['kind'];
+
+const articles = {
+  action: 'an action',
+  type: 'a type',
+  group: 'a group of actions',
+  approvers: 'a group of approvers',
+  list: 'a list',
+  hours: 'hours',
+  let: 'a let',
+  meter: 'a meter',
+  policy: 'a policy',
+  guarantee: 'a guarantee',
+} satisfies Record<Kind, string>;
+
+/** The kind of a declaration with its article. */
+export function article(kind: Kind): string {
+  return articles[kind];
+}
+
+// Names
+
+export function nameDeclaredTwice(name: Name, first: Name): Diagnostic {
+  return error('name-declared-twice', name.span, `\`${name.text}\` is declared twice`, {
+    help: 'all declarations of a policy set share one namespace: rename one of them',
+    ...earlier(first.span, 'first declared here'),
+  });
+}
+
+export function nameReserved(name: Name, reason: string): Diagnostic {
+  return error('name-taken', name.span, `\`${name.text}\` may not be declared: it ${reason}`, {
+    help: 'choose another name',
+  });
+}
+
+export function unknownName(name: Name, kind: Kind, candidates: readonly string[]): Diagnostic {
+  const message = `no ${articles[kind].replace(/^an? /, '')} is named \`${name.text}\``;
+  const suggestion = didYouMean(name, candidates);
+  return error('unknown-name', name.span, message, {
+    help: `declare it: \`${kind} ${name.text}\``,
+    ...suggestion,
+  });
+}
+
+export function nameOfOtherKind(name: Name, found: Kind, expected: Kind): Diagnostic {
+  const message = `\`${name.text}\` is ${articles[found]}, not ${articles[expected]}`;
+  return error('name-of-other-kind', name.span, message);
+}
+
+export function ruleDeclaredTwice(name: Name, first: Name): Diagnostic {
+  return error('rule-declared-twice', name.span, `the policy has two rules named \`${name.text}\``, {
+    help: 'a decision names its rule: give each its own name',
+    ...earlier(first.span, 'the first one'),
+  });
+}
+
+export function actionDeclaredTwice(key: Name, first: Name): Diagnostic {
+  return error('action-declared-twice', key.span, `action \`${key.text}\` is declared twice`, {
+    help: 'an action has one shape: remove one of the keys',
+    ...earlier(first.span, 'first declared here'),
+  });
+}
+
+export function groupNamedTwice(name: Name, first: Name): Diagnostic {
+  return warning('group-named-twice', name.span, `\`${name.text}\` is named twice`, {
+    help: 'remove one of them',
+    ...earlier(first.span, 'first named here'),
+  });
+}
+
+export function letCyclic(name: Name, path: readonly string[]): Diagnostic {
+  const way = path.map((step) => `\`${step}\``).join(' reads ');
+  return error('let-cyclic', name.span, `\`${name.text}\` depends on itself: ${way}`, {
+    help: 'a let stands for its expression and has no recursion: break the circle',
+  });
+}
+
+/** Declarations in a row, each referring to the next. */
+export function tooDeepDeclaration(name: Name): Diagnostic {
+  const message = `\`${name.text}\` stands on declarations that stand on others, more than ${dependencyDepthMax} deep`;
+  return error('declaration-too-deep', name.span, message, { help: 'say it with fewer steps' });
+}
+
+// Types
+
+export function unknownType(name: Name, candidates: readonly string[]): Diagnostic {
+  return error('unknown-type', name.span, `no type is named \`${name.text}\``, {
+    help: `declare it: \`type ${name.text} = ...\``,
+    ...didYouMean(name, candidates),
+  });
+}
+
+export function typeRecursive(name: Name): Diagnostic {
+  return error('type-recursive', name.span, `type \`${name.text}\` contains itself`, {
+    help: 'payloads have a fixed depth: write out the levels that occur',
+  });
+}
+
+export function typeTooLarge(name: Name, fieldsMax: number): Diagnostic {
+  const message = `\`${name.text}\` has more than ${fieldsMax} fields, those of its types included`;
+  return error('type-too-large', name.span, message, {
+    help: 'payloads of this size are checked too slowly',
+  });
+}
+
+export function fieldDeclaredTwice(name: Name, first: Name): Diagnostic {
+  return error('field-declared-twice', name.span, `field \`${name.text}\` is declared twice`, {
+    help: 'remove one of them',
+    ...earlier(first.span, 'first declared here'),
+  });
+}
+
+export function unionInvalid(span: Span): Diagnostic {
+  return error('union-unfit', span, 'a union joins texts, or one type and `null`', {
+    help: 'write `"a" | "b"` for an enumeration, `T | null` for a value that may be null',
+  });
+}
+
+export function enumerationValueTwice(text: TextLiteral): Diagnostic {
+  return error('enumeration-value-twice', text.span, `\`"${text.value}"\` stands twice in the enumeration`, {
+    help: 'remove one of them',
+  });
+}
+
+export function patternOnOtherType(span: Span, type: Type): Diagnostic {
+  return error('pattern-on-other-type', span, `\`matches\` narrows \`string\`, not \`${typeText(type)}\``, {
+    help: "write `string matches 're'`",
+  });
+}
+
+export function regexInvalid(
+  pattern: { readonly span: Span; readonly value: string },
+  why: string,
+): Diagnostic {
+  return error('regex-invalid', pattern.span, `\`${pattern.value}\` is no pattern: ${why}`, {
+    help: 'patterns are RE2: no look-around, no references back',
+  });
+}
+
+export function rangeNotAllowed(span: Span, type: Type): Diagnostic {
+  return error('range-not-allowed', span, `\`${typeText(type)}\` takes no range`, {
+    help: 'ranges bound numbers, money, dates and times, the length of texts and lists',
+  });
+}
+
+export function rangeBoundMismatch(span: Span, bounds: 'count' | 'amount'): Diagnostic {
+  const what = bounds === 'count' ? 'a length: a whole number, not negative' : 'an amount: a number alone';
+  const help =
+    bounds === 'count'
+      ? 'write such as `1..200`'
+      : 'the currency stands in its own field: write such as `0.01..`';
+  return error('range-bound-mismatch', span, `the bound must be ${what}`, { help });
+}
+
+export function rangeEmpty(span: Span): Diagnostic {
+  return error('range-empty', span, 'the range is empty: its low end is above its high end', {
+    help: 'swap the ends',
+  });
+}
+
+export function moneyInList(span: Span): Diagnostic {
+  return error('money-in-list', span, 'money in a list has no field beside it for its currency', {
+    help: 'make the elements records: `[{ amount: money(currency), currency: "USD" }]`',
+  });
+}
+
+export function currencyFieldUnfit(span: Span, name: string): Diagnostic {
+  const message = `\`${name}\` must be a field beside the amount: a text, not secret, and there whenever the amount is`;
+  return error('currency-field-unfit', span, message, {
+    help: `declare \`${name}: "USD"\` or another text in the same record`,
+  });
+}
+
+// Patterns
+
+export function patternMatchesNothing(pattern: Pattern, candidates: readonly string[]): Diagnostic {
+  const message = `no declared action matches \`${pattern.text}\``;
+  const isWild = pattern.text.includes('*');
+  const write = (name: string): string => (pattern.isQuoted ? JSON.stringify(name) : name);
+  return error('pattern-matches-nothing', pattern.span, message, {
+    help: 'a rule that never applies protects nothing: declare the action, or mend the pattern',
+    ...(isWild ? {} : didYouMean(pattern, candidates, write)),
+  });
+}
+
+export function patternContained(inner: Pattern, outer: Pattern): Diagnostic {
+  return warning('pattern-contained', inner.span, `\`${inner.text}\` is contained in \`${outer.text}\``, {
+    help: 'remove it',
+    ...earlier(outer.span, 'this matches all that it matches'),
+  });
+}
+
+export function policyMatchesNothing(name: Name): Diagnostic {
+  return error('policy-matches-nothing', name.span, `policy \`${name.text}\` speaks of no action`, {
+    help: '`except` takes out all that its patterns match',
+  });
+}
+
+// Policies and rules
+
+export function metadataTwice(second: Metadata, first: Metadata): Diagnostic {
+  return error('owner-twice', second.span, 'the policy has two owners', {
+    help: 'name one',
+    ...earlier(first.span, 'the first one'),
+  });
+}
+
+export function peopleUnfit(node: NumberLiteral): Diagnostic {
+  return error('needs-unfit', node.span, `\`needs ${node.text}\` is no number of people`, {
+    help: 'write a whole number, 1 or more',
+  });
+}
+
+export function needsWithoutApproval(span: Span): Diagnostic {
+  return error('needs-without-approval', span, '`needs` counts approvals, but the rule asks for a step-up', {
+    help: 'remove it',
+  });
+}
+
+export function pointsUnfit(node: NumberLiteral): Diagnostic {
+  return error('points-unfit', node.span, `\`${node.text}\` is no contribution to risk`, {
+    help: 'write a whole number with its sign, but zero: `+30`, `-10`',
+  });
+}
+
+export function guardLowersRisk(points: NumberLiteral, { effect, name }: Rule): Diagnostic {
+  const message = `\`${effect}\` rule \`${name.text}\` lowers risk`;
+  return error('guard-lowers-risk', points.span, message, {
+    help: `a guard may raise risk only; let a \`risk\` rule of its own say \`${points.text}\``,
+  });
+}
+
+export function unapprovedMisplaced(claim: Claim): Diagnostic {
+  return error('unapproved-misplaced', claim.span, '`unapproved` belongs to `never allow` alone', {
+    help: 'write `never allow unapproved`',
+  });
+}

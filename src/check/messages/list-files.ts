@@ -1,0 +1,80 @@
+// From list files to their entries: lines of a text file as they stand, or a YAML array (JSON is a subset of YAML). The
+// host reads the files; paths are relative to the policy directory, with forward slashes.
+
+import { isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { PolicyFile } from '../../syntax/tree.ts';
+
+/** What the host found under a path. */
+export type ListFile = { readonly text: string } | { readonly code: ListFileCode; readonly message: string };
+
+export type ListFileCode =
+  | 'list-file-missing'
+  | 'list-file-unreadable'
+  | 'list-file-outside'
+  | 'list-file-too-large';
+
+/** Paths of the list files that the trees name, each once, sorted; paths that leave the directory are left out. */
+export function listFilesOf(files: readonly PolicyFile[]): readonly string[] {
+  const paths = files
+    .flatMap((file) => file.declarations)
+    .map((declaration) => {
+      if (declaration.kind !== 'list' || declaration.source.kind !== 'list-file') return null;
+      return resolveListPath(declaration.source.path.span.file, declaration.source.path.value);
+    });
+  return [...new Set(paths.filter((path) => path !== null))].sort();
+}
+
+/** A path as written in a policy file, relative to the policy directory; null when it leads out of it. */
+export function resolveListPath(policyFile: string, written: string): string | null {
+  if (written === '' || written.startsWith('/') || /[\\\0]|^[A-Za-z]:/.test(written)) return null;
+  const segments = policyFile.split('/').slice(0, -1);
+  for (const segment of written.split('/')) {
+    if (segment === '' || segment === '.') continue;
+    if (segment !== '..') segments.push(segment);
+    else if (segments.pop() === undefined) return null;
+  }
+  return segments.length === 0 ? null : segments.join('/');
+}
+
+/** An entry of a list file: a text as it stands, or a plain value of an array; `line` counts from 1. */
+export interface FileEntry {
+  readonly value: string | number | boolean;
+  /** Numbers as they are written, so that no digit is lost. */
+  readonly text: string;
+  readonly line: number;
+}
+
+/** The entries of a list file by its extension, or why it has none. */
+export function readEntries(path: string, text: string): readonly FileEntry[] | { readonly error: string } {
+  const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (path.endsWith('.txt')) return readLines(plain);
+  if (/\.(ya?ml|json)$/.test(path)) return readArray(plain);
+  return { error: 'its name ends neither in `.txt` nor in `.json`, `.yaml` or `.yml`' };
+}
+
+function readLines(text: string): readonly FileEntry[] {
+  return text
+    .split('\n')
+    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    .map((line, index) => ({ value: line, text: line, line: index + 1 }))
+    .filter((entry) => entry.text.trim() !== '' && !entry.text.startsWith('# '));
+}
+
+function readArray(text: string): readonly FileEntry[] | { readonly error: string } {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, schema: 'core' });
+  const [fault] = document.errors;
+  if (fault !== undefined) return { error: `line ${fault.linePos?.[0].line ?? 1} cannot be read` };
+  if (!isSeq(document.contents)) return { error: 'it is not an array' };
+  const entries: FileEntry[] = [];
+  for (const item of document.contents.items) {
+    const line = isScalar(item) && item.range ? lineCounter.linePos(item.range[0]).line : 1;
+    if (!isScalar(item) || !isPlain(item.value)) return { error: `line ${line} holds no plain value` };
+    entries.push({ value: item.value, text: item.source ?? String(item.value), line });
+  }
+  return entries;
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}

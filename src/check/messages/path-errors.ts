@@ -1,0 +1,227 @@
+// What can be wrong with paths, one function a diagnostic: names, fields, facts, secrets and presence.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import { type Span, spanning } from '../../diagnostic/span.ts';
+import { didYouMean } from '../../diagnostic/suggest.ts';
+import type { FieldRead } from '../../model/expression.ts';
+import type { Type } from '../../model/type.ts';
+import type { Binary, Declaration, Else, Name, Path } from '../../syntax/tree.ts';
+import { article } from './errors.ts';
+import { error, warning } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+interface FieldPath {
+  readonly root: Name;
+  readonly steps: readonly Name[];
+}
+
+// Paths
+
+export function unknownPath(
+  path: Path,
+  candidates: readonly string[],
+  fields: ReadonlySet<string>,
+): Diagnostic {
+  const { root } = path;
+  const message = `\`${root.text}\` is not declared`;
+  if (!fields.has(root.text)) {
+    return error('unknown-name', root.span, message, {
+      help: 'expressions read `payload`, `agent`, `action`, `request`, `now`, `risk` and declared names',
+      ...didYouMean(root, candidates),
+    });
+  }
+  const better = `payload.${root.text}`;
+  return error('unknown-name', root.span, message, {
+    help: `did you mean \`${better}\``,
+    fix: { title: `write \`${better}\``, edits: [{ span: root.span, text: better }] },
+  });
+}
+
+export function unknownField(path: FieldPath, index: number, candidates: ReadonlySet<string>): Diagnostic {
+  const step = path.steps[index]!;
+  const message = `no matched action declares \`${pathText(path, index)}\``;
+  const write = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
+  return error('unknown-field', step.span, message, {
+    help: candidates.size === 0 ? 'it has no fields' : `declared are ${listed([...candidates].sort())}`,
+    ...didYouMean(step, candidates, write),
+  });
+}
+
+export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagnostic {
+  const step = path.steps[index]!;
+  const message = `\`${pathText(path, index - 1)}\` is \`${typeText(type)}\` and has no field \`${step.text}\``;
+  const help =
+    type.kind === 'list'
+      ? `go through it: \`some x in ${pathText(path, index - 1)} (x.${step.text} ...)\``
+      : null;
+  return error('not-a-record', step.span, message, help === null ? {} : { help });
+}
+
+export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diagnostic {
+  const span = path.steps.at(-1)?.span ?? path.root.span;
+  const message = `\`${pathText(path)}\` is \`${typeText(type)}\` in one matched action and \`${typeText(other)}\` in another`;
+  return error('field-types-differ', span, message, {
+    help: 'split the policy, so that the field has one type in each, or give the fields one type',
+  });
+}
+
+export function payloadWhole(span: Span): Diagnostic {
+  return error('payload-whole', span, '`payload` as a whole is no value', { help: 'name a field of it' });
+}
+
+export function factMissing(span: Span, names: readonly string[]): Diagnostic {
+  return error('fact-missing', span, 'this is a group of facts, not a value', {
+    help: `read ${listed(names)}`,
+  });
+}
+
+export function unknownFact(root: string, step: Name, names: readonly string[]): Diagnostic {
+  const attributes = names.map((name) => name.slice(root.length + 1));
+  return error('unknown-fact', step.span, `\`${root}\` has no attribute \`${step.text}\``, {
+    help: `there are ${listed(names)}`,
+    ...didYouMean(step, attributes),
+  });
+}
+
+/** `known` steps are in place, those after them are not. */
+export function stepsMisplaced(path: Path, known: number): Diagnostic {
+  const first = path.steps[known];
+  const last = path.steps.at(-1);
+  const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
+  return error('steps-misplaced', span, `\`${pathText(path, known - 1)}\` has no fields`);
+}
+
+export function notAValue(name: Name, kind: Declaration['kind']): Diagnostic {
+  const message = `\`${name.text}\` is ${article(kind)}, not a value`;
+  const uses: Partial<Record<Declaration['kind'], string>> = {
+    list: `test membership: \`x in ${name.text}\``,
+    hours: `test a time: \`now in ${name.text}\``,
+    group: 'name it after `on`',
+    approvers: 'name it after `to` or `by`',
+  };
+  const help = uses[kind];
+  return error('not-a-value', name.span, message, help === undefined ? {} : { help });
+}
+
+export function secretRead(field: FieldRead): Diagnostic {
+  return error(
+    'secret-read',
+    field.span,
+    `\`${readText(field)}\` is secret and may be tested with \`has\` alone`,
+    {
+      help: 'a condition on its value would show it in decisions',
+    },
+  );
+}
+
+export function secretElements(span: Span): Diagnostic {
+  return error('secret-read', span, 'the elements are secret and may not be compared');
+}
+
+export function anyRead(field: FieldRead): Diagnostic {
+  return error(
+    'any-read',
+    field.span,
+    `\`${readText(field)}\` is \`any\` and may be tested for presence alone`,
+    {
+      help: 'declare its type to read its value',
+    },
+  );
+}
+
+// Presence
+
+export function fieldMayBeAbsent(field: FieldRead, steps: readonly Name[]): Diagnostic {
+  const text = dotted(
+    field.root,
+    steps.map((step) => step.text),
+  );
+  const whole = field.steps.map(stepText).join('.');
+  return error('field-may-be-absent', steps.at(-1)?.span ?? field.span, `\`${text}\` may be absent here`, {
+    help: `ask first: \`${field.root} has ${whole} and ...\`, or give a value: \`(${readText(field)} else ...)\``,
+  });
+}
+
+export function fieldMayBeNull(field: FieldRead, steps: readonly Name[]): Diagnostic {
+  const text = dotted(
+    field.root,
+    steps.map((step) => step.text),
+  );
+  return error('field-may-be-null', steps.at(-1)?.span ?? field.span, `\`${text}\` may be null here`, {
+    help: `ask first: \`${text} != null and ...\`, or give a value: \`(${readText(field)} else ...)\``,
+  });
+}
+
+export function hasSubjectUnfit(subject: Path): Diagnostic {
+  const message = '`has` asks for fields of the payload and of elements';
+  return error('has-subject-unfit', subject.root.span, message, {
+    help: 'what the registry knows is never absent but unknown',
+  });
+}
+
+export function hasAlways(span: Span, field: FieldRead): Diagnostic {
+  return warning('has-always', span, `\`${readText(field)}\` is always there`, {
+    help: 'the gate refuses a payload without it: remove the test',
+  });
+}
+
+export function elseSubjectUnfit(span: Span): Diagnostic {
+  return error('else-subject-unfit', span, '`else` replaces absent fields of the payload and of elements', {
+    help: 'nothing else can be absent; what is unknown stays unknown',
+  });
+}
+
+export function elseNeedless(node: Else, field: FieldRead): Diagnostic {
+  const span = { ...node.span, start: node.subject.span.end };
+  return error('else-needless', span, `\`${readText(field)}\` is always there: \`else\` never counts`, {
+    help: 'remove it',
+  });
+}
+
+export function elseMismatch(span: Span, type: Type, subject: Type): Diagnostic {
+  const message = `the value after \`else\` is \`${typeText(type)}\`, the field \`${typeText(subject)}\``;
+  return error('else-mismatch', span, message, { help: 'give a value of the same type' });
+}
+
+export function nullSubjectUnfit(span: Span): Diagnostic {
+  return error('null-subject-unfit', span, 'only fields and elements that may be null compare with `null`');
+}
+
+export function nullNever(node: Binary, field: FieldRead): Diagnostic {
+  const text = readText(field);
+  return error('null-never', node.span, `\`${text}\` is never null`, {
+    help: 'absent and null are two states: `has` asks for presence',
+  });
+}
+
+export function nullOrdered(node: Binary): Diagnostic {
+  return error('null-ordered', node.span, '`null` has no order', { help: 'write `== null` or `!= null`' });
+}
+
+// Words
+
+function pathText(path: FieldPath, last: number = path.steps.length - 1): string {
+  return dotted(
+    path.root.text,
+    path.steps.slice(0, last + 1).map((step) => step.text),
+  );
+}
+
+/** The read as it is written. */
+export function readText(field: FieldRead): string {
+  return dotted(field.root, field.steps);
+}
+
+function dotted(root: string, steps: readonly string[]): string {
+  return [root, ...steps.map(stepText)].join('.');
+}
+
+function stepText(step: string): string {
+  return /^[A-Za-z_]\w*$/.test(step) ? step : JSON.stringify(step);
+}
+
+/** Names in backticks, some of many. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 8).map((name) => `\`${name}\``);
+  return shown.join(', ') + (names.length > shown.length ? ' and others' : '');
+}

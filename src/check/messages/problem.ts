@@ -1,0 +1,21 @@
+// The two constructors of the checker's diagnostics.
+
+import type { Code } from '../../diagnostic/codes.ts';
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { Span } from '../../diagnostic/span.ts';
+
+/** What may stand beside code, place and message. */
+export type Extra = Pick<Diagnostic, 'help' | 'related' | 'fix'>;
+
+export function error(code: Code, span: Span, message: string, extra: Extra = {}): Diagnostic {
+  return { code, severity: 'error', span, message, ...extra };
+}
+
+export function warning(code: Code, span: Span, message: string, extra: Extra = {}): Diagnostic {
+  return { code, severity: 'warning', span, message, ...extra };
+}
+
+/** The place of an earlier declaration, as something related. */
+export function earlier(span: Span, message: string): Extra {
+  return { related: [{ span, message }] };
+}

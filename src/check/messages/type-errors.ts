@@ -1,0 +1,365 @@
+// What can be wrong with expressions, one function a diagnostic: operands, functions, quantifiers, risk, meters and reasons.
+
+import type { Diagnostic, Fix } from '../../diagnostic/diagnostic.ts';
+import { type Span, spanning } from '../../diagnostic/span.ts';
+import { didYouMean, nearestOf } from '../../diagnostic/suggest.ts';
+import { type Builtin, builtins } from '../../model/builtins.ts';
+import type { Expression, FieldRead, Literal } from '../../model/expression.ts';
+import type { Slot, Type } from '../../model/type.ts';
+import type { Binary, Call, Name, Path, Quantifier, Expression as Tree } from '../../syntax/tree.ts';
+import { listed, readText } from './path-errors.ts';
+import { earlier, error } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+// Operands
+
+export function conditionMistyped(node: Tree, type: Type): Diagnostic {
+  return error(
+    'condition-mistyped',
+    node.span,
+    `a condition is true or false, this is \`${typeText(type)}\``,
+    {
+      help: 'compare it with something',
+    },
+  );
+}
+
+export function operandsDiffer(node: Binary, left: Type, right: Type): Diagnostic {
+  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
+  const help = comparisonHelp(left, right) ?? comparisonHelp(right, left);
+  return error('type-mismatch', node.span, message, help === null ? {} : { help });
+}
+
+function comparisonHelp(a: Type, b: Type): string | null {
+  if (a.kind === 'money' && (b.kind === 'number' || b.kind === 'integer')) {
+    return 'write the currency with the amount, such as `100 USD`';
+  }
+  if (a.kind === 'timestamp' && b.kind === 'date') return 'take the date of the instant: `date(x, "Zone")`';
+  if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
+  if (a.kind === 'text') return 'there is no conversion between text and other values';
+  return null;
+}
+
+export function equalityUnfit(span: Span, type: Type): Diagnostic {
+  const help =
+    type.kind === 'list'
+      ? 'test membership with `in`, or go through it with `some`, `every`'
+      : 'compare its fields';
+  return error('equality-unfit', span, `\`${typeText(type)}\` is not compared as a whole`, { help });
+}
+
+/** Order on text or enumerations: the fix lists the values that are meant. */
+export function orderingUnfit(node: Binary, left: Expression, right: Expression): Diagnostic {
+  const message = `\`${typeText(left.type)}\` has no order`;
+  const fix = orderingFix(node, left, right);
+  return error('ordering-unfit', node.span, message, {
+    help:
+      fix === null
+        ? 'compare with `==`, `!=` or `in`'
+        : `list the values that are meant: \`${fix.edits[0]!.text}\``,
+    ...(fix === null ? {} : { fix }),
+  });
+}
+
+function orderingFix(node: Binary, left: Expression, right: Expression): Fix | null {
+  if (left.type.kind !== 'text' || right.kind !== 'literal' || typeof right.value !== 'string') return null;
+  const values = left.type.values ?? [];
+  const at = values.indexOf(right.value);
+  const sides: Partial<Record<Binary['operator'], readonly string[]>> = {
+    '<': values.slice(0, at),
+    '<=': values.slice(0, at + 1),
+    '>': values.slice(at + 1),
+    '>=': values.slice(at),
+  };
+  const meant = sides[node.operator];
+  if (at < 0 || meant === undefined || meant.length === 0) return null;
+  const text = `in [${meant.map((value) => JSON.stringify(value)).join(', ')}]`;
+  const span = { ...node.span, start: node.operatorSpan.start, end: node.right.span.end };
+  return { title: 'list the values', edits: [{ span, text }] };
+}
+
+export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
+  const values = type.kind === 'text' ? (type.values ?? []) : [];
+  const text = String(literal.value);
+  const nearest = nearestOf(text, values);
+  const message = `\`${JSON.stringify(text)}\` is none of the values of \`${typeText(type)}\``;
+  if (nearest === null) return error('outside-enumeration', literal.span, message);
+  const better = JSON.stringify(nearest);
+  return error('outside-enumeration', literal.span, message, {
+    help: `did you mean \`${better}\``,
+    fix: { title: `write \`${better}\``, edits: [{ span: literal.span, text: better }] },
+  });
+}
+
+export function enumerationsDisjoint(left: Expression, right: Expression): Diagnostic {
+  const message = `\`${typeText(left.type)}\` and \`${typeText(right.type)}\` have no value in common`;
+  return error('enumerations-disjoint', spanning(left.span, right.span), message);
+}
+
+export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
+  const help =
+    type.kind === 'ip'
+      ? 'write an address such as `"10.0.0.1"`; a network stands alone after `in`'
+      : 'write a local time such as `"2026-05-19 12:00"`';
+  return error('literal-mismatch', span, `\`${text}\` is no value of \`${typeText(type)}\``, { help });
+}
+
+export function rangeMismatch(end: Expression, type: Type): Diagnostic {
+  const message = `the end of the range is \`${typeText(end.type)}\`, the value \`${typeText(type)}\``;
+  const help = comparisonHelp(type, end.type) ?? comparisonHelp(end.type, type);
+  return error('type-mismatch', end.span, message, help === null ? {} : { help });
+}
+
+export function membershipMismatch(
+  node: Binary,
+  subject: Type,
+  element: Type,
+  list: string | null,
+): Diagnostic {
+  const holder = list === null ? 'the list' : `list \`${list}\``;
+  const message = `${holder} holds \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
+  const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
+  const help = isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
+  return error('type-mismatch', node.span, message, help === null ? {} : { help });
+}
+
+export function membershipUnfit(span: Span, type: Type): Diagnostic {
+  const help = type.kind === 'text' ? 'a part of a text is tested with `contains`' : 'compare it with `==`';
+  return error(
+    'membership-unfit',
+    span,
+    `\`in\` takes a list, a range, hours or a network, not \`${typeText(type)}\``,
+    {
+      help,
+    },
+  );
+}
+
+export function hoursSubjectUnfit(subject: Expression, hours: string): Diagnostic {
+  const message = `hours hold instants, this is \`${typeText(subject.type)}\``;
+  return error('hours-subject-unfit', subject.span, message, { help: `write \`now in ${hours}\`` });
+}
+
+export function cidrInvalid(span: Span, why: string): Diagnostic {
+  return error('cidr-unfit', span, `this is no network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
+}
+
+export function listLiteralEmpty(span: Span): Diagnostic {
+  return error('list-literal-empty', span, 'an empty list holds nothing', { help: 'write its values' });
+}
+
+export function entriesDiffer(entry: Expression, type: Type | null): Diagnostic {
+  const other = type === null ? 'a single value' : `\`${typeText(type)}\``;
+  return error('entries-differ', entry.span, `the entry is \`${typeText(entry.type)}\`, not ${other}`, {
+    help: 'all entries of a list are of one type',
+  });
+}
+
+// Text
+
+export function notText(expression: Expression, operator: string): Diagnostic {
+  const message = `\`${operator}\` tests text, this is \`${typeText(expression.type)}\``;
+  const isContains = operator === 'contains' && expression.type.kind === 'list';
+  return error('not-text', expression.span, message, isContains ? { help: 'membership is `x in list`' } : {});
+}
+
+export function insideUnfit(expression: Expression): Diagnostic {
+  const message = `\`inside\` tests a path, this is \`${typeText(expression.type)}\``;
+  return error('inside-unfit', expression.span, message, { help: 'declare the field as `path`' });
+}
+
+export function patternNotConstant(span: Span, operator: string): Diagnostic {
+  return error('pattern-not-constant', span, `the pattern after \`${operator}\` must be a constant`, {
+    help: 'write a text, or a let of a text; `contains` and `starts with` take any text',
+  });
+}
+
+export function wordsUnfit(span: Span): Diagnostic {
+  return error('words-unfit', span, '`mentions any of` takes a list of constant texts', {
+    help: 'name a declared list, or write `["a", "b"]`',
+  });
+}
+
+// Arithmetic and functions
+
+export function arithmeticUnfit(node: Binary, left: Type, right: Type): Diagnostic {
+  const message = `\`${typeText(left)}\` \`${node.operator}\` \`${typeText(right)}\` has no meaning`;
+  const isMoney = (left.kind === 'money') !== (right.kind === 'money') && /[+-]/.test(node.operator);
+  return error('arithmetic-unfit', node.span, message, {
+    help: isMoney ? 'write the currency with the amount, such as `100 USD`' : arithmeticHelp,
+  });
+}
+
+const arithmeticHelp =
+  'there are numbers, money with money or times a number, times with durations, and differences of times';
+
+export function negationUnfit(operand: Expression): Diagnostic {
+  return error('arithmetic-unfit', operand.span, `\`${typeText(operand.type)}\` has no opposite`);
+}
+
+export function unknownFunction(callee: Name, names: readonly string[]): Diagnostic {
+  return error('unknown-function', callee.span, `no function is named \`${callee.text}\``, {
+    help: `there are ${listed(names)}`,
+    ...didYouMean(callee, names),
+  });
+}
+
+export function argumentCount(node: Call, builtin: Builtin): Diagnostic {
+  const message = `\`${builtin}\` does not take ${node.args.length === 1 ? 'one argument' : `${node.args.length} arguments`}`;
+  return error('argument-count', node.span, message, { help: `it is \`${builtins[builtin].signature}\`` });
+}
+
+export function argumentMistyped(argument: Expression, builtin: Builtin): Diagnostic {
+  const message = `\`${builtin}\` does not take \`${typeText(argument.type)}\` here`;
+  return error('argument-mistyped', argument.span, message, {
+    help: `it is \`${builtins[builtin].signature}\``,
+  });
+}
+
+export function todayCalled(node: Call): Diagnostic {
+  return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });
+}
+
+export function zoneNotConstant(span: Span): Diagnostic {
+  return error('zone-not-constant', span, 'the time zone must be a constant', {
+    help: 'write its IANA name, such as `"Europe/Berlin"`',
+  });
+}
+
+// Quantifiers
+
+export function quantifierTooDeep(node: Quantifier): Diagnostic {
+  return error('quantifier-too-deep', node.span, 'quantifiers nest at most two deep', {
+    help: 'three loops in one another take too long on long lists',
+  });
+}
+
+export function variableTaken(name: Name, declared: Name | undefined): Diagnostic {
+  return error('variable-taken', name.span, `\`${name.text}\` already stands for something else`, {
+    help: 'choose another name',
+    ...(declared === undefined ? {} : earlier(declared.span, 'declared here')),
+  });
+}
+
+export function sourceDeclaredList(name: Name): Diagnostic {
+  return error(
+    'source-unfit',
+    name.span,
+    `declared lists are for \`in\`; \`${name.text}\` is not gone through`,
+    {
+      help: `go through the payload's list and test each element: \`some x in payload.xs (x in ${name.text})\``,
+    },
+  );
+}
+
+export function sourceUnfit(expression: Expression): Diagnostic {
+  const message = `a quantifier goes through lists, this is \`${typeText(expression.type)}\``;
+  return error('source-unfit', expression.span, message, {
+    help: 'name a list of the payload, a list literal, `agent.tags` or `links(...)`',
+  });
+}
+
+export function sourcesDiffer(source: Expression, element: Slot): Diagnostic {
+  const message = `the elements of \`${typeText(source.type)}\` are not of the type \`${typeText(element.type)}\``;
+  return error('sources-differ', source.span, message, {
+    help: 'go through lists of one element type, or write one quantifier for each',
+  });
+}
+
+export function notSummable(body: Expression): Diagnostic {
+  return error('not-summable', body.span, `\`${typeText(body.type)}\` cannot be added up`, {
+    help: 'sum numbers, money or durations; `count` counts elements for which a condition is true',
+  });
+}
+
+// Risk
+
+export function riskMisplaced(span: Span): Diagnostic {
+  return error('risk-misplaced', span, '`risk` is compared with a constant and read nowhere else', {
+    help: 'write such as `risk >= 60`; a reason may show `{risk}`',
+  });
+}
+
+export function riskComparisonUnfit(node: Binary): Diagnostic {
+  return error('risk-misplaced', node.span, '`risk` is compared with a constant, by `<`, `<=`, `>` or `>=`', {
+    help: 'write such as `risk >= 60`',
+  });
+}
+
+export function riskReadAndRaised(name: Name, span: Span): Diagnostic {
+  const message = `rule \`${name.text}\` reads \`risk\` and contributes to it`;
+  return error('risk-read-and-raised', name.span, message, {
+    help: 'split it: one rule that contributes, one that reads',
+    ...earlier(span, 'it is read here'),
+  });
+}
+
+export function riskAgainstGrain(
+  comparison: Extract<Expression, { kind: 'compare' }>,
+  effect: 'allow' | 'deny' | 'escalate' | 'reauth',
+  name: Name,
+): Diagnostic {
+  const isAllow = effect === 'allow';
+  const message = `\`${effect}\` rule \`${name.text}\` may come true as risk ${isAllow ? 'rises' : 'falls'}`;
+  return error('risk-against-grain', comparison.span, message, {
+    help: isAllow
+      ? 'an `allow` reads risk only as `risk < c` or `risk <= c`'
+      : 'a guard reads risk only as `risk >= c` or `risk > c`, else new points could silence it',
+    ...earlier(name.span, 'the rule that reads it'),
+  });
+}
+
+// Meters and reasons
+
+export function unreadableInMeter(span: Span, what: string): Diagnostic {
+  return error('unreadable-in-meter', span, `a meter cannot read \`${what}\``, {
+    help: 'it counts from records: payload, agent, request and action',
+  });
+}
+
+export function meterCurrencyMissing(argument: Expression): Diagnostic {
+  return error('meter-currency-missing', argument.span, 'a sum of money needs its currency', {
+    help: 'write `sum(...) in USD`',
+  });
+}
+
+export function meterCurrencyNeedless(currency: Name): Diagnostic {
+  return error('meter-currency-needless', currency.span, `only a sum of money is in \`${currency.text}\``, {
+    help: 'remove it',
+  });
+}
+
+export function sumUnfit(argument: Expression): Diagnostic {
+  return error('meter-argument-unfit', argument.span, `\`${typeText(argument.type)}\` cannot be added up`, {
+    help: 'sum numbers or money',
+  });
+}
+
+export function distinctUnfit(argument: Expression): Diagnostic {
+  const message = `values of \`${typeText(argument.type)}\` cannot be told apart`;
+  return error('meter-argument-unfit', argument.span, message, { help: 'count distinct single values' });
+}
+
+export function meterKeyUnknown(path: Path): Diagnostic {
+  return error(
+    'meter-key-unfit',
+    path.span,
+    'a meter counts per `agent`, `owner`, `session` or payload field',
+    {
+      help: 'write such as `per agent, payload.vendor`',
+    },
+  );
+}
+
+export function meterKeyUnfit(field: FieldRead): Diagnostic {
+  const message = `\`${readText(field)}\` must be a required single value, not secret`;
+  return error('meter-key-unfit', field.span, message, {
+    help: 'without it a request would belong to no count',
+  });
+}
+
+export function notPrintable(expression: Expression): Diagnostic {
+  return error('not-printable', expression.span, `a reason cannot show \`${typeText(expression.type)}\``, {
+    help: 'show a single value: a text, a number, money, a date or time',
+  });
+}

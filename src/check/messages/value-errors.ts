@@ -1,0 +1,220 @@
+// What can be wrong with values in declarations, one function a diagnostic: literals, lists and their files, hours.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { Span } from '../../diagnostic/span.ts';
+import { describeSlot } from '../../model/describe.ts';
+import type { Slot, Type } from '../../model/type.ts';
+import type {
+  ClockLiteral,
+  HoursSpan,
+  ListDeclaration,
+  Literal,
+  Name,
+  TextLiteral,
+} from '../../syntax/tree.ts';
+import type { ListFileCode } from './list-files.ts';
+import { earlier, error, warning } from './problem.ts';
+import { typeText } from './type-text.ts';
+
+// Literals
+
+export function numberInvalid(node: Literal): Diagnostic {
+  return error('number-unfit', node.span, 'the number has more than 34 significant digits', {
+    help: 'round it',
+  });
+}
+
+export function unknownCurrency(span: Span, code: string): Diagnostic {
+  const upper = code.toUpperCase();
+  return error('unknown-currency', span, `\`${code}\` is not a currency of ISO 4217`, {
+    help: code === upper ? 'write its three letters, such as `USD`' : `did you mean \`${upper}\``,
+  });
+}
+
+export function durationInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
+  return error('duration-unfit', node.span, `\`${node.text}\` is no duration`, {
+    help: 'write a number and one unit: `30s`, `15m`, `24h`, `7d`',
+  });
+}
+
+export function durationNotPositive(node: { readonly span: Span; readonly text: string }): Diagnostic {
+  return error('duration-not-positive', node.span, `\`${node.text}\` leaves no time`, {
+    help: 'write a duration above zero, such as `15m`',
+  });
+}
+
+export function dateInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
+  return error('date-unfit', node.span, `\`${node.text}\` is not in the calendar`, {
+    help: 'write year, month and day: `2026-12-25`',
+  });
+}
+
+export function instantInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
+  return error('instant-unfit', node.span, `\`${node.text}\` is no instant`, {
+    help: 'write date, time and offset: `2026-12-25T09:00Z`',
+  });
+}
+
+export function clockMisplaced(node: ClockLiteral): Diagnostic {
+  return error(
+    'clock-misplaced',
+    node.span,
+    `\`${node.text}\` is a time of day, which only \`hours\` compare`,
+    {
+      help: 'declare `hours office = mon-fri 09:00-17:00 in "Zone"` and write `now in office`',
+    },
+  );
+}
+
+export function nullMisplaced(span: Span): Diagnostic {
+  return error('null-misplaced', span, '`null` stands only beside `==` and `!=`');
+}
+
+// Lists
+
+export function entryMismatch(node: Literal, type: Type): Diagnostic {
+  const text =
+    'text' in node ? node.text : node.kind === 'text' ? JSON.stringify(node.value) : `this ${node.kind}`;
+  return error('literal-mismatch', node.span, `\`${text}\` is no value of \`${typeText(type)}\``, {
+    help: 'all entries of a list, and both bounds of a range, are of one type',
+  });
+}
+
+export function entryTwice(node: Literal, first: Literal): Diagnostic {
+  return warning('list-entry-twice', node.span, 'the entry stands twice in the list', {
+    help: 'remove one of them',
+    ...earlier(first.span, 'the first one'),
+  });
+}
+
+export function listTypeUnfit(span: Span, slot: Slot): Diagnostic {
+  return error('list-type-unfit', span, `a declared list cannot hold \`${describeSlot(slot)}\``, {
+    help: 'entries are single values: texts, numbers, dates, times, addresses',
+  });
+}
+
+export function listEmpty({ name }: ListDeclaration): Diagnostic {
+  return error('list-empty', name.span, `list \`${name.text}\` is empty`, {
+    help: 'an empty list lets every `not in` through: add entries, or write `may be empty` at its end',
+  });
+}
+
+export function caseOnOtherType(name: Name, type: Type): Diagnostic {
+  const message = `list \`${name.text}\` ignores case, but holds \`${typeText(type)}\``;
+  return error('case-on-other-type', name.span, message, { help: 'remove `ignoring case`' });
+}
+
+export function listCyclic(name: Name, path: readonly string[]): Diagnostic {
+  const way = path.map((step) => `\`${step}\``).join(' joins ');
+  return error('list-cyclic', name.span, `list \`${name.text}\` is joined into itself: ${way}`, {
+    help: 'break the circle',
+  });
+}
+
+export function listJoinMismatch(name: Name, type: Type, other: Type): Diagnostic {
+  const message = `\`${name.text}\` holds \`${typeText(type)}\`, the other lists \`${typeText(other)}\``;
+  return error('list-join-mismatch', name.span, message, { help: 'join lists of one type' });
+}
+
+export function listJoinCase(joined: Name, name: Name): Diagnostic {
+  const message = `\`${joined.text}\` ignores case, but \`${name.text}\`, which it is joined into, does not`;
+  return warning('list-join-case', joined.span, message, {
+    help: `write \`list ${name.text} ignoring case = ...\``,
+  });
+}
+
+export function listFileOutside(path: TextLiteral): Diagnostic {
+  return error('list-file-outside', path.span, `\`${path.value}\` leads out of the policy directory`, {
+    help: 'a path is relative to the policy file, with forward slashes, and stays within the directory',
+  });
+}
+
+export function listFileFault(
+  path: TextLiteral,
+  fault: { readonly code: ListFileCode; readonly message: string },
+): Diagnostic {
+  return error(fault.code, path.span, fault.message);
+}
+
+export function listFileMalformed(path: TextLiteral, why: string): Diagnostic {
+  return error('list-file-malformed', path.span, `\`${path.value}\` cannot be used: ${why}`, {
+    help: 'a list file is a text with one entry a line, or a JSON or YAML array of plain values',
+  });
+}
+
+const linesMax = 5;
+
+export function fileEntriesInvalid(path: TextLiteral, lines: readonly number[], type: Type): Diagnostic {
+  const each = [...new Set(lines)];
+  const shown = each.slice(0, linesMax).join(', ');
+  const more = each.length > linesMax ? ` and ${each.length - linesMax} more` : '';
+  const message = `\`${path.value}\` holds entries that are no \`${typeText(type)}\`: line ${shown}${more}`;
+  return error('list-file-mismatch', path.span, message, { help: 'all entries of a list are of one type' });
+}
+
+export function listEntryBidi(span: Span, text: string, line?: number): Diagnostic {
+  return error(
+    'list-entry-bidi',
+    span,
+    `${entryPlace(line)} holds characters that change the direction in which \`${visible(text)}\` is shown`,
+    { help: 'remove them' },
+  );
+}
+
+export function listEntryMixedScript(span: Span, text: string, line?: number): Diagnostic {
+  const message = `${entryPlace(line)} mixes letters of several scripts in one word: \`${visible(text)}\``;
+  return warning('list-entry-mixed-script', span, message, {
+    help: 'a letter that only looks like another never matches: write the word in one script',
+  });
+}
+
+function entryPlace(line: number | undefined): string {
+  return line === undefined ? 'the entry' : `line ${line}`;
+}
+
+/** The text in ASCII, others as escapes, so that it shows what it is made of. */
+export function visible(text: string): string {
+  return [...text.slice(0, 60)]
+    .map((character) =>
+      /[ -~]/.test(character) ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+    )
+    .join('');
+}
+
+// Hours
+
+export function zoneUnknown(zone: { readonly span: Span; readonly value: string }): Diagnostic {
+  return error('zone-unknown', zone.span, `no time zone is named \`${zone.value}\``, {
+    help: 'write an IANA name such as `"Europe/Berlin"`',
+  });
+}
+
+export function clockInvalid(node: ClockLiteral): Diagnostic {
+  return error('clock-unfit', node.span, `no span starts or ends at \`${node.text}\``, {
+    help: 'times of day go from `00:00` to `23:59`; a span may end at `24:00`',
+  });
+}
+
+export function hoursEndsEqual(span: Extract<HoursSpan, { kind: 'weekly-span' }>): Diagnostic {
+  return error('hours-ends-equal', span.span, 'the span starts and ends at the same time', {
+    help: 'write `00:00-24:00` for the whole day',
+  });
+}
+
+export function dateSpanReversed(span: Extract<HoursSpan, { kind: 'date-span' }>): Diagnostic {
+  return error('date-span-reversed', span.span, 'the span ends before it starts', { help: 'swap the dates' });
+}
+
+export function hoursOverlap(span: HoursSpan, first: HoursSpan): Diagnostic {
+  return warning('hours-overlap', span.span, 'the span covers times that an earlier one covers', {
+    help: 'cut one of them',
+    ...earlier(first.span, 'the earlier span'),
+  });
+}
+
+export function exceptNotDates(name: Name, type: Type): Diagnostic {
+  const message = `\`except\` takes a list of dates, but \`${name.text}\` holds \`${typeText(type)}\``;
+  return error('except-not-dates', name.span, message, {
+    help: 'write dates without quotes: `[2026-12-25]`, or `list NAME: date from "..."`',
+  });
+}

@@ -1,0 +1,26 @@
+// A session is what the agent claims: a limit per session alone is passed by claiming another one.
+
+import { warning } from '../../messages/problem.ts';
+import type { Checked, GroupRule } from '../engine/examined.ts';
+import { lazily } from '../engine/lazily.ts';
+
+export function claimedSessions({ enforced, env }: Checked): GroupRule {
+  const limited = lazily(() => {
+    const limiting = enforced.filter(({ meterReads }) =>
+      meterReads.some(({ isPerSession }) => !isPerSession),
+    );
+    return new Set(limiting.flatMap(({ actions }) => actions));
+  });
+  return ({ rules, actions }) => {
+    const perSession = rules.flatMap(({ meterReads }) =>
+      meterReads.filter(({ isPerSession }) => isPerSession),
+    );
+    if (perSession.length === 0 || actions.every((key) => limited().has(key))) return;
+    for (const { read } of perSession) {
+      const message = `\`${read.meter}\` counts per session, which the agent chooses`;
+      env.report(
+        warning('limit-per-session', read.span, message, { help: 'add a limit per `agent` or `owner`' }),
+      );
+    }
+  };
+}

@@ -1,0 +1,66 @@
+// Conditions that are true for every request or for none: constants, bounds outside of a field's declared range, parts
+// that exclude each other. The smallest such part is reported.
+
+import type { Span } from '../../../diagnostic/span.ts';
+import { childrenOf } from '../../../model/children.ts';
+import type { Expression } from '../../../model/expression.ts';
+import { isAlwaysTrue, isNeverTrue } from '../../logic/domains.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+
+export function constantConditions(examined: Examined): void {
+  const { conditions, enforced } = examined;
+  const search: Search = { examined, unwritten: new Set(enforced.map(({ name }) => name)), lets: new Map() };
+  for (const condition of conditions) reportIn(condition, search);
+}
+
+interface Search {
+  readonly examined: Examined;
+  /** Places of rules without condition, whose true condition nobody wrote. */
+  readonly unwritten: ReadonlySet<Span>;
+  /** Lets that have been searched, and whether something was reported in them. */
+  readonly lets: Map<string, boolean>;
+}
+
+/** Whether something was reported in the expression. */
+function reportIn(node: Expression, search: Search): boolean {
+  if (node.kind === 'let') return reportInLet(node.id, search);
+  const isInside = conditionsWithin(node).map((part) => reportIn(part, search));
+  if (isInside.includes(true)) return true;
+  if (node.type.kind !== 'boolean' || search.unwritten.has(node.span)) return false;
+  const { env, valueOfLet } = search.examined;
+  if (isNeverTrue(node, valueOfLet)) {
+    env.report(
+      warning('never-true', node.span, 'this is never true', {
+        help: 'its parts exclude each other, or what the payload may hold: remove it or mend it',
+      }),
+    );
+    return true;
+  }
+  if (!isAlwaysTrue(node, valueOfLet)) return false;
+  env.report(
+    warning('always-true', node.span, 'this is always true', {
+      help: 'what the payload may hold, or a part of it, makes it so: remove it or mend it',
+    }),
+  );
+  return true;
+}
+
+function reportInLet(id: string, search: Search): boolean {
+  const known = search.lets.get(id);
+  if (known !== undefined) return known;
+  const { examined } = search;
+  const value = examined.valueOfLet(id);
+  // A let of `true` or `false` is a switch that somebody turns; one that reads in several ways may vary in others.
+  const isApart = value == null || value.kind === 'literal' || examined.env.ask('isLetOfSeveralWays', id);
+  const isReported = !isApart && reportIn(value, search);
+  search.lets.set(id, isReported);
+  return isReported;
+}
+
+/** Parts that are conditions themselves; a `not` and what it negates are one where they are written so: `not in`. */
+function conditionsWithin(node: Expression): readonly Expression[] {
+  if (node.kind === 'not' && node.span === node.operand.span) return conditionsWithin(node.operand);
+  if (node.kind === 'and' || node.kind === 'or' || node.kind === 'not') return childrenOf(node);
+  return node.kind === 'quantify' && node.quantifier !== 'sum' ? [node.body] : [];
+}

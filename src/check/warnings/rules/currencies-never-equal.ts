@@ -1,0 +1,74 @@
+// An amount compared with money of a currency that its field cannot have is unknown for every request: a guard always
+// stops, an `allow` never grants.
+
+import type { Expression, FieldRead } from '../../../model/expression.ts';
+import type { Shape, Type } from '../../../model/type.ts';
+import { unknown } from '../../../model/value.ts';
+import type { Environment } from '../../incremental/environment.ts';
+import { constantValue } from '../../logic/constants.ts';
+import { fieldOf } from '../../logic/payload-paths.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+
+export function currenciesNeverEqual({ enforced, env, valueOfLet }: Examined): void {
+  for (const { parts, actions } of enforced) {
+    for (const { node } of parts) {
+      if (node.kind !== 'compare' && node.kind !== 'in-range') continue;
+      const [field, constants] = comparedMoney(node);
+      const currencies = field === null ? null : currenciesOf(field, actions, env);
+      if (field === null || currencies === null) continue;
+      for (const constant of constants) {
+        const value = constantValue(constant, valueOfLet);
+        if (value === null || value === unknown || typeof value !== 'object' || !('currency' in value))
+          continue;
+        const currency = String(value.currency);
+        if (currencies.has(currency)) continue;
+        const held = [...currencies].map((each) => `\`${each}\``).join(', ');
+        env.report(
+          warning('currency-never-equal', constant.span, `the amount is never in \`${currency}\``, {
+            help: `its field holds ${held}: amounts of two currencies are never compared`,
+          }),
+        );
+      }
+    }
+  }
+}
+
+/** An amount of the payload and what it is compared with. */
+function comparedMoney(node: Expression): readonly [FieldRead | null, readonly Expression[]] {
+  if (node.kind === 'in-range') return [moneyField(node.subject), [node.low, node.high]];
+  if (node.kind !== 'compare') return [null, []];
+  const left = moneyField(node.left);
+  return left === null ? [moneyField(node.right), [node.left]] : [left, [node.right]];
+}
+
+function moneyField(node: Expression): FieldRead | null {
+  return node.kind === 'field' && node.root === 'payload' && node.type.kind === 'money' ? node : null;
+}
+
+/** The currencies that the field can have in the actions; null where one of them leaves it open. */
+function currenciesOf(
+  field: FieldRead,
+  actions: readonly string[],
+  env: Environment,
+): ReadonlySet<string> | null {
+  const currencies = new Set<string>();
+  for (const key of actions) {
+    const shape = shapeAround(env.ask('shape', key), field.steps.slice(0, -1));
+    const name = field.type.kind === 'money' ? field.type.currencyField : null;
+    const type: Type | undefined = shape === undefined ? undefined : fieldOf(shape, name ?? '')?.type;
+    if (type === undefined) continue;
+    if (type.kind !== 'text' || type.values === null) return null;
+    for (const value of type.values) currencies.add(value);
+  }
+  return currencies;
+}
+
+function shapeAround(shape: Shape | undefined, steps: readonly string[]): Shape | undefined {
+  let current = shape;
+  for (const step of steps) {
+    const type: Type | undefined = current === undefined ? undefined : fieldOf(current, step)?.type;
+    current = type?.kind === 'record' ? type.shape : undefined;
+  }
+  return current;
+}

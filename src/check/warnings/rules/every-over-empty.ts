@@ -1,0 +1,45 @@
+// `every` is true of an empty list: an `allow` that rests on it grants a request that names nothing.
+
+import type { Expression, Quantify } from '../../../model/expression.ts';
+import { compare, zero } from '../../../value/decimal.ts';
+import { structureOf } from '../../logic/structure.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+
+export function everyOverEmpty({ enforced, env }: Examined): void {
+  for (const one of enforced) {
+    if (one.rule.effect !== 'allow') continue;
+    for (const { node, polarity } of one.parts) {
+      if (node.kind !== 'quantify' || node.quantifier !== 'every' || polarity !== 1) continue;
+      if (node.sources.some((source) => isFilled(source) || isAskedFor(source, one))) continue;
+      env.report(
+        warning('every-over-empty', node.span, 'this is true when there is no element at all', {
+          help: `declare a least length, such as \`[T] 1..\`, or add \`some ${node.variable} in ... (...)\``,
+        }),
+      );
+    }
+  }
+}
+
+/** A literal, or a list whose type has a least length; an optional one is read empty where it is absent. */
+function isFilled(source: Expression): boolean {
+  if (source.kind === 'list') return source.elements.length > 0;
+  if (source.type.kind !== 'list') return false;
+  const { low } = source.type.length;
+  return low !== null && compare(low, zero) > 0;
+}
+
+/** The rule asks for an element elsewhere: by `some`, by a length or by a count. */
+function isAskedFor(source: Expression, { parts }: RuleInPolicy): boolean {
+  const structure = structureOf(source);
+  return parts.some(({ node, polarity }) => {
+    if (node.kind === 'quantify') return asksForElement(node, polarity, structure);
+    return node.kind === 'call' && node.builtin === 'length' && structureOf(node.args[0]) === structure;
+  });
+}
+
+function asksForElement(node: Quantify, polarity: number, structure: string): boolean {
+  const isAsking = node.quantifier === 'count' || (node.quantifier === 'some' && polarity === 1);
+  return isAsking && node.sources.some((source) => structureOf(source) === structure);
+}

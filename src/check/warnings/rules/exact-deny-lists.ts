@@ -1,0 +1,23 @@
+// A `deny` by an exact list of free text is passed by another spelling: `ACME` is not on a list that holds `Acme`.
+
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+
+export function exactDenyLists({ enforced, env }: Examined): void {
+  for (const { rule, parts } of enforced) {
+    if (rule.effect !== 'deny') continue;
+    for (const { node, polarity } of parts) {
+      if (node.kind !== 'in-list' || polarity !== 1 || node.subject.kind !== 'field') continue;
+      const { type } = node.subject;
+      const isFree = type.kind === 'text' && type.of === 'string' && type.values === null;
+      const list = env.ask('list', node.list);
+      if (!isFree || type.patterns.length > 0 || list === undefined || list.ignoringCase) continue;
+      const message = `\`${node.list}\` is compared exactly: another spelling of an entry passes`;
+      env.report(
+        warning('deny-list-exact', node.span, message, {
+          help: `write \`list ${node.list} ignoring case ...\``,
+        }),
+      );
+    }
+  }
+}

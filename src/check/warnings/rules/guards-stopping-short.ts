@@ -1,0 +1,228 @@
+// A guard over a band of amounts, such as `x > 100 and x < 1000`, beside which nothing guards what lies above while an
+// `allow` still grants it: the larger amounts, which matter more, pass unguarded.
+
+import type { FieldRead } from '../../../model/expression.ts';
+import { compare, type Decimal } from '../../../value/decimal.ts';
+import { type Atom, isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
+import type { Values } from '../../logic/value-sets.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Checked, GroupRule } from '../engine/examined.ts';
+import { lazily } from '../engine/lazily.ts';
+import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import { inOrder, type RuleGroup, rulesByActions } from '../engine/rules-by-actions.ts';
+import { boundsIn } from './upper-bounds-alone.ts';
+
+type Interval = Extract<Values, { kind: 'range' }>;
+
+export function guardsStoppingShort(checked: Checked): GroupRule {
+  const { enforced } = checked;
+  const isMet = lazily(() =>
+    reachesOf(
+      enforced.filter(({ rule }) => isGuard(rule)),
+      checked,
+    ),
+  );
+  const firstGrant = lazily(() => grantsOf(enforced.filter(({ rule }) => rule.effect === 'allow')));
+  return ({ rules }) => {
+    for (const one of rules) {
+      if (!isGuard(one.rule) || one.statement.isEmpty) continue;
+      for (const above of endsOf(one)) {
+        const grant = isMet()(one, above) ? undefined : firstGrant()(one, above);
+        if (grant !== undefined) report(one, grant, checked);
+      }
+    }
+  };
+}
+
+/** Whether another guard of some of the actions can be true of amounts above. */
+function reachesOf(
+  guards: readonly RuleInPolicy[],
+  checked: Checked,
+): (one: RuleInPolicy, above: Above) => boolean {
+  const { meeting } = rulesByActions(guards);
+  const furthest = new Map<RuleGroup<RuleInPolicy>, Map<string, readonly Reach[]>>();
+  const furthestIn = (group: RuleGroup<RuleInPolicy>, key: string): readonly Reach[] => {
+    const byKey = furthest.get(group) ?? new Map<string, readonly Reach[]>();
+    furthest.set(group, byKey);
+    const known = byKey.get(key) ?? twoFurthest(group.rules.map((one) => reachOf(one, key, checked)));
+    byKey.set(key, known);
+    return known;
+  };
+  return (one, { key, high }) =>
+    meeting(one.actions).some((group) =>
+      furthestIn(group, key).some((reach) => reach.one !== one && goesAbove(reach, high)),
+    );
+}
+
+/** How far up a guard goes: without end, to an end, or not at all. */
+interface Reach {
+  readonly one: RuleInPolicy;
+  readonly high: Decimal | 'endless' | 'none';
+}
+
+const knownReaches = new WeakMap<RuleInPolicy, Map<string, Reach>>();
+
+function reachOf(one: RuleInPolicy, key: string, checked: Checked): Reach {
+  let reaches = knownReaches.get(one);
+  if (reaches === undefined) {
+    reaches = new Map();
+    knownReaches.set(one, reaches);
+  }
+  const reach = reaches.get(key) ?? newReach(one, key, checked);
+  reaches.set(key, reach);
+  return reach;
+}
+
+function newReach(one: RuleInPolicy, key: string, { valueOfLet }: Checked): Reach {
+  if (isAlwaysTrue(one.rule.condition, valueOfLet)) return { one, high: 'endless' };
+  const band = bandsOf(one).get(key);
+  if (band !== undefined) return { one, high: band.high?.value ?? 'endless' };
+  // It bounds the amount from below in some part.
+  return { one, high: boundsIn(one, 'low').some((field) => speaksOf(field, key)) ? 'endless' : 'none' };
+}
+
+/** Two, for one may be the guard that is asked about. */
+function twoFurthest(reaches: readonly Reach[]): readonly Reach[] {
+  const further = (a: Reach, b: Reach): Reach => (isFurther(b, a) ? b : a);
+  const [first, ...rest] = reaches;
+  if (first === undefined) return [];
+  const furthest = rest.reduce(further, first);
+  const others = reaches.filter((reach) => reach !== furthest);
+  return others.length === 0 ? [furthest] : [furthest, others.reduce(further)];
+}
+
+function isFurther(a: Reach, b: Reach): boolean {
+  if (b.high === 'endless' || a.high === 'none') return false;
+  return a.high === 'endless' || b.high === 'none' || compare(a.high, b.high) > 0;
+}
+
+function goesAbove({ high }: Reach, end: Decimal): boolean {
+  return high === 'endless' || (high !== 'none' && compare(high, end) > 0);
+}
+
+/** The first `allow` of some of the guard's actions that grants above its end, of requests that it is about. */
+function grantsOf(
+  allows: readonly RuleInPolicy[],
+): (one: RuleInPolicy, above: Above) => RuleInPolicy | undefined {
+  const { meeting } = rulesByActions(allows);
+  const open = new Map<string, AllowsByText>();
+  const openAbove = (actions: readonly string[], key: string): AllowsByText => {
+    const groups = meeting(actions);
+    const name = `${groups.map(({ places }) => places[0]).join()} ${key}`;
+    const known = open.get(name) ?? allowsByText(inOrder(groups).filter((allow) => !isBounded(allow, key)));
+    open.set(name, known);
+    return known;
+  };
+  return (one, { key, others }) =>
+    candidatesFor(others, openAbove(one.actions, key)).find(
+      ({ atoms }) => !isImpossible([...others, ...atoms]),
+    );
+}
+
+function isBounded(allow: RuleInPolicy, key: string): boolean {
+  return boundsIn(allow, 'high').some((field) => speaksOf(field, key));
+}
+
+/** In their order, and by what they ask of texts: a guard about one vendor meets few of those about others. */
+interface AllowsByText {
+  readonly all: readonly RuleInPolicy[];
+  readonly byKey: Map<string, { readonly free: readonly number[]; readonly byText: Map<string, number[]> }>;
+}
+
+function allowsByText(all: readonly RuleInPolicy[]): AllowsByText {
+  return { all, byKey: new Map() };
+}
+
+/** A few are tried one by one. */
+const triedMax = 16;
+
+/** The allows that what the guard asks of one text does not exclude, in their order. */
+function candidatesFor(others: readonly Atom[], allows: AllowsByText): readonly RuleInPolicy[] {
+  const { all } = allows;
+  const asked = others.find(
+    ({ values }) => values.kind === 'texts' && !values.isComplement && values.texts.size === 1,
+  );
+  if (all.length <= triedMax || asked?.values.kind !== 'texts') return all;
+  const { free, byText } = textsOf(asked.key, allows);
+  const [text = ''] = asked.values.texts;
+  const places = [...free, ...(byText.get(text) ?? [])].sort((a, b) => a - b);
+  return places.map((at) => all[at]!);
+}
+
+function textsOf(
+  key: string,
+  { all, byKey }: AllowsByText,
+): { free: readonly number[]; byText: Map<string, number[]> } {
+  const known = byKey.get(key);
+  if (known !== undefined) return known;
+  const free: number[] = [];
+  const byText = new Map<string, number[]>();
+  for (const [at, { statement }] of all.entries()) {
+    const left = statement.left.get(key);
+    if (left?.kind !== 'texts' || left.isComplement) free.push(at);
+    else for (const text of left.texts) byText.set(text, [...(byText.get(text) ?? []), at]);
+  }
+  const made = { free, byText };
+  byKey.set(key, made);
+  return made;
+}
+
+function report(one: RuleInPolicy, grant: RuleInPolicy, { env }: Checked): void {
+  const message = `\`${one.rule.name}\` ends at an amount above which \`${grant.rule.id}\` still grants`;
+  env.report(
+    warning('guard-stops-short', one.name, message, {
+      help: 'drop the upper bound, or add a guard for what lies above it',
+      related: [{ span: grant.name, message: 'this also grants the larger amounts' }],
+    }),
+  );
+}
+
+/** Where the band ends, and what else the guard asks for. */
+interface Above {
+  readonly key: string;
+  readonly high: Decimal;
+  readonly others: readonly Atom[];
+}
+
+function isGuard({ effect }: RuleInPolicy['rule']): boolean {
+  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+}
+
+/** Upper ends of the amounts of the payload that have a lower one too, where larger amounts can be. */
+function endsOf(one: RuleInPolicy): readonly Above[] {
+  return [...bandsOf(one)].flatMap(([key, { low, high }]) => {
+    const all = one.atoms.find((atom) => atom.key === key)?.all;
+    const top = all?.kind === 'range' ? all.high : null;
+    if (low === null || high === null || (top !== null && compare(top.value, high.value) <= 0)) return [];
+    return [{ key, high: high.value, others: one.atoms.filter((atom) => atom.key !== key) }];
+  });
+}
+
+/** Ends that the whole condition gives to amounts of the payload; those of their types alone do not count. */
+function bandsOf(one: RuleInPolicy): ReadonlyMap<string, Interval> {
+  const known = knownBands.get(one) ?? newBands(one);
+  knownBands.set(one, known);
+  return known;
+}
+
+const knownBands = new WeakMap<RuleInPolicy, ReadonlyMap<string, Interval>>();
+
+function newBands({ atoms, statement }: RuleInPolicy): ReadonlyMap<string, Interval> {
+  const bands = new Map<string, Interval>();
+  for (const [key, left] of statement.left) {
+    if (left.kind !== 'range' || !key.startsWith('["payload"')) continue;
+    const written = atoms.flatMap(({ key: of, values }) =>
+      of === key && values.kind === 'range' ? [values] : [],
+    );
+    const [hasLow, hasHigh] = [
+      written.some(({ low }) => low !== null),
+      written.some(({ high }) => high !== null),
+    ];
+    bands.set(key, { kind: 'range', low: hasLow ? left.low : null, high: hasHigh ? left.high : null });
+  }
+  return bands;
+}
+
+function speaksOf(field: FieldRead, key: string): boolean {
+  return key.startsWith(JSON.stringify([field.root, ...field.steps]));
+}

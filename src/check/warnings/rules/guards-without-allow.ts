@@ -1,0 +1,27 @@
+// A guard on actions that nothing allows never meets a grant: an `allow` is missing, or the guard is left over.
+
+import { warning } from '../../messages/problem.ts';
+import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+
+export function guardsWithoutAllow({ env, around }: Checked): GroupRule {
+  return ({ actions, rules }) => {
+    const isAllowed = around
+      .meeting(actions)
+      .some((group) => group.rules.some(({ rule }) => rule.effect === 'allow'));
+    if (!isAllowed) rules.filter(isGuard).forEach(report);
+  };
+
+  function report({ rule, name }: RuleInPolicy): void {
+    const message = `no \`allow\` grants what \`${rule.name}\` guards`;
+    env.report(
+      warning('guard-without-allow', name, message, {
+        help: 'all its requests are refused by default: add an `allow`, or remove the guard',
+      }),
+    );
+  }
+}
+
+function isGuard({ rule: { effect } }: RuleInPolicy): boolean {
+  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+}

@@ -1,0 +1,89 @@
+// A word with letters of several scripts looks like another word and never equals it. Entries of lists are looked at
+// where they are read; here are the texts of conditions and types, and the names in quotes.
+
+import type { Span } from '../../../diagnostic/span.ts';
+import type { Expression } from '../../../model/expression.ts';
+import type { ActionDeclaration, RecordBody, TypeDeclaration, TypeNode } from '../../../syntax/tree.ts';
+import { isMixedScript } from '../../../value/text.ts';
+import type { Environment } from '../../incremental/environment.ts';
+import { kept } from '../../incremental/kept.ts';
+import { warning } from '../../messages/problem.ts';
+import { visible } from '../../messages/value-errors.ts';
+import type { Checked, Examined } from '../engine/examined.ts';
+
+/** Most texts are, and are of one script. */
+const isPlain = /^[\0-\x7f]*$/;
+
+interface Text {
+  readonly text: string;
+  readonly span: Span;
+}
+
+export function mixedScriptInDeclarations({ files, env }: Checked): void {
+  for (const { declarations } of files) {
+    for (const declaration of declarations) {
+      if (declaration.kind !== 'action' && declaration.kind !== 'type') continue;
+      const part = declaration.kind === 'action' ? declaration.body : declaration.type;
+      kept(env, part, () => {
+        for (const { text, span } of textsOf(declaration)) reportText(text, span, env);
+      });
+    }
+  }
+}
+
+export function mixedScriptInConditions({ env, enforced }: Examined): void {
+  for (const { literals, parts } of enforced) {
+    for (const node of literals) reportIn(node, env);
+    for (const { node } of parts) if (node.kind === 'like') reportIn(node, env);
+  }
+}
+
+/** A text by itself, such as a let may name. */
+export function mixedScriptInText({ env, conditions }: Examined): void {
+  for (const node of conditions) reportIn(node, env);
+}
+
+function reportIn(node: Expression, env: Environment): void {
+  if (node.kind === 'like') reportText(node.pattern, node.span, env);
+  else if (node.kind === 'literal' && typeof node.value === 'string') reportText(node.value, node.span, env);
+}
+
+function reportText(text: string, span: Span, env: Environment): void {
+  if (isPlain.test(text) || !isMixedScript(text)) return;
+  env.report(
+    warning('mixed-script', span, `one word mixes letters of several scripts: \`${visible(text)}\``, {
+      help: 'a letter that only looks like another never matches: write the word in one script',
+    }),
+  );
+}
+
+function textsOf(declaration: ActionDeclaration | TypeDeclaration): readonly Text[] {
+  return declaration.kind === 'action' ? textsOfAction(declaration) : textsOfType(declaration.type);
+}
+
+function textsOfAction({ keys, body }: ActionDeclaration): readonly Text[] {
+  return [...keys, ...textsOfBody(body)];
+}
+
+function textsOfBody(body: RecordBody): readonly Text[] {
+  return body.fields.flatMap(({ name, type }) => [name, ...textsOfType(type)]);
+}
+
+function textsOfType(node: TypeNode): readonly Text[] {
+  switch (node.kind) {
+    case 'text-type':
+      return [{ text: node.text.value, span: node.span }];
+    case 'list-type':
+      return textsOfType(node.element);
+    case 'record-type':
+      return textsOfBody(node.body);
+    case 'modified-type':
+      return textsOfType(node.type);
+    case 'union-type':
+      return node.members.flatMap(textsOfType);
+    case 'named-type':
+    case 'money-type':
+    case 'null-type':
+      return [];
+  }
+}

@@ -1,0 +1,48 @@
+// An `allow` without condition on an action that changes something, tamed only by guards elsewhere, opens when one of
+// them is deleted; an `allow` over a wildcard opens for actions that are declared later.
+
+import type { PolicyDeclaration } from '../../../syntax/tree.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+
+/** Last segments of the keys of actions that only look. */
+const readingVerbs: ReadonlySet<string> = new Set(
+  'read get list view search find show describe query fetch count check lookup'.split(' '),
+);
+
+export function openAllows({ enforced, declaration, env }: Examined): void {
+  for (const { rule, actions, name } of enforced) {
+    if (rule.effect !== 'allow' || rule.requirement !== null) continue;
+    const changing = actions.find((key) => !isReading(key));
+    if (changing === undefined || rule.condition.kind !== 'literal') continue;
+    env.report(
+      warning('allow-unconditional', name, `\`${rule.name}\` allows \`${changing}\` without condition`, {
+        help: 'only guards elsewhere stand in its way: say when, or write `after approval by ...`',
+      }),
+    );
+  }
+  if (declaration !== null) reportWildcards(declaration, env.report);
+}
+
+/** `mail.get_thread` reads: the first word of the last segment says so. */
+function isReading(key: string): boolean {
+  const [word = ''] = key.slice(key.lastIndexOf('.') + 1).split(/[_-]|(?=[A-Z])/);
+  return readingVerbs.has(word.toLowerCase());
+}
+
+function reportWildcards(policy: PolicyDeclaration, report: Examined['env']['report']): void {
+  const wildcard = policy.patterns.find(({ text }) => text.includes('*'));
+  const allow = policy.rules.find((rule) => rule.effect === 'allow' && !rule.isShadow);
+  if (wildcard === undefined || allow === undefined || policy.isShadow) return;
+  report(
+    warning(
+      'allow-wildcard',
+      allow.name.span,
+      `\`${allow.name.text}\` also allows actions that are declared later, if \`${wildcard.text}\` matches them`,
+      {
+        help: 'name the actions, or a group that each action joins on purpose',
+        related: [{ span: wildcard.span, message: 'the pattern' }],
+      },
+    ),
+  );
+}

@@ -1,0 +1,25 @@
+// `api.example.com` as a pattern is also true of `apixexample.com`, which anybody may register: in the pattern of an
+// address a dot between letters is meant as a dot.
+
+import { warning } from '../../messages/problem.ts';
+import type { Examined } from '../engine/examined.ts';
+import { addressOf } from './unanchored-texts.ts';
+
+/** A dot between letters or digits, before what may be the rest of a host. */
+const openDot = /(?:^|[^\\])[\p{L}\p{N})\]-]\.(?=[\p{L}\p{N}(])/u;
+
+export function openDots({ enforced, env }: Examined): void {
+  for (const { node } of enforced.flatMap(({ parts }) => parts)) {
+    if (node.kind !== 'matches' || addressOf(node.subject) === null || !hasOpenDot(node.pattern)) continue;
+    env.report(
+      warning('pattern-dot-open', node.span, 'a dot of this pattern stands for any character', {
+        help: 'write `\\.`, or compare the host whole',
+      }),
+    );
+  }
+}
+
+/** Within brackets a dot is a dot. */
+function hasOpenDot(pattern: string): boolean {
+  return openDot.test(pattern.replace(/\[[^\]]*\]/g, '[]'));
+}

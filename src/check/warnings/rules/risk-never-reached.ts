@@ -1,0 +1,75 @@
+// A threshold of risk that the points of all rules together do not reach: the guard that waits for it never comes, and
+// an `allow` below it says nothing. Rules that read risk add none, so that the sum of the others is the most there is.
+
+import type { Compare } from '../../../model/expression.ts';
+import { unknown } from '../../../model/value.ts';
+import { type Decimal, toNumber } from '../../../value/decimal.ts';
+import { constantValue } from '../../logic/constants.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Checked } from '../engine/examined.ts';
+import { rulesByActions } from '../engine/rules-by-actions.ts';
+
+const riskMax = 100;
+
+export function riskNeverReached({ enforced, env, valueOfLet }: Checked): void {
+  const reading = enforced.filter(({ riskTests }) => riskTests.length > 0);
+  if (reading.length === 0) return;
+  const mostOf = mostPoints(enforced);
+  const mostByActions = new Map<readonly string[], number>();
+  const most = new Map<string, Reading>();
+  for (const { riskTests, actions } of reading) {
+    const here = mostByActions.get(actions) ?? mostOf(actions);
+    mostByActions.set(actions, here);
+    for (const node of riskTests) {
+      const key = JSON.stringify(node.span);
+      // One place may be read by several rules through a let.
+      most.set(key, { node, most: Math.max(here, most.get(key)?.most ?? 0) });
+    }
+  }
+  for (const reading of most.values()) {
+    const bound = constantValue(boundOf(reading.node), valueOfLet);
+    // The checker has made sure that it is a number.
+    if (bound === null || bound === unknown || isReached(reading, bound as Decimal)) continue;
+    const { node, most: points } = reading;
+    env.report(
+      warning('risk-never-reached', node.span, messageOf(points), {
+        help: 'lower the number, or give rules of these actions more `risk +N`',
+      }),
+    );
+  }
+}
+
+/** The most points that the rules of one of the actions add together. */
+function mostPoints(rules: Checked['enforced']): (actions: readonly string[]) => number {
+  const byAction = new Map<string, number>();
+  for (const { actions, rules: group } of rulesByActions(rules).groups) {
+    const points = group.reduce((sum, { rule }) => sum + Math.max(0, rule.points), 0);
+    if (points > 0) for (const key of actions) byAction.set(key, (byAction.get(key) ?? 0) + points);
+  }
+  return (actions) =>
+    actions.reduce((most, key) => Math.max(most, Math.min(riskMax, byAction.get(key) ?? 0)), 0);
+}
+
+interface Reading {
+  readonly node: Compare;
+  readonly most: number;
+}
+
+function messageOf(points: number): string {
+  return points === 0
+    ? 'no rule raises the risk of these actions, so that it is always 0'
+    : `the risk of these actions is never more than ${points}`;
+}
+
+function boundOf({ left, right }: Compare): Compare['left'] {
+  return left.kind === 'risk' ? right : left;
+}
+
+/** Whether some risk lies on the far side of the bound. */
+function isReached({ node, most }: Reading, bound: Decimal): boolean {
+  const number = toNumber(bound);
+  const isStrict = node.operator === '<' || node.operator === '>';
+  const isAtLeast = (node.operator === '>' || node.operator === '>=') === (node.left.kind === 'risk');
+  // `risk < 50` turns at 50 itself, `risk <= 50` above it.
+  return isAtLeast === isStrict ? most > number : most >= number;
+}

@@ -1,0 +1,67 @@
+// A rule beside another of the same effect that is true whenever it is: it never decides, adds no risk and asks for
+// nothing more, so that somebody took it for something else, or forgot it when the other one was widened.
+
+import { implies } from '../../logic/implication.ts';
+import { structureOf } from '../../logic/structure.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Checked, GroupRule } from '../engine/examined.ts';
+import { lazily } from '../engine/lazily.ts';
+import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import { type Following, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
+
+export function rulesImplied({ enforced, env }: Checked): GroupRule {
+  const alike = lazily(() => Map.groupBy(enforced.filter(isNoPoints), ({ asks }) => asks));
+  const indices = new Map<string, Following<RuleInPolicy>>();
+  const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {
+    const index =
+      indices.get(one.asks) ??
+      indexStatements(alike().get(one.asks) ?? [], rememberedIndex(`alike ${one.asks}`, env));
+    indices.set(one.asks, index);
+    return index(one);
+  };
+  return ({ rules }) => {
+    for (const one of rules) {
+      if (one.rule.effect === 'risk' || one.rule.points !== 0) continue;
+      const other = following(one).find((each) => replaces(each, one));
+      if (other !== undefined) env.report(implied(one, other));
+    }
+  };
+}
+
+/** A `risk` rule is there for its points. */
+function isNoPoints({ rule }: RuleInPolicy): boolean {
+  return rule.effect !== 'risk';
+}
+
+function implied(one: RuleInPolicy, other: RuleInPolicy): ReturnType<typeof warning> {
+  const message = `\`${one.rule.name}\` adds nothing: \`${other.rule.id}\` is true whenever it is`;
+  return warning('rule-implied', one.name, message, {
+    help: 'remove it, or mend the condition by which the two should differ',
+    related: [{ span: other.name, message: 'the wider rule' }],
+  });
+}
+
+/**
+ * Of a rule that is true whenever the other is: whether it is no copy of it, and decides before it or for the
+ * same reason. Of two that are true of the same requests the later one is replaced.
+ */
+function replaces(other: RuleInPolicy, one: RuleInPolicy): boolean {
+  if (isCopy(other, one)) return false;
+  if (other.rule.points > 0 || other.rule.id < one.rule.id) return true;
+  return hasSameReason(other, one) && !isEqual(other, one);
+}
+
+function isEqual(other: RuleInPolicy, one: RuleInPolicy): boolean {
+  return other.actions.length === one.actions.length && implies(other.statement, one.statement);
+}
+
+function isCopy(other: RuleInPolicy, one: RuleInPolicy): boolean {
+  if (other.hash !== one.hash || other.actions !== one.actions) return false;
+  if (other.rule.points !== one.rule.points) return false;
+  return structureOf(other.rule.condition) === structureOf(one.rule.condition);
+}
+
+function hasSameReason(other: RuleInPolicy, one: RuleInPolicy): boolean {
+  const { reason } = one.rule;
+  return reason !== null && structureOf(reason) === structureOf(other.rule.reason);
+}

@@ -1,0 +1,56 @@
+// A rule never decides anything where each of its requests is denied anyway: by denials without condition of all its
+// actions, or by one whose condition follows from its own, as in `escalate when x > 200` beside `deny when x > 100`.
+
+import { warning } from '../../messages/problem.ts';
+import type { Checked, GroupRule } from '../engine/examined.ts';
+import { lazily } from '../engine/lazily.ts';
+import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import { type RulesByActions, rulesByActions } from '../engine/rules-by-actions.ts';
+import { indexStatements, rememberedIndex } from '../engine/statement-index.ts';
+
+export function rulesNeverDeciding({ enforced, env }: Checked): GroupRule {
+  const denials = lazily(() => enforced.filter(({ rule }) => rule.effect === 'deny'));
+  const open = lazily(() => rulesByActions(denials().filter(isUnconditional)));
+  const following = lazily(() =>
+    indexStatements(
+      denials().filter((one) => !isUnconditional(one)),
+      rememberedIndex('denials', env),
+    ),
+  );
+  return ({ actions, rules }) => {
+    const others = rules.filter(({ rule }) => rule.effect !== 'risk' && rule.effect !== 'deny');
+    if (others.length === 0) return;
+    const denial = firstDenial(actions, open());
+    for (const one of others) {
+      const before = denial ?? following()(one)[0];
+      if (before !== undefined) env.report(neverDecides(one, before));
+    }
+  };
+}
+
+function neverDecides(one: RuleInPolicy, denial: RuleInPolicy): ReturnType<typeof warning> {
+  const isAll = isUnconditional(denial);
+  const what = isAll ? 'all its actions' : 'every request that it is true of';
+  const message = `\`${one.rule.name}\` never decides: \`${denial.rule.id}\` denies ${what}`;
+  return warning('rule-never-decides', one.name, message, {
+    help: isAll
+      ? 'remove one of the two, or give the `deny` a condition'
+      : 'remove one of the two, or mend the bound by which they overlap',
+    related: [{ span: denial.name, message: 'the denial' }],
+  });
+}
+
+function isUnconditional({ rule }: RuleInPolicy): boolean {
+  return rule.condition.kind === 'literal';
+}
+
+/** One of the denials, where together they leave none of the actions. */
+function firstDenial(
+  actions: readonly string[],
+  denials: RulesByActions<RuleInPolicy>,
+): RuleInPolicy | undefined {
+  if (!actions.every((key) => denials.speakingOf(key).length > 0)) return undefined;
+  const [first, ...others] = denials.meeting(actions);
+  const earliest = others.reduce((a, b) => (a === undefined || b.places[0]! < a.places[0]! ? b : a), first);
+  return earliest?.rules[0];
+}

@@ -1,0 +1,24 @@
+// A declaration that nothing names is a misspelling elsewhere, or left over.
+
+import type { DeclarationKind } from '../../incremental/environment.ts';
+import { article } from '../../messages/errors.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Checked } from '../engine/examined.ts';
+
+const mustBeUsed: readonly DeclarationKind[] = [
+  'list',
+  'let',
+  'meter',
+  'type',
+  'group',
+  'approvers',
+  'hours',
+];
+
+export function unusedDeclarations({ env, used }: Checked): void {
+  for (const { name, kind } of env.declarations.values()) {
+    if (!mustBeUsed.includes(kind) || used.has(name.text)) continue;
+    const message = `${article(kind).replace(/^an? /, '')} \`${name.text}\` is never used`;
+    env.report(warning('unused-declaration', name.span, message, { help: 'use it or remove it' }));
+  }
+}

@@ -1,0 +1,243 @@
+// Values that are listed or compared where what stands beside them can never have them: an entry outside of a field's
+// enumeration, range or pattern, a capital letter beside `lower(...)` or a host. A misspelt entry of a deny list denies nothing.
+
+import { childrenOf } from '../../../model/children.ts';
+import type { Expression } from '../../../model/expression.ts';
+import type { List } from '../../../model/policy.ts';
+import type { Range, TextType, Type } from '../../../model/type.ts';
+import type { Value } from '../../../model/value.ts';
+import type { ListDeclaration } from '../../../syntax/tree.ts';
+import { compare, type Decimal, formatDecimal, isInteger, toNumber } from '../../../value/decimal.ts';
+import { fold, length, lower, trim } from '../../../value/text.ts';
+import type { Environment } from '../../incremental/environment.ts';
+import { readerOf } from '../../logic/literals.ts';
+import { structureOf } from '../../logic/structure.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Checked, Examined, ListRead } from '../engine/examined.ts';
+
+type Accepts = (value: Value) => boolean;
+
+/** Entries of one list that are pointed at one by one; of more the first is named. */
+const placesMax = 10;
+
+/** Calls `visit` with an expression and all below it but literals. */
+function walk(node: Expression, visit: (node: Expression) => void): void {
+  const pending = [node];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    visit(next);
+    const children = childrenOf(next);
+    for (let at = children.length - 1; at >= 0; at--) {
+      const child = children[at]!;
+      if (child.kind !== 'literal') pending.push(child);
+    }
+  }
+}
+
+/** Literals beside which no value of the other side comes. */
+export function literalsNeverEqual({ conditions, env }: Examined): void {
+  for (const condition of conditions) {
+    walk(condition, (node) => reportWritten(node, env));
+  }
+}
+
+/** Entries of declared lists that nothing which is looked up can equal. */
+export function entriesNeverEqual(checked: Checked): void {
+  const uses = usesOfLists(checked);
+  for (const declaration of checked.env.declarations.values()) {
+    const own = declaration.kind === 'list' ? uses.get(declaration.name.text) : undefined;
+    if (declaration.kind === 'list' && own !== undefined) reportList(declaration, own, checked);
+  }
+}
+
+/** Reads of lists in a condition; those of the lets that it reads are their own. */
+export function listReadsIn(condition: Expression): readonly ListRead[] {
+  const reads: ListRead[] = [];
+  walk(condition, (node) => {
+    if (node.kind === 'in-list') reads.push({ list: node.list, subject: node.subject });
+    else if (node.kind === 'mentions' && node.words.kind === 'list') {
+      reads.push({ list: node.words.list, subject: null });
+    }
+  });
+  return reads;
+}
+
+/** Literals of a list in brackets, or beside `==`; what a field cannot equal there is never true, and reported so. */
+function reportWritten(node: Expression, env: Environment): void {
+  const [subject, others] = comparedWith(node);
+  const accepts = subject === null ? null : acceptsOf(subject);
+  if (accepts === null) return;
+  for (const other of others) {
+    if (other.kind !== 'literal' || accepts(other.value)) continue;
+    env.report(
+      warning('value-never-equal', other.span, `what is compared is never ${shown(other.value)}`, {
+        help: 'mend its spelling or remove it: lower case, range and pattern of the other side count',
+      }),
+    );
+  }
+}
+
+function comparedWith(node: Expression): readonly [Expression | null, readonly Expression[]] {
+  if (node.kind === 'in-elements' && node.elements.kind === 'list')
+    return [node.subject, node.elements.elements];
+  if (node.kind !== 'compare' || (node.operator !== '==' && node.operator !== '!=')) return [null, []];
+  return node.left.kind === 'call' ? [node.left, [node.right]] : [node.right, [node.left]];
+}
+
+/** By list, what its entries meet, each once: an entry counts when one of them can equal it. */
+type Uses = ReadonlyMap<string, ReadonlyMap<string, Accepts | null>>;
+
+function usesOfLists({ set, env, listReads }: Checked): Uses {
+  const uses = new Map<string, Map<string, Accepts | null>>();
+  const add = (list: string, name: string, accepts: Accepts | null): void => {
+    const known = uses.get(list);
+    if (known?.has(name) === true) return;
+    if (known === undefined) uses.set(list, new Map([[name, accepts]]));
+    else known.set(name, accepts);
+    const declaration = env.declarations.get(list);
+    if (declaration?.kind !== 'list' || declaration.source.kind !== 'join') return;
+    for (const { text } of declaration.source.lists) add(text, name, accepts);
+  };
+  for (const { list, subject } of listReads) {
+    const { ignoringCase = false } = set.lists.get(list) ?? {};
+    const name = subject === null ? 'everything' : `${ignoringCase} ${subjectName(subject)}`;
+    if (uses.get(list)?.has(name) === true) continue;
+    add(list, name, subject === null ? null : acceptsOf(subject, ignoringCase ? fold : undefined));
+  }
+  for (const declaration of env.declarations.values()) {
+    if (declaration.kind === 'hours' && declaration.except !== null) {
+      add(declaration.except.text, 'everything', null);
+    }
+  }
+  return uses;
+}
+
+/** The same for subjects that can have the same values. */
+function subjectName(subject: Expression): string {
+  if (subject.kind === 'call') return `call ${subject.builtin}`;
+  return subject.kind === 'field' || subject.kind === 'fact' ? typeName(subject.type) : 'everything';
+}
+
+const typeNames = new WeakMap<Type, string>();
+
+function typeName(type: Type): string {
+  const known = typeNames.get(type) ?? structureOf(type);
+  typeNames.set(type, known);
+  return known;
+}
+
+/** By list, the uses for which entries were looked for, and those that were lost. */
+const knownLost = new WeakMap<List, { readonly uses: string; readonly lost: readonly Value[] }>();
+
+function lostEntries(list: List, uses: ReadonlyMap<string, Accepts | null>): readonly Value[] {
+  const accepting = [...uses.values()];
+  if (accepting.includes(null)) return [];
+  const name = JSON.stringify([...uses.keys()].sort());
+  const known = knownLost.get(list);
+  if (known?.uses === name) return known.lost;
+  const lost = list.entries.filter((entry) => !accepting.some((accepts) => accepts?.(entry)));
+  knownLost.set(list, { uses: name, lost });
+  return lost;
+}
+
+function reportList(
+  { name, source }: ListDeclaration,
+  uses: ReadonlyMap<string, Accepts | null>,
+  { set, env }: Checked,
+): void {
+  const list = set.lists.get(name.text);
+  if (list === undefined || source.kind === 'join') return;
+  const lost = lostEntries(list, uses);
+  const [first] = lost;
+  if (first === undefined) return;
+  const written = source.kind === 'entries' ? source.entries : [];
+  const texts = new Set(lost);
+  const places = written.filter((entry) => entry.kind === 'text' && texts.has(entry.value));
+  const isEach = places.length === lost.length && places.length <= placesMax;
+  const others = lost.length === 1 ? 'and is' : `and ${lost.length - 1} more are`;
+  const message = isEach
+    ? `nothing that is looked up in \`${name.text}\` can equal this entry`
+    : `${shown(first)} stands in \`${name.text}\` ${others} never equal to what is looked up in it`;
+  for (const { span } of isEach ? places : [name]) {
+    env.report(
+      warning('value-never-equal', span, message, {
+        help: 'mend its spelling or remove it: enumeration, range and pattern of the field count',
+      }),
+    );
+  }
+}
+
+function shown(value: Value): string {
+  if (typeof value === 'string') return `\`${JSON.stringify(value)}\``;
+  return isDecimal(value) ? `\`${formatDecimal(value)}\`` : 'this value';
+}
+
+/** Which values the expression can have; null where every value of its type may come. */
+function acceptsOf(subject: Expression, folding?: (text: string) => string): Accepts | null {
+  if (folding !== undefined || subject.kind === 'call') return newAccepts(subject, folding);
+  const known = knownAccepts.get(subject.type);
+  if (known !== undefined && known.kind === subject.kind) return known.accepts;
+  const accepts = newAccepts(subject, undefined);
+  knownAccepts.set(subject.type, { kind: subject.kind, accepts });
+  return accepts;
+}
+
+/** By the type of a subject that is no call, and the kind of it. */
+const knownAccepts = new WeakMap<Type, { readonly kind: string; readonly accepts: Accepts | null }>();
+
+function newAccepts(subject: Expression, folding: ((text: string) => string) | undefined): Accepts | null {
+  if (subject.kind === 'call') return folding === undefined ? acceptsOfCall(subject) : null;
+  if (subject.kind !== 'field' && subject.kind !== 'fact') return null;
+  const { type } = subject;
+  if (type.kind === 'text') return acceptsOfText(type, folding);
+  if (type.kind !== 'number' && type.kind !== 'integer' && type.kind !== 'date') return null;
+  const { range } = type;
+  return (value) =>
+    !isDecimal(value) || (isWithin(value, range) && (type.kind !== 'integer' || isInteger(value)));
+}
+
+function acceptsOfText(type: TextType, folding: ((text: string) => string) | undefined): Accepts | null {
+  if (folding !== undefined) {
+    const values = type.values === null ? null : new Set(type.values.map(folding));
+    return values === null ? null : (value) => typeof value !== 'string' || values.has(folding(value));
+  }
+  const { of, values, patterns, length: range } = type;
+  const hasLength = values === null && (range.low !== null || range.high !== null);
+  if (of === 'string' && values === null && patterns.length === 0 && !hasLength) return null;
+  const read = readerOf(type);
+  const [low, high] = [
+    range.low === null ? 0 : toNumber(range.low),
+    range.high === null ? Number.POSITIVE_INFINITY : toNumber(range.high),
+  ];
+  const fits = (text: string): boolean => {
+    // A code point takes one unit or two.
+    if (text.length <= high && text.length >= 2 * low) return true;
+    const size = length(text);
+    return size >= low && size <= high;
+  };
+  if (of === 'string' && values === null && patterns.length === 0) {
+    return (value) => typeof value !== 'string' || fits(value);
+  }
+  return (value) => typeof value !== 'string' || (read(value) !== null && (!hasLength || fits(value)));
+}
+
+/** Functions whose texts have one spelling. */
+function acceptsOfCall({ builtin }: Extract<Expression, { kind: 'call' }>): Accepts | null {
+  const spellings: Partial<Record<typeof builtin, (text: string) => boolean>> = {
+    lower: (text) => text === lower(text),
+    trim: (text) => text === trim(text),
+    fold: (text) => text === fold(text),
+    scheme: (text) => text === lower(text) && !/[:/]/.test(text),
+    host: (text) => text === lower(text) && !/[/@\s]/.test(text),
+    domain: (text) => text === lower(text) && !/[/@\s]/.test(text),
+  };
+  const isSpelt = spellings[builtin];
+  return isSpelt === undefined ? null : (value) => typeof value !== 'string' || isSpelt(value);
+}
+
+function isWithin(value: Decimal, { low, high }: Range): boolean {
+  return (low === null || compare(value, low) >= 0) && (high === null || compare(value, high) <= 0);
+}
+
+function isDecimal(value: Value): value is Decimal {
+  return typeof value === 'object' && value !== null && 'coefficient' in value;
+}

@@ -1,0 +1,94 @@
+// A value of an enumeration under which no `allow` of the action can be true: a case that was forgotten, or a value
+// that need not be declared.
+
+import type { Diagnostic } from '../../../diagnostic/diagnostic.ts';
+import type { Expression, FieldRead } from '../../../model/expression.ts';
+import type { Action } from '../../../model/policy.ts';
+import type { ValueOfLet } from '../../logic/constants.ts';
+import { type Atom, atomsOf, fieldKey, isImpossible } from '../../logic/domains.ts';
+import { fieldOf } from '../../logic/payload-paths.ts';
+import { warning } from '../../messages/problem.ts';
+import type { Checked } from '../engine/examined.ts';
+import { keptBeside } from '../engine/kept-beside.ts';
+import { lazily } from '../engine/lazily.ts';
+import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import { inOrder } from '../engine/rules-by-actions.ts';
+
+export function valuesNeverGranted({ set, env, around, valueOfLet }: Checked): void {
+  const found = new Map<string, readonly Enumeration[]>();
+  for (const action of set.actions.values()) {
+    const groups = around.speakingOf(action.key);
+    if (groups.length === 0) continue;
+    keptBeside(env, action, groups, () => {
+      const name = groups.map(({ places }) => places[0]).join();
+      const enumerations = found.get(name) ?? enumerationsIn(inOrder(groups).filter(isAllow), valueOfLet);
+      found.set(name, enumerations);
+      for (const enumeration of enumerations) reportField(action, enumeration, env.report);
+    });
+  }
+}
+
+function isAllow({ rule }: RuleInPolicy): boolean {
+  return rule.effect === 'allow';
+}
+
+/** A field of the payload with several values that conditions of all `allow` rules of an action read. */
+interface Enumeration {
+  readonly field: FieldRead;
+  /** By `allow`, whether it can be true while the field has the value. */
+  readonly tests: readonly (() => Test)[];
+}
+
+type Test = (value: string) => boolean;
+
+function enumerationsIn(allows: readonly RuleInPolicy[], valueOfLet: ValueOfLet): readonly Enumeration[] {
+  const fields = new Map<string, FieldRead>();
+  for (const { enumerations } of allows) for (const field of enumerations) fields.set(fieldKey(field), field);
+  return [...fields.values()]
+    .filter(({ steps }) => steps.length === 1)
+    .map((field) => ({
+      field,
+      // Most values are granted by the first few of many rules.
+      tests: allows.map(({ rule, atoms }) => lazily(() => testOf(rule.condition, atoms, field, valueOfLet))),
+    }));
+}
+
+function reportField(
+  action: Action,
+  { field, tests }: Enumeration,
+  report: (warning: Diagnostic) => void,
+): void {
+  const slot = fieldOf(action.shape, field.steps[0] ?? '');
+  if (slot?.type.kind !== 'text' || slot.isOptional || slot.isNullable) return;
+  const values = slot.type.values ?? [];
+  const lost = values.filter((value) => !tests.some((test) => test()(value)));
+  if (lost.length === 0 || lost.length === values.length) return;
+  const shown = lost.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  const message = `nothing allows \`${action.key}\` with ${shown} in \`payload.${field.steps[0]}\``;
+  report(
+    warning('value-never-granted', action.span, message, {
+      help: 'add an `allow` for it, or take the value out of the enumeration',
+      related: [{ span: field.span, message: 'the conditions of all `allow` rules leave it out' }],
+    }),
+  );
+}
+
+/** Whether the condition can be true while the field has a value; an `or` when one of its parts can. */
+function testOf(node: Expression, atoms: readonly Atom[], field: FieldRead, valueOfLet: ValueOfLet): Test {
+  const own = testOfAtoms(atoms, field);
+  if (node.kind !== 'or' && node.kind !== 'and') return own;
+  // What a part of a conjunction excludes by itself, the whole excludes.
+  const apart = node.operands.filter(({ kind }) => node.kind === 'or' || kind === 'or' || kind === 'and');
+  const parts = apart.map((part) => testOf(part, atomsOf(part, true, valueOfLet), field, valueOfLet));
+  if (node.kind === 'or') return (value) => parts.some((part) => part(value));
+  return (value) => own(value) && parts.every((part) => part(value));
+}
+
+function testOfAtoms(atoms: readonly Atom[], field: FieldRead): Test {
+  const key = `${fieldKey(field)} `;
+  if (isImpossible(atoms.filter((atom) => atom.key !== key))) return () => false;
+  const asked = atoms.flatMap(({ key: of, values }) =>
+    of === key && values.kind === 'texts' ? [values] : [],
+  );
+  return (value) => asked.every(({ texts, isComplement }) => texts.has(value) !== isComplement);
+}

@@ -1,0 +1,255 @@
+// Rules into the text of functions. A small action is one text, in which its constants stand: `beforeRisk`
+// evaluates the rules that do not read risk, `afterRisk` those that do, to a number that has the truth of each rule as a ternary digit;
+// `reasons` make the sentences that show values. A template is a text that many rules share, with constants apart.
+// INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
+
+import { canonical } from '../../model/canonical.ts';
+import type { MeterDefinition } from '../../model/metering.ts';
+import type { Subject } from '../../program/index/index-key.ts';
+import type {
+  ActionProgram,
+  Condition,
+  CountedEntry,
+  Metering,
+  PlannedEntry,
+  PlannedRule,
+  Program,
+  Term,
+} from '../../program/program.ts';
+import type { Template } from '../../program/template.ts';
+import { fromNumber } from '../../value/decimal.ts';
+import type { MeterHead } from '../runtime/entries.ts';
+import { isFixed } from '../runtime/show.ts';
+import { type Bindings, createBindings } from './bindings.ts';
+import { conditionCode } from './conditions.ts';
+import { identifier, type Js, joinJs, js, render } from './js.ts';
+import { elseCode, rawCode, readCode, valuesOf } from './reads.ts';
+import { termCode } from './terms.ts';
+import {
+  type ConditionCode,
+  type ConstantsApart,
+  commaJs,
+  constantCode,
+  declareFunction,
+  kleene,
+  type Lists,
+  type Slot,
+  temporary,
+  type Unit,
+  use,
+  type Writer,
+} from './writer.ts';
+
+/** The text of a function's body, and what its identifiers `c0`, `c1`, ... are bound to. */
+export interface Emitted {
+  readonly text: string;
+  readonly bindings: Bindings;
+}
+
+/** The text of a template, and what it finds at each place of `k`. */
+export interface EmittedTemplate extends Emitted {
+  readonly slots: readonly Slot[];
+}
+
+/** So many ternary digits fit a small integer; an action of more rules is not one text. */
+export const rulesInOneTextMax = 19;
+
+/** The functions of an action of few rules, as the body of a function that returns `{ beforeRisk, afterRisk, reasons }`. */
+export function emitAction(program: Program, action: ActionProgram, lists: Lists): Emitted {
+  const unit = createUnit(program, lists, null);
+  for (const [index, { value }] of action.lets.entries()) unit.shared.push(declareLet(unit, index, value));
+  const beforeRisk = declareRules(
+    unit,
+    action.rules.filter((rule) => !rule.readsRisk),
+  );
+  const rulesAfterRisk = action.rules.filter((rule) => rule.readsRisk);
+  const afterRisk = rulesAfterRisk.length === 0 ? js`null` : declareRules(unit, rulesAfterRisk);
+  const reasons = action.rules.flatMap((rule, index) =>
+    isFixed(rule) ? [] : [js`[${index}, ${declareReason(unit, rule.reason)}]`],
+  );
+  const result = js`return { beforeRisk: ${beforeRisk}, afterRisk: ${afterRisk}, reasons: [${joinJs(reasons, commaJs)}] };`;
+  return finish(unit, result);
+}
+
+/** The function of a condition's template; it returns 0, 1 or 2. */
+export function emitCondition(condition: Condition, from: TemplateSource): EmittedTemplate {
+  return emitTemplate(from, (unit) =>
+    declareFunction(unit, {
+      letters: 'rule',
+      variables: noVariables,
+      body: (writer) => js`return ${kleene(unit.condition(writer, condition))};`,
+    }),
+  );
+}
+
+/** The function of a let's template; it returns the value. */
+export function emitTerm(term: Term, from: TemplateSource): EmittedTemplate {
+  return emitTemplate(from, (unit) =>
+    declareFunction(unit, {
+      letters: 'shared',
+      variables: noVariables,
+      body: (writer) => js`return ${valuesOf(writer, term, unit.term(writer, term))};`,
+    }),
+  );
+}
+
+/** The function of a reason's template; it returns the sentence. */
+export function emitReason(reason: PlannedRule['reason'], from: TemplateSource): EmittedTemplate {
+  return emitTemplate(from, (unit) => declareReason(unit, reason));
+}
+
+/** The function that reads the subjects of an index into an array, which it takes after facts and state. */
+export function emitSubjects(program: Program, subjects: readonly Subject[], lists: Lists): Emitted {
+  const unit = createUnit(program, lists, null);
+  const values = identifier('v', 0);
+  const name = declareFunction(unit, {
+    letters: 'read',
+    variables: new Map([['values', values]]),
+    body: (writer) => {
+      const reads = subjects.map((subject, at) => js`${values}[${at}] = ${subjectCode(writer, subject)};`);
+      return joinJs(reads, js`\n`);
+    },
+  });
+  return finish(unit, js`return ${name};`);
+}
+
+/** The function that makes the entries of a request in the meters of its action. */
+export function emitEntries(program: Program, { entries, lets }: Metering, lists: Lists): Emitted {
+  const unit = createUnit(program, lists, null);
+  for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
+  const name = declareFunction(unit, {
+    letters: 'entries',
+    variables: noVariables,
+    body: (writer) => {
+      const made = entries.map((entry) => entryCode(writer, entry));
+      return js`return [${joinJs(made, commaJs)}];`;
+    },
+  });
+  return finish(unit, js`return ${name};`);
+}
+
+/** What a template is made from: one rule that has it. */
+export interface TemplateSource {
+  readonly program: Program;
+  readonly lists: Lists;
+  readonly template: Template;
+}
+
+function emitTemplate(
+  { program, lists, template }: TemplateSource,
+  declare: (unit: Unit) => Js,
+): EmittedTemplate {
+  const places = new Map(template.constants.map((constant, place) => [constant, place] as const));
+  const apart: ConstantsApart = { places, slots: [] };
+  const unit = createUnit(program, lists, apart);
+  const name = declare(unit);
+  return { ...finish(unit, js`return ${name};`), slots: apart.slots };
+}
+
+function finish(unit: Unit, result: Js): Emitted {
+  const text = render(joinJs([js`"use strict";`, ...unit.functions, result], js`\n`));
+  return { text, bindings: unit.bindings };
+}
+
+function createUnit(program: Program, lists: Lists, apart: ConstantsApart | null): Unit {
+  return {
+    program,
+    lists,
+    apart,
+    bindings: createBindings(),
+    functions: [],
+    shared: [],
+    counters: { variables: 0 },
+    term: termCode,
+    condition: conditionCode,
+  };
+}
+
+const noVariables: ReadonlyMap<string, Js> = new Map();
+
+/** A let is evaluated at its first use in a request; `null` says that it has not been. */
+function declareLet(unit: Unit, index: number, value: Term): Js {
+  return declareFunction(unit, {
+    letters: 'shared',
+    variables: noVariables,
+    body: (writer) => js`const known = s.lets[${index}]; if (known !== null) return known;
+const rounds = s.rounds; s.rounds = 1;
+const value = ${valuesOf(writer, value, unit.term(writer, value))} ?? undefined;
+s.rounds = rounds; return s.lets[${index}] = value;`,
+  });
+}
+
+/** One function that evaluates all of the rules: the first is the lowest digit. */
+function declareRules(unit: Unit, rules: readonly PlannedRule[]): Js {
+  return declareFunction(unit, {
+    letters: 'rules',
+    variables: noVariables,
+    body: (writer) => {
+      const digits = rules.map(({ condition }, at) => digit(unit.condition(writer, condition), 3 ** at));
+      return js`return ${joinJs([js`0`, ...digits], js`\n+ `)};`;
+    },
+  });
+}
+
+function digit(code: ConditionCode, weight: number): Js {
+  return code.isTwoValued ? js`(${code.js} ? ${2 * weight} : 0)` : js`${weight} * ${code.js}`;
+}
+
+function declareReason(unit: Unit, reason: PlannedRule['reason']): Js {
+  return declareFunction(unit, {
+    letters: 'reason',
+    variables: noVariables,
+    body: (writer) => js`return ${joinJs([js`""`, ...reason.map(partCode(writer))], js` + `)};`,
+  });
+}
+
+function partCode(writer: Writer): (part: string | Term) => Js {
+  return (part) => {
+    if (typeof part === 'string') {
+      return constantCode(writer, part, { inline: () => js`${part}`, make: (text) => text });
+    }
+    const elementSort = part.element?.sort ?? null;
+    return js`${use(writer, 'show')}(${shownCode(writer, part)}, ${part.sort}, ${elementSort})`;
+  };
+}
+
+/** The value to show: null where a field is absent or null, undefined where it is unknown. */
+function shownCode(writer: Writer, term: Term): Js {
+  if (term.kind === 'absent') return js`null`;
+  if (term.kind === 'read') return term.read.isSecret ? js`"secret"` : elseCode(writer, term, js`null`);
+  if (term.kind === 'else') return elseCode(writer, term.subject, shownCode(writer, term.fallback));
+  return valuesOf(writer, term, writer.unit.term(writer, term));
+}
+
+/** The value that rules are filed under; an amount as its bare number. */
+function subjectCode(writer: Writer, { term, currency }: Subject): Js {
+  if (term.kind !== 'read' || currency === null) return writer.unit.term(writer, term);
+  const amount = rawCode(writer, term.read);
+  if (term.currency === null || term.currency.known !== null) {
+    return term.currency?.known === currency ? amount : readCode(writer, term);
+  }
+  return js`(${rawCode(writer, term.currency.read)} === ${currency} ? ${amount} : undefined)`;
+}
+
+function entryCode(writer: Writer, { definition, names, keys, counted }: PlannedEntry): Js {
+  const head: MeterHead = { definition, names };
+  const bound = writer.unit.bindings.bind(`meter ${canonical(head)}`, () => head);
+  const terms = keys.map((key) => writer.unit.term(writer, key));
+  const parts = js`${bound}, ${use(writer, 'meterKey')}([${joinJs(terms, commaJs)}])`;
+  if (counted === null) return js`${use(writer, 'meterUse')}(${parts}, 0, null)`;
+  const counts = temporary(writer);
+  const when = kleene(writer.unit.condition(writer, counted.when));
+  const value = js`${counts} === 0 ? null : ${addedCode(writer, counted, definition.aggregate)}`;
+  return js`${use(writer, 'meterUse')}(${parts}, ${counts} = ${when}, ${value})`;
+}
+
+function addedCode(
+  writer: Writer,
+  { argument, currency }: CountedEntry,
+  aggregate: MeterDefinition['aggregate'],
+): Js {
+  if (argument === null) return writer.unit.bindings.bind('one request', () => fromNumber(1));
+  const value = writer.unit.term(writer, argument);
+  if (aggregate === 'values') return js`${use(writer, 'valueText')}(${value})`;
+  return js`${use(writer, 'addedAmount')}(${value}, ${currency})`;
+}

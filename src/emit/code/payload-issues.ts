@@ -1,0 +1,150 @@
+// What is wrong with a payload: a naive walk along the declared shape, in the order of its declaration, that names
+// each place and what should be there, and never a value. It runs when the generated check has refused a payload.
+
+import { type PayloadIssue, payloadIssuesMax } from '../../model/decision.ts';
+import { payloadFaults } from '../../model/describe.ts';
+import type { Json } from '../../model/json.ts';
+import type { Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { type Decimal, fromNumber } from '../../value/decimal.ts';
+import { isEmail } from '../../value/email.ts';
+import { parseIp } from '../../value/ip.ts';
+import { isPathText } from '../../value/path.ts';
+import { compileRegex } from '../../value/regex.ts';
+import { cut, escapeControls, length } from '../../value/text.ts';
+import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
+import { parseUrl, parseWebAddress } from '../../value/url.ts';
+import { isWithin } from './payload.ts';
+
+/** Code points of an undeclared key that a pointer quotes at most. */
+const quotedKeyLengthMax = 100;
+
+/** The first issues of a payload, at most ten; none when it is of the shape. */
+export function payloadIssues(shape: Shape, payload: Json): readonly PayloadIssue[] {
+  const issues: PayloadIssue[] = [];
+  if (!isRecord(payload)) return [{ pointer: '', message: payloadFaults.root }];
+  checkRecord(issues, { shape, record: payload, pointer: '' });
+  return issues.slice(0, payloadIssuesMax);
+}
+
+/** A value at its place; `owner` is the record in which a sibling may name its currency. */
+interface Placed {
+  readonly slot: Slot;
+  readonly value: unknown;
+  readonly pointer: string;
+  readonly owner: object | null;
+}
+
+function checkSlot(issues: PayloadIssue[], placed: Placed): void {
+  const { slot, value, pointer, owner } = placed;
+  if (issues.length >= payloadIssuesMax || (value === null && slot.isNullable)) return;
+  const { type } = slot;
+  if (!isOfType(type, value) || !hasCurrency(type, owner)) {
+    issues.push({ pointer, message: payloadFaults.mistyped(slot) });
+  } else if (type.kind === 'record') {
+    checkRecord(issues, { shape: type.shape, record: value as object, pointer });
+  } else if (type.kind === 'list') {
+    for (const [at, element] of (value as readonly unknown[]).entries()) {
+      if (issues.length >= payloadIssuesMax) return;
+      checkSlot(issues, { slot: type.element, value: element, pointer: `${pointer}/${at}`, owner });
+    }
+  }
+}
+
+function checkRecord(
+  issues: PayloadIssue[],
+  { shape, record, pointer }: { shape: Shape; record: object; pointer: string },
+): void {
+  for (const field of shape.fields) {
+    const at = `${pointer}/${escapePointer(field.name)}`;
+    const value = ownValue(record, field.name);
+    if (value !== undefined) checkSlot(issues, { slot: field, value, pointer: at, owner: record });
+    else if (!field.isOptional) issues.push({ pointer: at, message: payloadFaults.missing });
+  }
+  if (shape.isOpen) return;
+  const declared = new Set(shape.fields.map((field) => field.name));
+  for (const key of Object.keys(record)) {
+    if (issues.length >= payloadIssuesMax) return;
+    if (declared.has(key)) continue;
+    const quoted = escapePointer(cut(escapeControls(key), quotedKeyLengthMax));
+    issues.push({ pointer: `${pointer}/${quoted}`, message: payloadFaults.undeclared });
+  }
+}
+
+/** Whether the value itself is of the type; what a record or list holds is looked at apart. */
+function isOfType(type: Type, value: unknown): boolean {
+  switch (type.kind) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'any':
+      return true;
+    case 'text':
+      return typeof value === 'string' && isText(type, value);
+    case 'number':
+    case 'money':
+      return typeof value === 'number' && Number.isFinite(value) && isWithin(type.range, fromNumber(value));
+    case 'integer':
+      return Number.isInteger(value) && isWithin(type.range, fromNumber(value as number));
+    case 'date':
+      return isPoint(value, type.range, parseDate);
+    case 'timestamp':
+      return isPoint(value, type.range, parseTimestamp);
+    case 'datetime':
+      return isPoint(value, type.range, parseDatetime);
+    case 'duration':
+      return false;
+    case 'ip':
+      return typeof value === 'string' && parseIp(value) !== null;
+    case 'list':
+      return Array.isArray(value) && isWithin(type.length, fromNumber(value.length));
+    case 'record':
+      return isRecord(value);
+  }
+}
+
+/** A currency that is missing or no text has an issue at its own place. */
+function hasCurrency(type: Type, owner: object | null): boolean {
+  if (type.kind !== 'money' || type.currencyField === null || owner === null) return true;
+  const currency = ownValue(owner, type.currencyField);
+  return typeof currency !== 'string' || isCurrency(currency);
+}
+
+function isPoint(value: unknown, range: Range, parse: (text: string) => Decimal | null): boolean {
+  const point = typeof value === 'string' ? parse(value) : null;
+  return point !== null && isWithin(range, point);
+}
+
+function isText(type: TextType, text: string): boolean {
+  return (
+    (type.values === null || type.values.includes(text)) &&
+    isWithin(type.length, fromNumber(length(text))) &&
+    kindTests[type.of](text) &&
+    type.patterns.every((pattern) => matches(pattern, text))
+  );
+}
+
+const kindTests = {
+  string: () => true,
+  email: isEmail,
+  url: (text) => parseUrl(text) !== null,
+  web_address: (text) => parseWebAddress(text) !== null,
+  path: isPathText,
+} as const satisfies Record<TextType['of'], (text: string) => boolean>;
+
+function matches(pattern: string, text: string): boolean {
+  const test = compileRegex(pattern);
+  return typeof test === 'function' && test(text);
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function ownValue(record: object, name: string): unknown {
+  return Object.hasOwn(record, name) ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/** A segment of a JSON pointer (RFC 6901). */
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

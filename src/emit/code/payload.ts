@@ -1,0 +1,226 @@
+// A shape into a function that tells whether a payload is of it: straight-line code that makes nothing as long as all
+// is well. Why a payload is refused is found by `payloadIssues`, its slow twin.
+// INVARIANT: a payload that the function passes has no issues.
+
+import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
+import { plainNumber } from '../../program/plain.ts';
+import { compare, type Decimal, formatDecimal } from '../../value/decimal.ts';
+import { compileRegex } from '../../value/regex.ts';
+import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
+import { exact, type Numeric } from '../runtime/quantity.ts';
+import { type RuntimeName, runtime } from '../runtime/runtime.ts';
+import { createBindings } from './bindings.ts';
+import type { Emitted } from './emit.ts';
+import { identifier, type Js, joinJs, js, render } from './js.ts';
+
+/** So many values of an enumeration are compared one by one. */
+const comparedOneByOneMax = 8;
+
+/** The body of a function that returns the check: a function of the payload that answers true or false. */
+export function emitPayloadCheck(shape: Shape): Emitted {
+  const writer: Writer = { bindings: createBindings(), functions: [] };
+  const name = declareRecord(writer, shape);
+  const text = render(joinJs([js`"use strict";`, ...writer.functions, js`return ${name};`], js`\n`));
+  return { text, bindings: writer.bindings };
+}
+
+interface Writer {
+  readonly bindings: ReturnType<typeof createBindings>;
+  readonly functions: Js[];
+}
+
+/** A value in the code, and the record that holds it, where a currency is looked up. */
+interface Held {
+  readonly value: Js;
+  readonly owner: Js;
+}
+
+const and = js` && `;
+const or = js` || `;
+
+/** `n` counts the keys that have not been met; what is left over is not declared. */
+function declareRecord(writer: Writer, shape: Shape): Js {
+  const required = shape.fields.filter((field) => !field.isOptional).length;
+  const fields = shape.fields.map((field) => fieldCode(writer, field));
+  const tally = shape.isOpen ? js`return true;` : js`for (const k in o) n--;\nreturn n === 0;`;
+  return declare(writer, 'record', [
+    js`if (typeof o !== "object" || o === null || Array.isArray(o)) return false;`,
+    js`let v, n = ${required};`,
+    ...fields,
+    tally,
+  ]);
+}
+
+function fieldCode(writer: Writer, field: Field): Js {
+  const { name } = field;
+  const read = memberCode(writer, js`o`, name);
+  const test = slotTest(writer, field, { value: js`v`, owner: js`o` });
+  if (!field.isOptional) return js`v = ${read};\nif (!(${test})) return false;`;
+  return js`v = ${read};\nif (v !== undefined) { if (!(${test})) return false; n++; }`;
+}
+
+function slotTest(writer: Writer, slot: Slot, held: Held): Js {
+  const test = typeTest(writer, slot.type, held);
+  return slot.isNullable ? js`${held.value} === null || ${test}` : test;
+}
+
+function typeTest(writer: Writer, type: Type, { value, owner }: Held): Js {
+  switch (type.kind) {
+    case 'boolean':
+      return js`typeof ${value} === "boolean"`;
+    case 'any':
+      return js`${value} !== undefined`;
+    case 'text':
+      return textTest(writer, type, value);
+    case 'number':
+      return joinJs([js`Number.isFinite(${value})`, ...numberRange(writer, type.range, value)], and);
+    case 'integer':
+      return joinJs([js`Number.isInteger(${value})`, ...numberRange(writer, type.range, value)], and);
+    case 'money': {
+      const isAmount = joinJs(
+        [js`Number.isFinite(${value})`, ...numberRange(writer, type.range, value)],
+        and,
+      );
+      return type.currencyField === null
+        ? isAmount
+        : js`${isAmount} && ${currencyTest(writer, type.currencyField, owner)}`;
+    }
+    case 'date':
+    case 'timestamp':
+    case 'datetime':
+      return pointTest(writer, type, value);
+    case 'duration':
+      return js`false`;
+    case 'ip':
+      return js`typeof ${value} === "string" && ${use(writer, 'isIp')}(${value})`;
+    case 'list':
+      return js`${declareList(writer, type)}(${value}, ${owner})`;
+    case 'record':
+      return js`${declareRecord(writer, type.shape)}(${value})`;
+  }
+}
+
+/** A field of a record; names that every object inherits are looked up with care. */
+function memberCode(writer: Writer, owner: Js, name: string): Js {
+  return name in Object.prototype ? js`${use(writer, 'own')}(${owner}, ${name})` : js`${owner}[${name}]`;
+}
+
+/** What is not there or no text has an issue of its own. */
+function currencyTest(writer: Writer, field: string, owner: Js): Js {
+  const currency = memberCode(writer, owner, field);
+  return js`(typeof ${currency} !== "string" || ${use(writer, 'isCurrency')}(${currency}))`;
+}
+
+function declareList(writer: Writer, type: Extract<Type, { kind: 'list' }>): Js {
+  const test = slotTest(writer, type.element, { value: js`v`, owner: js`q` });
+  const size = numberRange(writer, type.length, js`o.length`).map(
+    (range) => js`if (!(${range})) return false;`,
+  );
+  return declare(writer, 'list', [
+    js`if (!Array.isArray(o)) return false;`,
+    ...size,
+    js`for (let i = 0; i < o.length; i++) { const v = o[i]; if (!(${test})) return false; }`,
+    js`return true;`,
+  ]);
+}
+
+const kindTests: Readonly<Record<TextKind, RuntimeName | null>> = {
+  string: null,
+  email: 'isEmail',
+  url: 'isUrl',
+  web_address: 'isWebAddress',
+  path: 'isPathText',
+};
+
+function textTest(writer: Writer, type: TextType, value: Js): Js {
+  const kind = kindTests[type.of];
+  const tests = [
+    js`typeof ${value} === "string"`,
+    ...(type.values === null ? [] : [enumerationTest(writer, type.values, value)]),
+    ...lengthTests(writer, type.length, value),
+    ...(kind === null ? [] : [js`${use(writer, kind)}(${value})`]),
+    ...type.patterns.map((pattern) => js`${bindPattern(writer, pattern)}(${value})`),
+  ];
+  return joinJs(tests, and);
+}
+
+function enumerationTest(writer: Writer, values: readonly string[], value: Js): Js {
+  if (values.length > comparedOneByOneMax) {
+    const set = writer.bindings.bind(`texts ${JSON.stringify(values)}`, () => new Set(values));
+    return js`${set}.has(${value})`;
+  }
+  const tests = values.map((text) => js`${value} === ${text}`);
+  return js`(${joinJs([...tests, ...(values.length === 0 ? [js`false`] : [])], or)})`;
+}
+
+/** Code points are between half the code units and all of them, so most texts need not be counted. */
+function lengthTests(writer: Writer, range: Range, value: Js): readonly Js[] {
+  const count = js`${use(writer, 'length')}(${value})`;
+  const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
+  if (!isPlainRange(range)) return numberRange(writer, range, count);
+  return [
+    ...(low === null || low <= 0 ? [] : [js`(${value}.length >= ${2 * low} || ${count} >= ${low})`]),
+    ...(high === null ? [] : [js`(${value}.length <= ${high} || ${count} <= ${high})`]),
+  ];
+}
+
+function pointTest(writer: Writer, type: Extract<Type, { range: Range }>, value: Js): Js {
+  const { low, high } = type.range;
+  const names = { date: 'isDate', timestamp: 'isTimestamp', datetime: 'isDatetime' } as const;
+  const parsers = { date: parseDate, timestamp: parseTimestamp, datetime: parseDatetime } as const;
+  if (type.kind !== 'date' && type.kind !== 'timestamp' && type.kind !== 'datetime') return js`false`;
+  if (low === null && high === null) {
+    return js`typeof ${value} === "string" && ${use(writer, names[type.kind])}(${value})`;
+  }
+  const parse = parsers[type.kind];
+  const key = `${type.kind} ${low && formatDecimal(low)}..${high && formatDecimal(high)}`;
+  const test = writer.bindings.bind(key, () => (text: string) => {
+    const point = parse(text);
+    return point !== null && isWithin(type.range, point);
+  });
+  return js`typeof ${value} === "string" && ${test}(${value})`;
+}
+
+/** Both ends included. */
+export function isWithin({ low, high }: Range, value: Decimal): boolean {
+  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
+}
+
+/** The tests of a JavaScript number against the ends that there are. */
+function numberRange(writer: Writer, range: Range, value: Js): readonly Js[] {
+  const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
+  if (!isPlainRange(range)) {
+    const key = `range ${range.low && formatDecimal(range.low)}..${range.high && formatDecimal(range.high)}`;
+    const test = writer.bindings.bind(key, () => (number: Numeric) => isWithin(range, exact(number)));
+    return [js`${test}(${value})`];
+  }
+  return [
+    ...(low === null ? [] : [js`${value} >= ${low}`]),
+    ...(high === null ? [] : [js`${value} <= ${high}`]),
+  ];
+}
+
+/** Whether JavaScript numbers can be compared with both ends as they are. */
+function isPlainRange({ low, high }: Range): boolean {
+  return [low, high].every((end) => end === null || plainNumber(end) !== null);
+}
+
+function bindPattern(writer: Writer, pattern: string): Js {
+  return writer.bindings.bind(`matches ${pattern}`, () => {
+    const test = compileRegex(pattern);
+    if (typeof test !== 'function')
+      throw new TypeError(`the checker lets no such pattern pass: ${test.error}`);
+    return test;
+  });
+}
+
+function use(writer: Writer, name: RuntimeName): Js {
+  return writer.bindings.bind(name, () => runtime[name]);
+}
+
+/** `o` is what is checked, `q` the record around a list. */
+function declare(writer: Writer, letters: string, statements: readonly Js[]): Js {
+  const name = identifier(letters, writer.functions.length);
+  writer.functions.push(js`function ${name}(o, q) {\n${joinJs(statements, js`\n`)}\n}`);
+  return name;
+}

@@ -1,0 +1,104 @@
+// Reads of the payload and of elements into JavaScript: the path to the JSON, and what turns it into a value. A step
+// whose name every object inherits goes through `own`.
+
+import type { CurrencyRead, Element, Read, ReadTerm, Sort, Term } from '../../program/program.ts';
+import type { RuntimeName } from '../runtime/runtime.ts';
+import { type Js, js } from './js.ts';
+import { use, type Writer } from './writer.ts';
+
+/** The value that is read; undefined or null where there is none. */
+export function readCode(writer: Writer, term: ReadTerm): Js {
+  const raw = rawCode(writer, term.read);
+  // A loop has made its elements values.
+  return bounded(writer, term, isElementItself(term.read) ? raw : fieldValue(writer, term, raw));
+}
+
+/** A text, which inside quantifiers is unknown where it is too long to go through round after round. */
+export function bounded(writer: Writer, { sort }: Term, code: Js): Js {
+  if (sort !== 'text' || writer.variables.size === 0) return code;
+  return js`${use(writer, 'boundedText')}(${code}, s.rounds)`;
+}
+
+/** The value that is read, or where it is absent or null the fallback; unsigned it stays unknown. */
+export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
+  const { read } = subject;
+  const chain = chainCode(writer, read);
+  const missing = isElementItself(read) ? js`${chain} === null` : js`${chain} == null`;
+  const value = isElementItself(read) ? chain : valuesOf(writer, subject, fieldValue(writer, subject, chain));
+  const known = bounded(writer, subject, value);
+  const chosen = js`(${missing} ? ${fallback} : ${known})`;
+  return read.isSigned ? signedCode(chosen) : chosen;
+}
+
+/** The list that a loop goes through: empty where absent or null, undefined where unsigned though it has to be. */
+export function listCode(writer: Writer, read: Read): Js {
+  const empty = writer.unit.bindings.bind('no elements', () => Object.freeze([]));
+  const chain = chainCode(writer, read);
+  const list = read.mayBeAbsent ? js`(${chain} ?? ${empty})` : chain;
+  return read.isSigned ? signedCode(list) : list;
+}
+
+/** The JSON at the place, whether it needs a signature or not; undefined where there is none. */
+export function chainCode(writer: Writer, read: Read): Js {
+  if (!read.isDeclared) return js`undefined`;
+  const variable = writer.variables.get(read.root);
+  let code = variable ?? js`p`;
+  let mayBeMissing = variable !== undefined && read.mayBeAbsent;
+  for (const step of read.steps) {
+    if (step in Object.prototype) code = js`${use(writer, 'own')}(${code}, ${step})`;
+    else code = mayBeMissing ? js`${code}?.[${step}]` : js`${code}[${step}]`;
+    mayBeMissing = read.mayBeAbsent;
+  }
+  return code;
+}
+
+/** The elements of a list's code as values, not as JSON. */
+export function valuesOf(writer: Writer, term: Term, list: Js): Js {
+  const { element } = term;
+  if (element === null || element.encoding === 'value') return list;
+  const reader = readers[element.sort];
+  return reader === undefined ? list : js`${use(writer, 'readAll')}(${list}, ${use(writer, reader)})`;
+}
+
+/** One element of a list as the value that a variable holds. */
+export function elementCode(writer: Writer, element: Element | null, raw: Js): Js {
+  return element === null || element.encoding === 'value' ? raw : convert(writer, element.sort, raw);
+}
+
+/** Sorts whose JSON has to be parsed before it can be compared. */
+const readers: Partial<Record<Sort, RuntimeName>> = {
+  date: 'readDate',
+  timestamp: 'readTimestamp',
+  datetime: 'readDatetime',
+  ip: 'readIp',
+};
+
+function fieldValue(writer: Writer, { sort, currency }: ReadTerm, raw: Js): Js {
+  if (sort !== 'money') return convert(writer, sort, raw);
+  return js`${use(writer, 'readMoney')}(${raw}, ${currencyCode(writer, currency)})`;
+}
+
+function convert(writer: Writer, sort: Sort, raw: Js): Js {
+  const reader = readers[sort];
+  return reader === undefined ? raw : js`${use(writer, reader)}(${raw})`;
+}
+
+/** The currency as text; undefined where there is none, or none that is signed though it has to be. */
+function currencyCode(writer: Writer, currency: CurrencyRead | null): Js {
+  if (currency === null) return js`undefined`;
+  return currency.known === null ? rawCode(writer, currency.read) : js`${currency.known}`;
+}
+
+/** The JSON at the place; undefined where absent, or unsigned though it has to be signed. */
+export function rawCode(writer: Writer, read: Read): Js {
+  const chain = chainCode(writer, read);
+  return read.isSigned ? signedCode(chain) : chain;
+}
+
+function signedCode(code: Js): Js {
+  return js`(f.request.signed === true ? ${code} : undefined)`;
+}
+
+function isElementItself(read: Read): boolean {
+  return read.root !== 'payload' && read.steps.length === 0;
+}

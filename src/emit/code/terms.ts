@@ -1,0 +1,164 @@
+// Terms into JavaScript expressions. Numbers of the payload stay JavaScript numbers, whatever is parsed or computed is
+// a quantity; undefined and null are unknown. INVARIANT: a term's code is total, it never throws on a payload of the
+// shape.
+
+import type { Builtin } from '../../model/builtins.ts';
+import { canonical } from '../../model/canonical.ts';
+import type { Value } from '../../model/value.ts';
+import { isDecimal, isMoney } from '../../program/condition.ts';
+import { plainNumber } from '../../program/plain.ts';
+import type { LiteralTerm, RequestFact, Term } from '../../program/program.ts';
+import type { RuntimeName } from '../runtime/runtime.ts';
+import { type Js, joinJs, js } from './js.ts';
+import { loopTerm } from './loops.ts';
+import { bounded, elseCode, readCode, valuesOf } from './reads.ts';
+import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
+
+/** An expression that yields the term's value, or undefined or null where it is unknown. */
+export function termCode(writer: Writer, term: Term): Js {
+  const value = (operand: Term): Js => writer.unit.term(writer, operand);
+  switch (term.kind) {
+    case 'literal':
+      return literalCode(writer, term);
+    case 'read':
+      return readCode(writer, term);
+    case 'absent':
+      return js`undefined`;
+    case 'truth': {
+      const code = writer.unit.condition(writer, term.condition);
+      return code.isTwoValued ? code.js : js`${use(writer, 'truthValue')}(${code.js})`;
+    }
+    case 'fact':
+      return factCode(writer, term.fact);
+    case 'meter': {
+      const name = constantCode(writer, term, {
+        inline: () => js`${term.meter}`,
+        make: (constant) => constant.meter,
+      });
+      return js`${use(writer, 'readMeter')}(f.meters, ${name}, ${term.currency})`;
+    }
+    case 'now':
+      return js`${use(writer, 'readNow')}(f.nowMs)`;
+    case 'risk':
+      return js`s.risk`;
+    case 'let':
+      return letCode(writer, term);
+    case 'else':
+      return elseCode(writer, term.subject, valuesOf(writer, term.fallback, value(term.fallback)));
+    case 'arithmetic':
+      return js`${use(writer, operationOf(term))}(${value(term.left)}, ${value(term.right)})`;
+    case 'negate':
+      return js`${use(writer, 'negate')}(${value(term.operand)})`;
+    case 'count':
+    case 'sum':
+      return loopTerm(writer, term);
+    case 'list':
+      return js`[${joinJs(term.elements.map(value), commaJs)}]`;
+    case 'call':
+      return callCode(writer, term);
+  }
+}
+
+/** A constant as text where JavaScript has a literal for it, else bound or apart. */
+function literalCode(writer: Writer, term: LiteralTerm): Js {
+  const { value } = term;
+  if (value === null || typeof value === 'boolean') return js`${value}`;
+  return constantCode(writer, term, {
+    inline: () => inlineValue(writer, value),
+    make: (constant) => readyValue(constant.value),
+  });
+}
+
+function inlineValue(writer: Writer, value: Value): Js {
+  const ready = readyValue(value);
+  if (typeof ready === 'string' || typeof ready === 'number') return js`${ready}`;
+  return writer.unit.bindings.bind(`value ${canonical(value)}`, () => ready);
+}
+
+/** The constant as generated code compares it: numbers plain where they are. */
+function readyValue(value: Value): unknown {
+  if (isDecimal(value)) return plainNumber(value) ?? value;
+  return isMoney(value) ? { ...value, amount: plainNumber(value.amount) ?? value.amount } : value;
+}
+
+type LetTerm = Extract<Term, { kind: 'let' }>;
+
+/** The let's own function where code is of one action; the let itself, to be read, where code is shared. */
+function letCode(writer: Writer, term: LetTerm): Js {
+  if (writer.unit.apart === null) {
+    return bounded(writer, term, js`${writer.unit.shared[term.index]!}(f, s)`);
+  }
+  const shared = constantCode(writer, term, {
+    inline: () => js``,
+    make: (constant, { letAt }) => letAt(constant.index),
+  });
+  return bounded(writer, term, js`${use(writer, 'readLet')}(${shared}, f, s)`);
+}
+
+function factCode(writer: Writer, fact: RequestFact): Js {
+  switch (fact) {
+    case 'agent.id':
+      return js`f.agent.id`;
+    case 'agent.name':
+      return js`f.agent.name`;
+    case 'agent.risk_tier':
+      return js`f.agent.risk_tier`;
+    case 'agent.control_owner':
+      return js`f.agent.control_owner`;
+    case 'agent.tags':
+      return js`f.agent.tags`;
+    case 'request.ip':
+      return js`${use(writer, 'readIp')}(f.request.ip)`;
+    case 'request.signed':
+      return js`f.request.signed`;
+    case 'request.session':
+      return js`f.request.session`;
+  }
+}
+
+const operations = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' } as const;
+
+function operationOf({ operator, left, right }: Extract<Term, { kind: 'arithmetic' }>): RuntimeName {
+  const isBetweenDates = operator === '-' && left.sort === 'date' && right.sort === 'date';
+  return isBetweenDates ? 'subtractDates' : operations[operator];
+}
+
+type Call = Extract<Term, { kind: 'call' }>;
+type CallCode = (writer: Writer, args: readonly Js[], term: Call) => Js;
+
+function callCode(writer: Writer, term: Call): Js {
+  const args = term.args.map((arg) => writer.unit.term(writer, arg));
+  return calls[term.builtin](writer, args, term);
+}
+
+/** Of one argument, unknown with it. */
+function lifted(name: RuntimeName): CallCode {
+  return (writer, [arg = js`undefined`], term) => {
+    if (term.args[0]?.mayBeUnknown !== true) return js`${use(writer, name)}(${arg})`;
+    const value = temporary(writer);
+    return js`((${value} = ${arg}) == null ? undefined : ${use(writer, name)}(${value}))`;
+  };
+}
+
+/** Of quantities, which the runtime takes unknown as well. */
+function ofQuantities(name: RuntimeName): CallCode {
+  return (writer, args) => js`${use(writer, name)}(${joinJs(args, commaJs)})`;
+}
+
+const calls = {
+  length: (writer, args, term) =>
+    term.args[0]?.sort === 'list' ? js`${args[0]}?.length` : lifted('length')(writer, args, term),
+  lower: lifted('lower'),
+  trim: lifted('trim'),
+  fold: lifted('fold'),
+  links: lifted('links'),
+  domain: lifted('domain'),
+  host: lifted('hostOf'),
+  scheme: lifted('schemeOf'),
+  port: lifted('portOf'),
+  date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
+  today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
+  min: ofQuantities('minimum'),
+  max: ofQuantities('maximum'),
+  abs: ofQuantities('absolute'),
+} as const satisfies Record<Builtin, CallCode>;

@@ -1,0 +1,184 @@
+// The truths of an action's rules into an outcome: `allow` opens, guards narrow, the strictest wins. Rules are told by
+// their index in an order sorted by id, so of equals the smaller index is the smaller id.
+
+import {
+  type ApprovalRequirement,
+  defaultValidForSeconds,
+  type Outcome,
+  outcomes,
+  type Requirements,
+} from '../../model/decision.ts';
+import type { Satisfied } from '../../model/request.ts';
+import type { RuleHead } from '../../program/program.ts';
+
+/** What is weighed: truths are 0 for false, 1 for unknown, 2 for true. */
+export interface Ballot {
+  /** All rules of the action, or those that are not false; sorted by id. */
+  readonly rules: readonly RuleHead[];
+  readonly truths: ArrayLike<number>;
+  readonly satisfied: Satisfied;
+  /** Count shadow rules as if they were enforced. */
+  readonly withShadow: boolean;
+}
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** The deciding rule; -1 where nothing grants and no deny is true. */
+  readonly by: number;
+  /** The granting allow; -1 where there is none. */
+  readonly granting: number;
+}
+
+const none = -1;
+const levels = { allow: 0, risk: 0, escalate: 1, reauth: 2, deny: 3 } as const;
+
+/** The strictest of the mildest grant and of every guard that is neither false nor satisfied. */
+export function weigh(ballot: Ballot): Verdict {
+  const { rules, truths } = ballot;
+  let granting = none;
+  let trueDeny = none;
+  let level = 0;
+  for (let at = 0; at < rules.length; at += 1) {
+    if (!takesPart(ballot, at)) continue;
+    const rule = rules[at]!;
+    if (rule.effect === 'allow') {
+      if (truths[at] === 2 && (granting === none || isMilder(ballot, at, granting))) granting = at;
+      continue;
+    }
+    if (isSatisfied(rule, ballot.satisfied)) continue;
+    level = Math.max(level, levels[rule.effect]);
+    if (rule.effect === 'deny' && truths[at] === 2 && isWeightier(ballot, at, trueDeny)) trueDeny = at;
+  }
+  if (granting === none) return { outcome: 'DENY', by: trueDeny, granting };
+  level = Math.max(level, grantLevel(rules[granting]!, ballot.satisfied));
+  return { outcome: outcomes[level]!, by: decider(ballot, granting, level), granting };
+}
+
+/** Low and high end of the risk: unknown contributions count where they lower or raise it; clamped once. */
+export function riskOf({ rules, truths, withShadow }: Ballot): {
+  readonly low: number;
+  readonly high: number;
+} {
+  let [low, high] = [0, 0];
+  for (let at = 0; at < rules.length; at += 1) {
+    const rule = rules[at]!;
+    const truth = truths[at];
+    if (rule.points === 0 || truth === 0 || (rule.isShadow && !withShadow)) continue;
+    if (truth === 2 || rule.points < 0) low += rule.points;
+    if (truth === 2 || rule.points > 0) high += rule.points;
+  }
+  return { low: clamp(low), high: clamp(high) };
+}
+
+/** How long an ALLOW holds: the shortest time that a true allow says. */
+export function validity(ballot: Ballot): number {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < ballot.rules.length; at += 1) {
+    const { effect, validForSeconds } = ballot.rules[at]!;
+    if (effect !== 'allow' || validForSeconds === null || ballot.truths[at] !== 2) continue;
+    if (takesPart(ballot, at)) shortest = Math.min(shortest, validForSeconds);
+  }
+  return shortest === Number.POSITIVE_INFINITY ? defaultValidForSeconds : shortest;
+}
+
+/** What the unsatisfied guards and the granting allow ask for, merged. */
+export function requirements(ballot: Ballot, granting: number): Requirements {
+  const approvals = new Map<string, ApprovalRequirement>();
+  let reauth: Requirements['reauth'] = null;
+  for (const [at, rule] of ballot.rules.entries()) {
+    const { requirement } = rule;
+    const asks = rule.effect === 'allow' ? at === granting : takesPart(ballot, at);
+    if (requirement === null || !asks || isSatisfied(rule, ballot.satisfied)) continue;
+    if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
+    else approvals.set(requirement.group, stricterApproval(approvals.get(requirement.group), requirement));
+  }
+  const sorted = [...approvals.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
+  return { approvals: sorted, reauth };
+}
+
+/** Ids of the true allow and risk rules and of the guards that are not false, satisfied ones too. */
+export function firing({ rules, truths }: Ballot): string[] {
+  const ids: string[] = [];
+  for (let at = 0; at < rules.length; at += 1) {
+    const rule = rules[at]!;
+    if (truths[at] === 0 || rule.isShadow) continue;
+    if (truths[at] === 2 || levels[rule.effect] > 0) ids.push(rule.id);
+  }
+  return ids;
+}
+
+/** Whether what the rule asks for has been met. */
+export function isSatisfied(rule: RuleHead, satisfied: Satisfied): boolean {
+  if (rule.requirement === null) return false;
+  const ids = rule.requirement.kind === 'approval' ? satisfied.escalate : satisfied.reauth;
+  return ids.length > 0 && ids.includes(rule.id);
+}
+
+function takesPart({ rules, truths, withShadow }: Ballot, at: number): boolean {
+  return truths[at] !== 0 && (withShadow || !rules[at]!.isShadow);
+}
+
+/** What the allow alone would come to. */
+function grantLevel(rule: RuleHead, satisfied: Satisfied): number {
+  if (rule.requirement === null || isSatisfied(rule, satisfied)) return levels.allow;
+  return rule.requirement.kind === 'approval' ? levels.escalate : levels.reauth;
+}
+
+/** Whether one allow asks for less than another one with a smaller id. */
+function isMilder({ rules, satisfied }: Ballot, at: number, other: number): boolean {
+  const [rule, rival] = [rules[at]!, rules[other]!];
+  const difference = grantLevel(rule, satisfied) - grantLevel(rival, satisfied);
+  return difference < 0 || (difference === 0 && peopleOf(rule) < peopleOf(rival));
+}
+
+function peopleOf({ requirement }: RuleHead): number {
+  return requirement?.kind === 'approval' ? requirement.needs : 0;
+}
+
+/** Of those with the winning level: definite before unknown, then the most points, then the smallest id. */
+function decider(ballot: Ballot, granting: number, level: number): number {
+  const { rules, satisfied } = ballot;
+  if (level === 0) return granting;
+  let best = none;
+  for (let at = 0; at < rules.length; at += 1) {
+    const rule = rules[at]!;
+    const isCandidate =
+      rule.effect === 'allow'
+        ? at === granting && grantLevel(rule, satisfied) === level
+        : takesPart(ballot, at) && levels[rule.effect] === level && !isSatisfied(rule, satisfied);
+    if (isCandidate && isWeightier(ballot, at, best)) best = at;
+  }
+  return best;
+}
+
+/** Whether the rule goes before another one with a smaller id. */
+function isWeightier({ rules, truths }: Ballot, at: number, other: number): boolean {
+  if (other === none) return true;
+  if (truths[at] !== truths[other]) return truths[at]! > truths[other]!;
+  return rules[at]!.points > rules[other]!.points;
+}
+
+function stricterReauth(
+  known: Requirements['reauth'],
+  { withinSeconds }: { readonly withinSeconds: number | null },
+): Requirements['reauth'] {
+  if (known === null) return { withinSeconds };
+  if (known.withinSeconds === null || withinSeconds === null) return { withinSeconds: null };
+  return { withinSeconds: Math.min(known.withinSeconds, withinSeconds) };
+}
+
+function stricterApproval(
+  known: ApprovalRequirement | undefined,
+  { group, needs, withinSeconds }: ApprovalRequirement,
+): ApprovalRequirement {
+  if (known === undefined) return { group, needs, withinSeconds };
+  return {
+    group,
+    needs: Math.max(known.needs, needs),
+    withinSeconds: Math.min(known.withinSeconds, withinSeconds),
+  };
+}
+
+function clamp(risk: number): number {
+  return Math.min(Math.max(risk, 0), 100);
+}

@@ -1,0 +1,65 @@
+// What a request adds to meters, as generated code makes it: keys and values to tell apart as texts, amounts as exact
+// decimals. INVARIANT: what is unknown is null and never zero; undefined and null mean unknown here too.
+
+import type { Contribution, MeterDefinition, MeterUse } from '../../model/metering.ts';
+import type { Decimal } from '../../value/decimal.ts';
+import { distinctText, distinctTexts } from '../../value/distinct-text.ts';
+import type { Ip } from '../../value/ip.ts';
+import {
+  type Amount,
+  exact,
+  isAmount,
+  type Kleene,
+  type Maybe,
+  type Numeric,
+  type Quantity,
+} from './quantity.ts';
+
+/** What is the same for every request of an action. */
+export interface MeterHead {
+  readonly definition: MeterDefinition;
+  readonly names: readonly string[];
+}
+
+/** `counts`: whether the meter's condition holds for the request. */
+export function meterUse(
+  { definition, names }: MeterHead,
+  key: string | null,
+  counts: Kleene,
+  value: Contribution['value'],
+): MeterUse {
+  return { definition, names, key, contribution: counts === 0 ? null : { isCertain: counts === 2, value } };
+}
+
+/** For whom a meter is kept; null where one of its values is unknown. */
+export function meterKey(values: readonly unknown[]): string | null {
+  return distinctTexts(values.map(valueText));
+}
+
+/** An amount to add, in the meter's currency where it has one. */
+export function addedAmount(value: Maybe<Quantity>, currency: string | null): Decimal | null {
+  if (value == null || (typeof value === 'object' && 'low' in value)) return null;
+  if (!isAmount(value)) return exact(value);
+  return value.currency === null || value.currency === currency ? exact(value.amount) : null;
+}
+
+/** A value to tell apart. */
+export function valueText(value: unknown): string | null {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return distinctText(value);
+    case 'number':
+      return distinctText(exact(value));
+    case 'object':
+      return value === null || Array.isArray(value) ? null : objectText(value as Decimal | Amount | Ip);
+    default:
+      return null;
+  }
+}
+
+function objectText(value: Decimal | Amount | Ip): string | null {
+  if (!('amount' in value)) return 'family' in value || 'coefficient' in value ? distinctText(value) : null;
+  const amount: Numeric = value.amount;
+  return distinctText({ amount: exact(amount), currency: value.currency });
+}

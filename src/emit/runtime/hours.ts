@@ -1,0 +1,40 @@
+// Whether an instant lies in named hours, for generated code. Hours change with the minute, so the answer for a minute
+// is kept. INVARIANT: only minutes are kept that the local clock passes without a jump, from its second 0 to 59.
+
+import { fromNumber } from '../../value/decimal.ts';
+import { type Hours, isWithinHours } from '../../value/hours.ts';
+import { localSecond } from '../../value/time.ts';
+import { exact, type Kleene, type Maybe, type Numeric, type Quantity } from './quantity.ts';
+
+/** A service asks for one minute, a replay for many. */
+const minutesKeptMax = 4_096;
+const secondsPerMinute = 60;
+
+/** The test of an instant in seconds since the epoch; of one that lies between two others nothing is said. */
+export function hoursTest(hours: Hours): (instant: Maybe<Quantity>) => Kleene {
+  const kept = new Map<number, Kleene>();
+  return (instant) => {
+    if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return 1;
+    if (typeof instant !== 'number') return within(hours, instant);
+    const minute = Math.floor(instant / secondsPerMinute);
+    const known = kept.get(minute);
+    if (known !== undefined) return known;
+    const truth = within(hours, instant);
+    if (!isPlainMinute(hours, minute)) return truth;
+    if (kept.size >= minutesKeptMax) kept.clear();
+    kept.set(minute, truth);
+    return truth;
+  };
+}
+
+function within(hours: Hours, instant: Numeric): Kleene {
+  const isWithin = isWithinHours(hours, exact(instant));
+  return isWithin === null ? 1 : isWithin ? 2 : 0;
+}
+
+function isPlainMinute({ zone }: Hours, minute: number): boolean {
+  const first = localSecond(fromNumber(minute * secondsPerMinute), zone);
+  const last = localSecond(fromNumber(minute * secondsPerMinute + secondsPerMinute - 1), zone);
+  if (first === null || last === null) return false;
+  return first % secondsPerMinute === 0 && last - first === secondsPerMinute - 1;
+}

@@ -1,0 +1,271 @@
+// Exact arithmetic and comparison as generated code does it. A number stays a JavaScript number as long as that says
+// the same as its shortest decimal text, results of arithmetic are decimals except among safe integers; readings of
+// meters may be intervals. INVARIANT: the values agree with exact decimal arithmetic in every digit; undefined (or an
+// absent value's null) is unknown, and so is every result that decimals cannot hold.
+
+import type { Truth } from '../../model/trace.ts';
+import type { Decimal } from '../../value/decimal.ts';
+import * as decimal from '../../value/decimal.ts';
+import { secondsPerDay } from '../../value/time.ts';
+
+/** A JavaScript number stands for the decimal of its shortest text. */
+export type Numeric = number | Decimal;
+
+/** Money; `currency` null is the sum of nothing, which goes with every currency. */
+export interface Amount {
+  readonly amount: Numeric;
+  readonly currency: string | null;
+}
+
+/** Every value between both ends is possible. */
+interface Bounds {
+  readonly low: Scalar;
+  readonly high: Scalar;
+}
+
+export type Scalar = Numeric | Amount;
+export type Quantity = Scalar | Bounds;
+export type Maybe<T> = T | null | undefined;
+
+/** A truth value as generated code counts them: `and` is the smallest, `or` the largest, `not` is 2 less it. */
+export type Kleene = 0 | 1 | 2;
+
+export const truths: readonly Truth[] = ['false', 'unknown', 'true'];
+
+/** The exact decimal. */
+export function exact(value: Numeric): Decimal {
+  return typeof value === 'number' ? decimal.fromNumber(value) : value;
+}
+
+/** The value as a JavaScript number where that is exact and an integer. */
+export function plain(value: Decimal): Numeric {
+  if (value.exponent < 0) return value;
+  const number = decimal.toNumber(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+export function equal(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
+  if (a == null || b == null) return 1;
+  if (typeof a === 'number' && typeof b === 'number') return a === b ? 2 : 0;
+  const [aLow, aHigh, bLow, bHigh] = [lowEnd(a), highEnd(a), lowEnd(b), highEnd(b)];
+  const below = order(aHigh, bLow);
+  const above = order(aLow, bHigh);
+  if (below === undefined || above === undefined) return 1;
+  if (below < 0 || above > 0) return 0;
+  return below === 0 && above === 0 ? 2 : 1;
+}
+
+export function less(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
+  if (a == null || b == null) return 1;
+  if (typeof a === 'number' && typeof b === 'number') return a < b ? 2 : 0;
+  const always = order(highEnd(a), lowEnd(b));
+  const ever = order(lowEnd(a), highEnd(b));
+  if (always === undefined || ever === undefined) return 1;
+  return always < 0 ? 2 : ever < 0 ? 1 : 0;
+}
+
+export function lessOrEqual(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
+  return (2 - less(b, a)) as Kleene;
+}
+
+export function add(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+  if (a == null || b == null) return undefined;
+  return hull(a, b, addScalars);
+}
+
+export function subtract(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+  return b == null ? undefined : add(a, negate(b));
+}
+
+/** The duration between two dates: so many times 24 hours. */
+export function subtractDates(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+  return multiply(subtract(a, b), secondsPerDay);
+}
+
+export function multiply(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+  return a == null || b == null ? undefined : hull(a, b, multiplyScalars);
+}
+
+/** Unknown where the divisor may be zero. */
+export function divide(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+  if (a == null || b == null) return undefined;
+  if (isBounds(b) && sign(b.low) <= 0 && sign(b.high) >= 0) return undefined;
+  return hull(a, b, divideScalars);
+}
+
+export function negate(a: Maybe<Quantity>): Quantity | undefined {
+  if (a == null) return undefined;
+  return isBounds(a) ? { low: negateScalar(a.high), high: negateScalar(a.low) } : negateScalar(a);
+}
+
+export function absolute(a: Maybe<Quantity>): Quantity | undefined {
+  if (a == null) return undefined;
+  if (!isBounds(a)) return sign(a) < 0 ? negateScalar(a) : a;
+  if (sign(a.low) >= 0) return a;
+  const flipped = { low: negateScalar(a.high), high: negateScalar(a.low) };
+  if (sign(a.high) <= 0) return flipped;
+  return between(zeroLike(a.low), pick(a.high, flipped.high, isLarger));
+}
+
+export function minimum(...values: readonly Maybe<Quantity>[]): Quantity | undefined {
+  return extreme(values, (a, b) => !isLarger(a, b));
+}
+
+export function maximum(...values: readonly Maybe<Quantity>[]): Quantity | undefined {
+  return extreme(values, (a, b) => !isLarger(b, a));
+}
+
+/** The upper end of an interval, a single value itself. */
+export function highEnd(value: Quantity): Scalar {
+  return isBounds(value) ? value.high : value;
+}
+
+/** The interval between both ends, as one value where they meet. */
+export function between(low: Maybe<Scalar>, high: Maybe<Scalar>): Quantity | undefined {
+  if (low == null || high == null) return undefined;
+  return order(low, high) === 0 ? low : { low, high };
+}
+
+export function isAmount(value: Quantity): value is Amount {
+  return typeof value === 'object' && 'amount' in value;
+}
+
+function isBounds(value: Quantity): value is Bounds {
+  return typeof value === 'object' && 'low' in value;
+}
+
+function lowEnd(value: Quantity): Scalar {
+  return isBounds(value) ? value.low : value;
+}
+
+/** Negative, zero or positive; undefined across currencies. */
+function order(a: Scalar, b: Scalar): number | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (commonCurrency(a, b) === undefined) return undefined;
+  const [x, y] = [numberOf(a), numberOf(b)];
+  return typeof x === 'number' && typeof y === 'number' ? x - y : decimal.compare(exact(x), exact(y));
+}
+
+/** The currency of two values together; undefined where they have two. */
+function commonCurrency(a: Scalar, b: Scalar): string | null | undefined {
+  const [x, y] = [currencyOf(a), currencyOf(b)];
+  return x === y || y === null ? x : x === null ? y : undefined;
+}
+
+function currencyOf(value: Scalar): string | null {
+  return isAmount(value) ? value.currency : null;
+}
+
+function numberOf(value: Scalar): Numeric {
+  return isAmount(value) ? value.amount : value;
+}
+
+function sign(value: Scalar): number {
+  const number = numberOf(value);
+  return typeof number === 'number' ? number : decimal.compare(number, decimal.zero);
+}
+
+function zeroLike(value: Scalar): Scalar {
+  return isAmount(value) ? { amount: 0, currency: value.currency } : 0;
+}
+
+function addScalars(a: Scalar, b: Scalar): Scalar | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return addNumbers(a, b);
+  const currency = commonCurrency(a, b);
+  if (currency === undefined) return undefined;
+  const amount = addNumbers(numberOf(a), numberOf(b));
+  return isAmount(a) ? inCurrency(amount, currency) : amount;
+}
+
+function addNumbers(a: Numeric, b: Numeric): Numeric | undefined {
+  if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
+    const sum = (a as number) + (b as number);
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return decimal.add(exact(a), exact(b)) ?? undefined;
+}
+
+function multiplyScalars(a: Scalar, b: Scalar): Scalar | undefined {
+  const product = multiplyNumbers(numberOf(a), numberOf(b));
+  if (isAmount(a)) return inCurrency(product, a.currency);
+  return isAmount(b) ? inCurrency(product, b.currency) : product;
+}
+
+function multiplyNumbers(a: Numeric, b: Numeric): Numeric | undefined {
+  if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
+    const product = (a as number) * (b as number);
+    if (Number.isSafeInteger(product)) return product;
+  }
+  return decimal.multiply(exact(a), exact(b)) ?? undefined;
+}
+
+/** Money by money is a number, money by a number is money. */
+function divideScalars(a: Scalar, b: Scalar): Scalar | undefined {
+  if (isAmount(a) && isAmount(b) && commonCurrency(a, b) === undefined) return undefined;
+  const quotient = divideNumbers(numberOf(a), numberOf(b));
+  return isAmount(a) && !isAmount(b) ? inCurrency(quotient, a.currency) : quotient;
+}
+
+function divideNumbers(a: Numeric, b: Numeric): Numeric | undefined {
+  if (Number.isSafeInteger(a) && Number.isSafeInteger(b) && (a as number) % (b as number) === 0) {
+    return (a as number) / (b as number);
+  }
+  return decimal.divide(exact(a), exact(b)) ?? undefined;
+}
+
+function inCurrency(amount: Numeric | undefined, currency: string | null): Amount | undefined {
+  return amount === undefined ? undefined : { amount, currency };
+}
+
+function negateScalar(value: Scalar): Scalar {
+  if (typeof value === 'number') return -value;
+  if (isAmount(value)) return { amount: negateScalar(value.amount) as Numeric, currency: value.currency };
+  return decimal.negate(value);
+}
+
+/** The smallest interval with every result of the operation, which is monotonic in each operand. */
+function hull(
+  a: Quantity,
+  b: Quantity,
+  operation: (a: Scalar, b: Scalar) => Scalar | undefined,
+): Quantity | undefined {
+  if (!isBounds(a) && !isBounds(b)) return operation(a, b);
+  const corners = [lowEnd(a), highEnd(a)].flatMap((x) => [operation(x, lowEnd(b)), operation(x, highEnd(b))]);
+  let [low, high] = [corners[0], corners[0]];
+  for (const corner of corners) {
+    if (corner === undefined || low === undefined || high === undefined) return undefined;
+    low = pick(low, corner, (x, y) => !isLarger(x, y));
+    high = pick(high, corner, isLarger);
+  }
+  return between(low, high);
+}
+
+type Preference = (a: Scalar, b: Scalar) => boolean;
+
+/** The preferred end of each interval; unknown across currencies. */
+function extreme(values: readonly Maybe<Quantity>[], prefers: Preference): Quantity | undefined {
+  let best: Quantity | undefined;
+  let currency: string | null = null;
+  for (const value of values) {
+    if (value == null) return undefined;
+    const common = commonCurrency({ amount: 0, currency }, lowEnd(value));
+    if (common === undefined) return undefined;
+    currency = common;
+    best = best === undefined ? value : extremeOfTwo(best, value, prefers);
+  }
+  return best;
+}
+
+function extremeOfTwo(a: Quantity, b: Quantity, prefers: Preference): Quantity | undefined {
+  return between(pick(lowEnd(a), lowEnd(b), prefers), pick(highEnd(a), highEnd(b), prefers));
+}
+
+/** Of equals the first. */
+function pick(a: Scalar, b: Scalar, prefers: Preference): Scalar {
+  return prefers(a, b) ? a : b;
+}
+
+/** Within one currency. */
+function isLarger(a: Scalar, b: Scalar): boolean {
+  return (order(a, b) ?? 0) > 0;
+}

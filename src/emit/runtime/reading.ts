@@ -1,0 +1,69 @@
+// Reads what requests carry into the values that generated code compares. INVARIANT: no name that an agent or a policy
+// chooses ever reaches a prototype; what is absent stays undefined and null stays null.
+
+import type { Facts } from '../../model/request.ts';
+import type { Decimal } from '../../value/decimal.ts';
+import * as decimal from '../../value/decimal.ts';
+import { type Ip, parseIp } from '../../value/ip.ts';
+import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
+import { type Amount, between, type Maybe, type Numeric, plain, type Quantity } from './quantity.ts';
+
+/** A record's own field; undefined where there is no record or no such field. */
+export function own(record: unknown, name: string): unknown {
+  const isThere = typeof record === 'object' && record !== null && Object.hasOwn(record, name);
+  return isThere ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+export function readDate(text: Maybe<string>): Maybe<Numeric> {
+  return readPoint(text, parseDate);
+}
+
+export function readTimestamp(text: Maybe<string>): Maybe<Numeric> {
+  return readPoint(text, parseTimestamp);
+}
+
+export function readDatetime(text: Maybe<string>): Maybe<Numeric> {
+  return readPoint(text, parseDatetime);
+}
+
+export function readIp(text: Maybe<string>): Maybe<Ip> {
+  return text == null ? text : (parseIp(text) ?? undefined);
+}
+
+/** An amount whose currency stands elsewhere; unknown without it. */
+export function readMoney(amount: Maybe<number>, currency: Maybe<string>): Maybe<Amount> {
+  if (amount == null) return amount;
+  return currency == null ? undefined : { amount, currency };
+}
+
+/** The elements of a list as values, by one of the readers above. */
+export function readAll<T>(list: Maybe<readonly T[]>, read: (element: T) => unknown): Maybe<unknown[]> {
+  return list?.map((element) => read(element));
+}
+
+/** Now, in seconds since the epoch. */
+export function readNow(nowMs: number): Numeric {
+  // Up to 15 digits the quotient's shortest text is the exact value.
+  return Math.abs(nowMs) < 1e15 ? nowMs / 1000 : decimal.multiply(decimal.fromNumber(nowMs), milli)!;
+}
+
+const milli: Decimal = { coefficient: 1n, exponent: -3 };
+
+/** A meter's reading: one value where both ends meet; unknown where there is none. */
+export function readMeter(
+  meters: Facts['meters'],
+  name: string,
+  currency: string | null,
+): Quantity | undefined {
+  const reading = Object.hasOwn(meters, name) ? meters[name] : undefined;
+  if (reading === undefined) return undefined;
+  const [low, high] = [plain(reading.low), plain(reading.high)];
+  if (currency === null) return between(low, high);
+  return between({ amount: low, currency }, { amount: high, currency });
+}
+
+function readPoint(text: Maybe<string>, parse: (text: string) => Decimal | null): Maybe<Numeric> {
+  if (text == null) return text;
+  const point = parse(text);
+  return point === null ? undefined : plain(point);
+}

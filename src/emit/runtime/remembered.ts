@@ -1,0 +1,56 @@
+// What rules ask of texts at some length: folded forms, links, words mentioned. The rules of an action ask the same of one
+// request's texts, and quantifiers ask it round after round, so what they came to is kept until the next request; how
+// many rules ask then hardly matters.
+// INVARIANT: an answer depends on its text alone.
+
+import { links as findLinks } from '../../value/links.ts';
+import { isMentioned, tokensOf } from '../../value/mentions.ts';
+import { fold as foldText } from '../../value/text.ts';
+
+/** Of each question: an agent chooses how many texts there are. */
+const textsKeptMax = 1_000;
+
+/** Plain texts that are shorter are done with sooner than looked up. */
+const keptLengthMin = 64;
+
+const memory = { isUsed: false };
+const kept: Map<string, unknown>[] = [];
+
+/** To be called before each request: nothing of one is left for the next. */
+export function forgetTexts(): void {
+  if (memory.isUsed) clear();
+}
+
+function clear(): void {
+  for (const answers of kept) answers.clear();
+  memory.isUsed = false;
+}
+
+function remembering<T>(make: (text: string) => T): (text: string) => T {
+  const answers = new Map<string, T>();
+  kept.push(answers);
+  return (text) => {
+    const known = answers.get(text);
+    if (known !== undefined) return known;
+    const answer = make(text);
+    if (answers.size >= textsKeptMax) answers.clear();
+    answers.set(text, answer);
+    memory.isUsed = true;
+    return answer;
+  };
+}
+
+/** Plain words with one space between each two fold to their lower case. */
+const plainWords = /^[!-~]+(?: [!-~]+)*$/;
+
+const foldRemembered = remembering(foldText);
+export const links = remembering(findLinks);
+const tokens = remembering(tokensOf);
+
+export function fold(text: string): string {
+  return text.length < keptLengthMin && plainWords.test(text) ? text.toLowerCase() : foldRemembered(text);
+}
+
+export function mentions(text: string, foldedWords: readonly string[]): boolean {
+  return isMentioned(tokens(text), foldedWords);
+}

@@ -1,0 +1,170 @@
+// The functions that generated code calls, by the names under which it binds them.
+
+import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
+import type { Facts } from '../../model/request.ts';
+import { isCurrency } from '../../value/currency.ts';
+import { domain, isEmail } from '../../value/email.ts';
+import { includes } from '../../value/includes.ts';
+import { isInCidr, isIp } from '../../value/ip.ts';
+import { isInside, isPathText } from '../../value/path.ts';
+import { length, lower, trim } from '../../value/text.ts';
+import { dateInZone, isTimestamp, parseDate, parseDatetime } from '../../value/time.ts';
+import { parseUrl, parseWebAddress } from '../../value/url.ts';
+import { addedAmount, meterKey, meterUse, valueText } from './entries.ts';
+import { among, sameIp, sameScalar } from './membership.ts';
+import {
+  absolute,
+  add,
+  divide,
+  equal,
+  exact,
+  type Kleene,
+  less,
+  lessOrEqual,
+  type Maybe,
+  maximum,
+  minimum,
+  multiply,
+  type Numeric,
+  negate,
+  plain,
+  type Quantity,
+  subtract,
+  subtractDates,
+} from './quantity.ts';
+import {
+  own,
+  readAll,
+  readDate,
+  readDatetime,
+  readIp,
+  readMeter,
+  readMoney,
+  readNow,
+  readTimestamp,
+} from './reading.ts';
+import { fold, links, mentions } from './remembered.ts';
+import { show } from './show.ts';
+import type { RuleCode, State } from './state.ts';
+
+export type RuntimeName = keyof typeof runtime;
+
+export const runtime = {
+  absolute,
+  add,
+  addedAmount,
+  among,
+  boundedList,
+  boundedText,
+  dateOf,
+  divide,
+  domain,
+  equal,
+  fold,
+  hostOf,
+  includes,
+  isCurrency,
+  isDate: (text: string): boolean => parseDate(text) !== null,
+  isDatetime: (text: string): boolean => parseDatetime(text) !== null,
+  isEmail,
+  isInCidr,
+  isInside,
+  isIp,
+  isPathText,
+  isTimestamp,
+  isUrl: (text: string): boolean => parseUrl(text) !== null,
+  isWebAddress: (text: string): boolean => parseWebAddress(text) !== null,
+  length,
+  less,
+  lessOrEqual,
+  links,
+  lower,
+  maximum,
+  mentions,
+  meterKey,
+  meterUse,
+  minimum,
+  multiply,
+  negate,
+  own,
+  portOf,
+  readAll,
+  readDate,
+  readDatetime,
+  readIp,
+  readLet,
+  readMeter,
+  readMoney,
+  readNow,
+  readTimestamp,
+  same,
+  sameIp,
+  sameScalar,
+  schemeOf,
+  show,
+  subtract,
+  subtractDates,
+  trim,
+  truthValue,
+  valueText,
+} as const;
+
+/** The text; undefined where so many rounds through it would take too long. */
+function boundedText(text: Maybe<string>, rounds: number): Maybe<string> {
+  return text != null && rounds * text.length > textRoundsMax ? undefined : text;
+}
+
+/** The list; undefined where so many rounds through it would take too long. */
+function boundedList<T>(list: Maybe<readonly T[]>, rounds: number): Maybe<readonly T[]> {
+  return list != null && rounds * list.length > elementRoundsMax ? undefined : list;
+}
+
+/** Equality of two truth values. */
+function same(a: Kleene, b: Kleene): Kleene {
+  return a === 1 || b === 1 ? 1 : a === b ? 2 : 0;
+}
+
+function truthValue(truth: Kleene): boolean | undefined {
+  return truth === 1 ? undefined : truth === 2;
+}
+
+/** A `url` has a scheme, with which both parsers read alike. */
+function hostOf(url: string): string | undefined {
+  return parseWebAddress(url)?.host;
+}
+
+function schemeOf(url: string): string | undefined {
+  return parseWebAddress(url)?.scheme;
+}
+
+function portOf(url: string): number | undefined {
+  return parseWebAddress(url)?.port ?? undefined;
+}
+
+/** Of an instant that lies between two others nothing is said. */
+function dateOf(instant: Maybe<Numeric | Quantity>, zone: string): Numeric | undefined {
+  if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
+  const date = dateInZone(exact(instant), zone);
+  return date === null ? undefined : plain(date);
+}
+
+/** A let that rules of one action share: its place in the state, and where its code and constants stand. */
+export interface SharedLet {
+  readonly index: number;
+  readonly layout: readonly unknown[];
+  base: number;
+}
+
+/** A let is evaluated at its first use in a request; `null` says that it has not been. */
+function readLet({ index, layout, base }: SharedLet, facts: Facts, state: State): unknown {
+  const known = state.lets[index];
+  if (known !== null) return known;
+  const code = layout[base - 2] as RuleCode<unknown>;
+  // A let stands outside of every quantifier.
+  const { rounds } = state;
+  state.rounds = 1;
+  const value = code(facts, state, layout, base) ?? undefined;
+  state.rounds = rounds;
+  state.lets[index] = value;
+  return value;
+}

@@ -1,0 +1,32 @@
+// The tracers of a program's actions, each made at its first use, or in steps before it.
+
+import { type OpenProgram, wholeAction, wholeActionInSteps } from '../program/packed/unpack.ts';
+import { createTracer, createTracerInSteps, type Run, type Tracer } from './trace.ts';
+
+/** Tracers hold paths of all their rules; so many actions have one at a time. */
+const tracersMax = 1_024;
+
+export interface Tracers {
+  /** Of an action that is declared. */
+  of(action: string): Tracer;
+  /** Makes the tracer ready in steps. */
+  prepare(action: string): Generator<void>;
+}
+
+export function createTracers(program: OpenProgram, run: Run): Tracers {
+  const tracers = new Map<string, Tracer>();
+  return {
+    of: (action) => {
+      const known = tracers.get(action);
+      if (known !== undefined) return known;
+      if (tracers.size >= tracersMax) tracers.clear();
+      const tracer = createTracer(wholeAction(program.open(action)!), run);
+      tracers.set(action, tracer);
+      return tracer;
+    },
+    *prepare(action) {
+      const whole = yield* wholeActionInSteps(program.open(action)!);
+      tracers.set(action, yield* createTracerInSteps(whole, run));
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// A policy set as functions, and the one that is active: what the request path needs of it, whatever compiled it.
+
+import type { AskedRule } from './asked.ts';
+import type { Decision } from './decision.ts';
+import type { MeterDefinition, MeterUse } from './metering.ts';
+import type { Facts } from './request.ts';
+import type { TracedDecision, TracedRule } from './trace.ts';
+import type { Shape } from './type.ts';
+
+export interface PolicyEngine {
+  /** The whole decision: gate, payload check, rules, combining. */
+  readonly decide: (facts: Facts) => Decision;
+  /** As `decide`, with every rule of the action as it turned out; the payload is checked and the rules are evaluated once. */
+  readonly decideTraced: (facts: Facts) => TracedDecision;
+  /** As `decideTraced`, for a payload out of a record, where digests stand for secrets; no rule can read those. */
+  readonly decideRecorded: (facts: Facts) => TracedDecision;
+  /** The rules alone. */
+  readonly trace: (facts: Facts) => readonly TracedRule[];
+  /** What the request adds to meters and reads of them; nothing where the gate refuses it. */
+  readonly entries: (facts: Facts) => readonly MeterUse[];
+  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
+  readonly entriesRecorded: (facts: Facts) => readonly MeterUse[] | null;
+  /** Every meter that some action counts or reads, each definition once, by id. */
+  readonly meters: readonly MeterDefinition[];
+  /** What an action's payload may hold; null where the action is not declared. */
+  readonly shapeOf: (action: string) => Shape | null;
+}
+
+/** The policy set that decides now. Taken once per request, so that no request is decided by half of two sets. */
+export interface ActivePolicies extends PolicyEngine {
+  /** By id, the enforced rules that ask something of people. */
+  readonly asks: () => ReadonlyMap<string, AskedRule>;
+  /** SHA-256 in hexadecimal. */
+  readonly digest: string;
+  /** The git commit of the policy directory; null outside a repository. */
+  readonly commit: string | null;
+}

@@ -1,0 +1,45 @@
+// Why the index of an action's rules tries some of them for every request, in words for those who write the rules.
+// INVARIANT: explained are exactly the rules that the index itself always tries.
+
+import type { List } from '../../model/policy.ts';
+import { printRead } from '../print.ts';
+import type { PlannedRule, Term } from '../program.ts';
+import { indexKeysOf, type Subject } from './index-key.ts';
+import { createIndex } from './rule-index.ts';
+
+export interface ExplainedIndexKey {
+  /** `policy/rule`. */
+  readonly rule: string;
+  readonly why: string;
+}
+
+/** The rules of an action that no value of a request leaves out. */
+export function explainIndexKey(
+  rules: readonly PlannedRule[],
+  lists: ReadonlyMap<string, List>,
+): readonly ExplainedIndexKey[] {
+  const { postings } = createIndex(rules, lists);
+  return [...postings.always].map((place) => ({
+    rule: rules[place]!.id,
+    why: whyAlways(rules[place]!, lists),
+  }));
+}
+
+function whyAlways({ condition }: PlannedRule, lists: ReadonlyMap<string, List>): string {
+  if (condition.kind === 'constant') return 'no condition';
+  const subjects = new Set(indexKeysOf(condition, lists).map(({ subject }) => name(subject)));
+  if (subjects.size === 0) return 'no equality, range or literal condition that all must meet';
+  return `what is asked of ${[...subjects].join(', ')} leaves out too few requests, or too few rules ask it`;
+}
+
+function name({ term }: Subject): string {
+  const source = firstRead(term);
+  return source ?? 'a value';
+}
+
+/** The value that a term is made of, as a policy file writes it. */
+function firstRead(term: Term): string | null {
+  if (term.kind === 'read') return printRead(term.read);
+  if (term.kind === 'fact') return term.fact;
+  return term.kind === 'call' ? firstRead(term.args[0]!) : null;
+}

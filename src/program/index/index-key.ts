@@ -1,0 +1,260 @@
+// What one part of a rule's condition asks of one value of the request, in a form that many rules can be filed under:
+// texts it must be one of, a beginning it must have, or bounds it must lie between.
+// INVARIANT: where the value is known and is none of these, the rule's condition is false.
+
+import type { Builtin } from '../../model/builtins.ts';
+import type { List } from '../../model/policy.ts';
+import { globLiteralParts } from '../../value/glob.ts';
+import { fold } from '../../value/text.ts';
+import { isDecimal, isMoney } from '../condition.ts';
+import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../plain.ts';
+import type { Comparison, Condition, Read, Term } from '../program.ts';
+import { constantTexts, globForm, termTemplate } from '../template.ts';
+
+/** A value of the request that rules are filed under; an amount in another currency than this one is unknown. */
+export interface Subject {
+  readonly key: string;
+  readonly kind: 'text' | 'number';
+  readonly term: Term;
+  readonly currency: string | null;
+  readonly mayBeUnknown: boolean;
+}
+
+export interface IndexKey {
+  readonly subject: Subject;
+  /** Unless the value is there, the condition is false. */
+  readonly needsValue: boolean;
+  readonly test: KeyTest;
+  /** How many parts of the condition come out true where the value is one of these, and say no more than that. */
+  readonly exactParts: number;
+}
+
+export type KeyTest =
+  | { readonly kind: 'texts'; readonly texts: readonly string[] }
+  | { readonly kind: 'prefix'; readonly prefix: string }
+  | Bounds;
+
+export interface Bounds {
+  readonly kind: 'bounds';
+  /** Infinite where open. */
+  readonly low: number;
+  readonly high: number;
+  readonly isLowIncluded: boolean;
+  readonly isHighIncluded: boolean;
+}
+
+/** Rules with more texts are filed under something else. */
+export const textsMax = 64;
+
+type Lists = ReadonlyMap<string, List>;
+
+/** Everything that the condition can be filed under, bounds of one value joined. */
+export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexKey[] {
+  const operands = partsOf(condition);
+  const needed = operands.flatMap((operand) => (operand.kind === 'has' ? [operand.read] : []));
+  const indexKeys = new Map<string, IndexKey>();
+  for (const operand of operands) {
+    const found = indexKeyOf(operand, lists);
+    if (found === null) continue;
+    const { subject, test, isExact } = found;
+    const key = `${test.kind} ${subject.key}`;
+    const known = indexKeys.get(key);
+    const joined = known === undefined ? test : join(known.test, test);
+    // Of texts the first are kept, which say nothing of the others.
+    const isSaid = isExact && (known === undefined || test.kind === 'bounds');
+    const exactParts = (known?.exactParts ?? 0) + (isSaid ? 1 : 0);
+    indexKeys.set(key, { subject, test: joined, exactParts, needsValue: needsValue(subject, needed) });
+  }
+  return [...indexKeys.values()];
+}
+
+interface Found {
+  readonly subject: Subject;
+  readonly test: KeyTest;
+  /** The condition is true of every such value. */
+  readonly isExact: boolean;
+}
+
+/** The parts of a condition that have to hold together. */
+export function partsOf(condition: Condition): readonly Condition[] {
+  return condition.kind === 'and' ? condition.operands : [condition];
+}
+
+function indexKeyOf(condition: Condition, lists: Lists): Found | null {
+  switch (condition.kind) {
+    case 'compare':
+      return comparisonKey(condition, lists);
+    case 'in-elements':
+      return textsKey(condition.subject, constantTexts(condition.elements), lists);
+    case 'in-list': {
+      const { type, entries, ignoringCase } = lists.get(condition.list)!;
+      if (type.kind !== 'text' || entries.length > textsMax) return null;
+      const texts = entries as readonly string[];
+      const { subject } = condition;
+      return ignoringCase
+        ? textsKey(folded(subject), texts.map(fold), lists)
+        : textsKey(subject, texts, lists);
+    }
+    case 'like': {
+      const [first = ''] = globLiteralParts(condition.pattern);
+      if (globForm(condition.pattern) === 'whole') return textsKey(condition.subject, [first], lists);
+      const prefix = prefixKey(condition.subject, first, lists);
+      return prefix === null ? null : { ...prefix, isExact: globForm(condition.pattern) === 'prefix' };
+    }
+    case 'text-test': {
+      const { operator, left, right } = condition;
+      if (operator !== 'starts with' || right.kind !== 'literal') return null;
+      return prefixKey(left, right.value as string, lists);
+    }
+    case 'or':
+      return alternativesKey(condition.operands, lists);
+    default:
+      return null;
+  }
+}
+
+/** Several equalities of one text are a set. */
+function alternativesKey(operands: readonly Condition[], lists: Lists): Found | null {
+  const texts: string[] = [];
+  let subject: Subject | null = null;
+  for (const operand of operands) {
+    const found = indexKeyOf(operand, lists);
+    if (found?.test.kind !== 'texts' || (subject !== null && subject.key !== found.subject.key)) return null;
+    if (!found.isExact) return null;
+    subject = found.subject;
+    texts.push(...found.test.texts);
+  }
+  if (subject === null || texts.length > textsMax) return null;
+  return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
+}
+
+const mirrored = { '==': '==', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+function comparisonKey({ operator, left, right }: Comparison, lists: Lists): Found | null {
+  if (right.kind === 'literal') return againstConstant(left, operator, right, lists);
+  return left.kind === 'literal' ? againstConstant(right, mirrored[operator], left, lists) : null;
+}
+
+function againstConstant(
+  term: Term,
+  operator: Comparison['operator'],
+  constant: Extract<Term, { kind: 'literal' }>,
+  lists: Lists,
+): Found | null {
+  const { value } = constant;
+  if (typeof value === 'string') return operator === '==' ? textsKey(term, [value], lists) : null;
+  const subject = numberSubject(term, constant, lists);
+  const exact = isMoney(value) ? value.amount : value;
+  const number = isDecimal(exact) ? plainNumber(exact) : null;
+  return subject === null || number === null
+    ? null
+    : { subject, test: bounds(operator, number), isExact: true };
+}
+
+function bounds(operator: Comparison['operator'], number: number): Bounds {
+  const isUpper = operator === '<' || operator === '<=';
+  const isLower = operator === '>' || operator === '>=';
+  return {
+    kind: 'bounds',
+    low: isUpper ? Number.NEGATIVE_INFINITY : number,
+    high: isLower ? Number.POSITIVE_INFINITY : number,
+    isLowIncluded: operator !== '>',
+    isHighIncluded: operator !== '<',
+  };
+}
+
+/** Both at once; texts and beginnings stay what they were, which finds no fewer rules. */
+function join(known: KeyTest, test: KeyTest): KeyTest {
+  if (known.kind !== 'bounds' || test.kind !== 'bounds') return known;
+  const isLowFromKnown = known.low > test.low || (known.low === test.low && !known.isLowIncluded);
+  const isHighFromKnown = known.high < test.high || (known.high === test.high && !known.isHighIncluded);
+  const [low, high] = [isLowFromKnown ? known : test, isHighFromKnown ? known : test];
+  return {
+    kind: 'bounds',
+    low: low.low,
+    isLowIncluded: low.isLowIncluded,
+    high: high.high,
+    isHighIncluded: high.isHighIncluded,
+  };
+}
+
+function textsKey(term: Term, texts: readonly string[] | null, lists: Lists): Found | null {
+  const subject = textSubject(term, lists);
+  if (texts === null || texts.length > textsMax || subject === null) return null;
+  return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
+}
+
+function prefixKey(term: Term, prefix: string, lists: Lists): Found | null {
+  const subject = textSubject(term, lists);
+  return subject === null || prefix === ''
+    ? null
+    : { subject, test: { kind: 'prefix', prefix }, isExact: true };
+}
+
+function textSubject(term: Term, lists: Lists): Subject | null {
+  if (term.sort !== 'text' || !isReadable(term)) return null;
+  const { mayBeUnknown } = term;
+  return { key: termTemplate(term, lists).key, kind: 'text', term, currency: null, mayBeUnknown };
+}
+
+function numberSubject(term: Term, constant: Term, lists: Lists): Subject | null {
+  if (isPlain(term) && isReadable(term)) {
+    const { mayBeUnknown } = term;
+    return { key: termTemplate(term, lists).key, kind: 'number', term, currency: null, mayBeUnknown };
+  }
+  if (!isPayloadAmount(term) || !isPlainMoney(constant) || !isMoney(constant.value)) return null;
+  const { currency } = constant.value;
+  const mayBeUnknown = term.mayBeUnknown || term.currency?.known !== currency;
+  return {
+    key: `${currency} ${termTemplate(term, lists).key}`,
+    kind: 'number',
+    term,
+    currency,
+    mayBeUnknown,
+  };
+}
+
+/** What can be read once for all rules, without constants of its own. */
+function isReadable(term: Term): boolean {
+  switch (term.kind) {
+    case 'read':
+    case 'fact':
+      return true;
+    case 'call':
+      return term.args.every(isReadable);
+    default:
+      return false;
+  }
+}
+
+function folded(subject: Term): Term {
+  const { mayBeUnknown, cost } = subject;
+  return {
+    kind: 'call',
+    builtin: 'fold',
+    args: [subject],
+    sort: 'text',
+    element: null,
+    mayBeUnknown,
+    cost: cost + 12,
+  };
+}
+
+/** Presence is definite but for what is signed; an amount may also lack its currency. */
+function needsValue({ term, currency }: Subject, needed: readonly Read[]): boolean {
+  const source = term.kind === 'call' && unknownOnlyWithText.has(term.builtin) ? term.args[0]! : term;
+  if (source.kind !== 'read' || source.read.isSigned) return false;
+  if (currency !== null && source.currency?.known !== currency) return false;
+  return needed.some((read) => !read.isSigned && isSamePath(read, source.read));
+}
+
+/** Functions whose result is there whenever the text is. */
+const unknownOnlyWithText: ReadonlySet<Builtin> = new Set(['lower', 'trim', 'fold', 'domain']);
+
+function isSamePath(a: Read, b: Read): boolean {
+  return (
+    a.root === b.root &&
+    a.steps.length === b.steps.length &&
+    a.steps.every((step, at) => step === b.steps[at])
+  );
+}

@@ -1,0 +1,193 @@
+// One part of a program, an action or what actions read, as bytes of its own: its content, the texts that this names,
+// and the hash of both. An action's rules stand one after the other, each with its length before it and its condition
+// last, so that one rule, or all but its condition, can be read without the others.
+// INVARIANT: a block depends on its part alone, not on what else was packed before it.
+
+import type { MeterDefinition } from '../../model/metering.ts';
+import type { ActionProgram, Condition, Digest, PlannedRule, RuleHead } from '../program.ts';
+import { type ByteReader, ByteWriter } from './bytes.ts';
+import { createTextPool, createValueWriter, readValue, type TextPool } from './values.ts';
+
+export interface Block {
+  readonly content: Uint8Array;
+  /** Those that the content names, by number. */
+  readonly texts: readonly string[];
+  readonly hash: Uint8Array;
+}
+
+/** An action's block, and what has to be known of it where programs are put together. */
+export interface ActionBlock extends Block {
+  readonly rules: number;
+  readonly lists: readonly string[];
+  readonly hours: readonly string[];
+  /** Of its meters. */
+  readonly definitions: readonly MeterDefinition[];
+}
+
+/** Everything of an action but its rules. */
+export type ActionHeader = Omit<ActionProgram, 'action' | 'rules'>;
+
+const effects = ['allow', 'deny', 'escalate', 'reauth', 'risk'] as const;
+const effectMask = 0x07;
+const ruleFlags = { isShadow: 0x08, readsRisk: 0x10, isNamedByPolicy: 0x20 } as const;
+
+/** Any plain data as a block. */
+export function packPart(part: unknown, digest: Digest): Block {
+  const bytes = new ByteWriter();
+  const pool = createTextPool();
+  createValueWriter(bytes, pool)(part);
+  return finish(bytes, pool, digest);
+}
+
+/** The rules of an action, packed, for the next block of the same action; texts keep their numbers. */
+export interface PackedRules {
+  readonly pool: TextPool;
+  /** How many texts there were when all rules were packed. */
+  readonly textsAtFirst: number;
+  /** By rule, its bytes. */
+  readonly bytes: ReadonlyMap<PlannedRule, Uint8Array>;
+}
+
+/** So many texts may be named no longer before all rules are packed anew. */
+const textsGivenUpMax = 1_000;
+
+/** An action as a block. */
+export function packAction(action: ActionProgram, digest: Digest): ActionBlock {
+  return packRules(action, null, digest).block;
+}
+
+/** As `packAction`, with the bytes of rules that have been packed before. Then the hash also depends on what these were. */
+export function packRules(
+  { shape, rules, lets, lists, hours, meters, metering }: ActionProgram,
+  before: PackedRules | null,
+  digest: Digest,
+): { readonly block: ActionBlock; readonly packed: PackedRules } {
+  const isKept = before !== null && before.pool.texts.length <= 2 * before.textsAtFirst + textsGivenUpMax;
+  const pool = isKept ? before.pool : createTextPool();
+  const known = isKept ? before.bytes : none;
+  const bytes = new ByteWriter(1_024);
+  const header: ActionHeader = { shape, lets, lists, hours, meters, metering };
+  createValueWriter(bytes, pool)(header);
+  bytes.integer(rules.length);
+  bytes.byte(flagsOf(rules));
+  const pack = createRulePacker(pool);
+  const packed = new Map(rules.map((rule) => [rule, known.get(rule) ?? pack(rule)] as const));
+  for (const one of packed.values()) {
+    bytes.integer(one.length);
+    bytes.raw(one);
+  }
+  const definitions = metering?.entries.map(({ definition }) => definition) ?? [];
+  const block = { ...finish(bytes, pool, digest), rules: rules.length, lists, hours, definitions };
+  const textsAtFirst = isKept ? before.textsAtFirst : pool.texts.length;
+  return { block, packed: { pool, textsAtFirst, bytes: packed } };
+}
+
+const none: ReadonlyMap<PlannedRule, Uint8Array> = new Map();
+
+function createRulePacker(pool: TextPool): (rule: PlannedRule) => Uint8Array {
+  const [ruleBytes, headBytes] = [new ByteWriter(), new ByteWriter()];
+  const writeToHead = createValueWriter(headBytes, pool);
+  const writeToRule = createValueWriter(ruleBytes, pool);
+  return (rule) => {
+    headBytes.clear();
+    writeHead(rule, headBytes, writeToHead);
+    ruleBytes.clear();
+    ruleBytes.append(headBytes);
+    writeToRule(rule.condition);
+    return ruleBytes.take();
+  };
+}
+
+function flagsOf(rules: readonly PlannedRule[]): number {
+  const shadow = rules.some(({ isShadow }) => isShadow) ? ruleFlags.isShadow : 0;
+  return shadow | (rules.some((rule) => rule.readsRisk) ? ruleFlags.readsRisk : 0);
+}
+
+/** An action with its rules left where they stand. */
+export interface ReadAction {
+  readonly header: ActionHeader;
+  /** Where each rule begins, and the last one ends. */
+  readonly starts: Uint32Array;
+  /** Whether some rule is a shadow rule; whether some rule reads risk. */
+  readonly hasShadow: boolean;
+  readonly hasAfterRisk: boolean;
+}
+
+export function readAction(bytes: ByteReader, textAt: (place: number) => string): ReadAction {
+  const header = readValue(bytes, textAt) as ActionHeader;
+  const count = bytes.integer();
+  const flags = bytes.byte();
+  const starts = new Uint32Array(count + 1);
+  for (let place = 0; place < count; place += 1) {
+    const length = bytes.integer();
+    starts[place] = bytes.at;
+    bytes.at += length;
+  }
+  starts[count] = bytes.at;
+  const hasShadow = (flags & ruleFlags.isShadow) !== 0;
+  return { header, starts, hasShadow, hasAfterRisk: (flags & ruleFlags.readsRisk) !== 0 };
+}
+
+/** The rule at which the reader stands, without its condition. */
+export function readHead(bytes: ByteReader, textAt: (place: number) => string): RuleHead {
+  bytes.integer();
+  const flags = bytes.byte();
+  const policy = bytes.text();
+  const name = readValue(bytes, textAt) as string;
+  const points = readValue(bytes, textAt) as number;
+  const reason = readValue(bytes, textAt) as RuleHead['reason'];
+  const validForSeconds = readValue(bytes, textAt) as RuleHead['validForSeconds'];
+  const requirement = readValue(bytes, textAt) as RuleHead['requirement'];
+  return {
+    id: (flags & ruleFlags.isNamedByPolicy) === 0 ? name : flat(`${policy}/${name}`),
+    policy,
+    effect: effects[flags & effectMask]!,
+    isShadow: (flags & ruleFlags.isShadow) !== 0,
+    points,
+    readsRisk: (flags & ruleFlags.readsRisk) !== 0,
+    reason,
+    validForSeconds,
+    requirement,
+  };
+}
+
+/** The condition of the rule at which the reader stands. */
+export function readCondition(bytes: ByteReader, textAt: (place: number) => string): Condition {
+  const length = bytes.integer();
+  bytes.at += length;
+  return readValue(bytes, textAt) as Condition;
+}
+
+/** Whether the rule at which the reader stands reads risk. */
+export function readsRisk(bytes: ByteReader): boolean {
+  bytes.integer();
+  return (bytes.byte() & ruleFlags.readsRisk) !== 0;
+}
+
+/** Texts that are put together are kept in their parts until they are looked at, which takes more room. */
+function flat(text: string): string {
+  return text.at(-1) === undefined ? '' : text;
+}
+
+function writeHead(rule: PlannedRule, bytes: ByteWriter, write: (value: unknown) => void): void {
+  const { id, policy } = rule;
+  const isNamedByPolicy = id.startsWith(`${policy}/`);
+  let flags: number = effects.indexOf(rule.effect);
+  if (rule.isShadow) flags |= ruleFlags.isShadow;
+  if (rule.readsRisk) flags |= ruleFlags.readsRisk;
+  if (isNamedByPolicy) flags |= ruleFlags.isNamedByPolicy;
+  bytes.byte(flags);
+  // Few rules share a policy: its name is not worth a place in the pool.
+  bytes.text(policy);
+  write(isNamedByPolicy ? id.slice(policy.length + 1) : id);
+  write(rule.points);
+  write(rule.reason);
+  write(rule.validForSeconds);
+  write(rule.requirement);
+}
+
+function finish(bytes: ByteWriter, pool: TextPool, digest: Digest): Block {
+  const content = bytes.take();
+  for (const text of pool.texts) bytes.text(text);
+  return { content, texts: [...pool.texts], hash: digest(bytes.take()) };
+}

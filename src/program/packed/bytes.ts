@@ -1,0 +1,198 @@
+// Bytes written one after the other, and read back in the same order: integers of any size in groups of seven bits,
+// lowest first, the high bit saying that more follow; texts as their UTF-16 code units. INVARIANT: what a reader gives
+// back is what was written, bit by bit.
+
+/** A class, as it keeps the buffer it grows. */
+export class ByteWriter {
+  #bytes: Uint8Array;
+  #length = 0;
+
+  constructor(capacity = 256) {
+    this.#bytes = new Uint8Array(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Forgets what has been written; the room is kept. */
+  clear(): void {
+    this.#length = 0;
+  }
+
+  byte(value: number): void {
+    if (this.#length === this.#bytes.length) this.#grow(1);
+    this.#bytes[this.#length] = value;
+    this.#length += 1;
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  integer(value: number): void {
+    let rest = value;
+    while (rest >= 0x80) {
+      this.byte((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    this.byte(rest);
+  }
+
+  /** A whole number of either sign, of at most 52 bits. */
+  signed(value: number): void {
+    this.integer(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  bigint(value: bigint): void {
+    let rest = value;
+    while (rest >= 0x80n) {
+      this.byte(Number(rest & 0x7fn) | 0x80);
+      rest >>= 7n;
+    }
+    this.byte(Number(rest));
+  }
+
+  double(value: number): void {
+    doubles[0] = value;
+    this.raw(bytesOfDouble);
+  }
+
+  text(text: string): void {
+    this.integer(text.length);
+    this.units(text);
+  }
+
+  /** The text without its length. */
+  units(text: string): void {
+    if (this.#length + text.length > this.#bytes.length) this.#grow(text.length);
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit < 0x80 && this.#length < this.#bytes.length) {
+        this.#bytes[this.#length] = unit;
+        this.#length += 1;
+      } else this.integer(unit);
+    }
+  }
+
+  raw(bytes: Uint8Array): void {
+    if (this.#length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** What another writer has written, its length first. */
+  append(other: ByteWriter): void {
+    this.integer(other.#length);
+    this.raw(other.#bytes.subarray(0, other.#length));
+  }
+
+  /** Zeros up to the next multiple. */
+  align(multiple: number): void {
+    while (this.#length % multiple !== 0) this.byte(0);
+  }
+
+  /** A copy of what has been written, from `from` on. */
+  take(from = 0): Uint8Array {
+    return this.#bytes.slice(from, this.#length);
+  }
+
+  #grow(by: number): void {
+    const larger = new Uint8Array(Math.max(2 * this.#bytes.length, this.#length + by));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+const doubles = new Float64Array(1);
+const bytesOfDouble = new Uint8Array(doubles.buffer);
+
+/** Arguments of one call are bounded. */
+const unitsAtOnceMax = 4_096;
+const scratch = new Uint16Array(unitsAtOnceMax);
+
+/** A class, as it remembers how far it has read. */
+export class ByteReader {
+  readonly bytes: Uint8Array;
+  at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  byte(): number {
+    const value = this.bytes[this.at];
+    if (value === undefined) throw new RangeError('the bytes end too early');
+    this.at += 1;
+    return value;
+  }
+
+  integer(): number {
+    let byte = this.byte();
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let weight = 0x80; byte >= 0x80; weight *= 0x80) {
+      byte = this.byte();
+      value += (byte & 0x7f) * weight;
+    }
+    return value;
+  }
+
+  signed(): number {
+    const value = this.integer();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  bigint(): bigint {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = this.byte();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  double(): number {
+    bytesOfDouble.set(this.raw(8));
+    return doubles[0]!;
+  }
+
+  text(): string {
+    return this.units(this.integer());
+  }
+
+  /** A text of so many code units. */
+  units(length: number): string {
+    if (length <= unitsAtOnceMax) {
+      const units = scratch.subarray(0, length);
+      for (let at = 0; at < length; at += 1) units[at] = this.integer();
+      return String.fromCharCode.apply(null, units as unknown as number[]);
+    }
+    const first = this.units(unitsAtOnceMax);
+    return first + this.units(length - unitsAtOnceMax);
+  }
+
+  /** The text whose code units are all that stands before `end`. */
+  textUpTo(end: number): string {
+    let length = 0;
+    for (let at = this.at; at < end; at += 1) if (this.bytes[at]! < 0x80) length += 1;
+    return this.units(length);
+  }
+
+  /** A view of the next bytes. */
+  raw(length: number): Uint8Array {
+    const bytes = this.bytes.subarray(this.at, this.at + length);
+    if (bytes.length !== length) throw new RangeError('the bytes end too early');
+    this.at += length;
+    return bytes;
+  }
+
+  align(multiple: number): void {
+    while (this.at % multiple !== 0) this.at += 1;
+  }
+}
+
+/** Hexadecimal. */
+export function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
+  return hex;
+}

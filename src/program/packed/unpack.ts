@@ -1,0 +1,300 @@
+// A packed program, read where it stands: an action's head, one rule's head, one condition at a time. Nothing is read
+// before it is asked for and no tree is kept, but texts and shapes are, each once.
+// INVARIANT: what is read equals what was packed.
+
+import { canonical } from '../../model/canonical.ts';
+import type { MeterDefinition } from '../../model/metering.ts';
+import type { List } from '../../model/policy.ts';
+import type { Shape } from '../../model/type.ts';
+import type { Hours } from '../../value/hours.ts';
+import type { RuleIndex } from '../index/rule-index.ts';
+import type { ActionProgram, Condition, PlannedRule, Program, RuleHead } from '../program.ts';
+import { type ActionHeader, readAction, readCondition, readHead, readsRisk } from './blocks.ts';
+import { ByteReader, hexOf } from './bytes.ts';
+import type { PackedBlocks, PackedProgram } from './packed.ts';
+import { readValue } from './values.ts';
+
+/** One action whose rules are read one by one. */
+export interface OpenAction extends ActionHeader {
+  readonly action: string;
+  readonly ruleCount: number;
+  /** Whether some rule is a shadow rule; whether some rule reads risk. */
+  readonly hasShadow: boolean;
+  readonly hasAfterRisk: boolean;
+  /** Equal for equal parts: hexadecimal. */
+  readonly hash: string;
+  head(place: number): RuleHead;
+  condition(place: number): Condition;
+  readsRisk(place: number): boolean;
+  /** The whole rule. */
+  rule(place: number): PlannedRule;
+}
+
+/** A program whose actions are read whenever they are asked for. */
+export interface OpenProgram extends Program {
+  readonly ruleCount: number;
+  readonly meters: readonly MeterDefinition[];
+  open(action: string): OpenAction | null;
+  /** Keys of the actions of so many rules that an index was made with the program. */
+  indexed(): Iterable<string>;
+  /** The index that was made with the program; null where the action has none. */
+  index(action: string): RuleIndex | null;
+  /** Equal for equal lists, or hours: hexadecimal. */
+  listHash(name: string): string;
+  hoursHash(name: string): string;
+}
+
+export function unpack(packed: PackedProgram): OpenProgram {
+  const texts = createTexts(packed);
+  const [actions, lists, hours, indexes] = (['actions', 'lists', 'hours', 'indexes'] as const).map((part) =>
+    createBlocks(packed[part], texts),
+  ) as [Blocks, Blocks, Blocks, Blocks];
+  const shapes = new Map<string, Shape>();
+  const shareShape = (shape: Shape): Shape => {
+    const form = canonical(shape);
+    const known = shapes.get(form) ?? shape;
+    shapes.set(form, known);
+    return known;
+  };
+
+  const open = (action: string): OpenAction | null => {
+    const at = actions.find(action);
+    return at === null
+      ? null
+      : new ActionReader(actions.block(at), { action, hash: actions.hash(at), shareShape });
+  };
+  const whole = (action: string): ActionProgram | undefined => {
+    const opened = open(action);
+    return opened === null ? undefined : wholeAction(opened);
+  };
+  const partOf = (blocks: Blocks, name: string): unknown => {
+    const at = blocks.find(name);
+    if (at === null) return undefined;
+    const { bytes, textAt } = blocks.block(at);
+    return readValue(bytes, textAt);
+  };
+  const hashOf = (blocks: Blocks, name: string): string => {
+    const at = blocks.find(name);
+    return at === null ? '' : blocks.hash(at);
+  };
+
+  return {
+    ruleCount: packed.rules,
+    meters: packed.meters,
+    actions: lazyMap(actions, whole),
+    lists: lazyMap(
+      lists,
+      kept((name) => partOf(lists, name) as List | undefined),
+    ),
+    hours: lazyMap(
+      hours,
+      kept((name) => partOf(hours, name) as Hours | undefined),
+    ),
+    open,
+    indexed: () => lazyMap(indexes, () => undefined).keys(),
+    index: (action) => (partOf(indexes, action) as RuleIndex | undefined) ?? null,
+    listHash: (name) => hashOf(lists, name),
+    hoursHash: (name) => hashOf(hours, name),
+  };
+}
+
+/** The action as it was planned. */
+export function wholeAction(opened: OpenAction): ActionProgram {
+  return finish(wholeActionInSteps(opened));
+}
+
+/** Rules that are read in one step. */
+const rulesPerStep = 100;
+
+/** The same with pauses, for who has other things to do in between. */
+export function* wholeActionInSteps(opened: OpenAction): Generator<void, ActionProgram> {
+  const { action, shape, lets, lists, hours, meters, metering, ruleCount } = opened;
+  const rules: PlannedRule[] = [];
+  while (rules.length < ruleCount) {
+    rules.push(opened.rule(rules.length));
+    if (rules.length % rulesPerStep === 0) yield;
+  }
+  return { action, shape, rules, lets, lists, hours, meters, metering };
+}
+
+/** All steps at once. */
+export function finish<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+interface OpenBlock {
+  readonly bytes: ByteReader;
+  readonly textAt: (place: number) => string;
+}
+
+/** A class, as it stands on the bytes of one action and reads these in several ways. */
+class ActionReader implements OpenAction {
+  readonly action: string;
+  readonly hash: string;
+  readonly shape: Shape;
+  readonly lets: ActionHeader['lets'];
+  readonly lists: readonly string[];
+  readonly hours: readonly string[];
+  readonly meters: readonly string[];
+  readonly metering: ActionHeader['metering'];
+  readonly hasShadow: boolean;
+  readonly hasAfterRisk: boolean;
+  readonly #starts: Uint32Array;
+  readonly #bytes: Uint8Array;
+  readonly #textAt: OpenBlock['textAt'];
+
+  constructor({ bytes, textAt }: OpenBlock, { action, hash, shareShape }: ActionOrigin) {
+    const { header, starts, hasShadow, hasAfterRisk } = readAction(bytes, textAt);
+    this.action = action;
+    this.hash = hash;
+    this.shape = shareShape(header.shape);
+    this.lets = header.lets;
+    this.lists = header.lists;
+    this.hours = header.hours;
+    this.meters = header.meters;
+    this.metering = header.metering;
+    this.hasShadow = hasShadow;
+    this.hasAfterRisk = hasAfterRisk;
+    this.#starts = starts;
+    this.#bytes = bytes.bytes;
+    this.#textAt = textAt;
+  }
+
+  get ruleCount(): number {
+    return this.#starts.length - 1;
+  }
+
+  head(place: number): RuleHead {
+    return readHead(this.#at(place), this.#textAt);
+  }
+
+  condition(place: number): Condition {
+    return readCondition(this.#at(place), this.#textAt);
+  }
+
+  readsRisk(place: number): boolean {
+    return readsRisk(this.#at(place));
+  }
+
+  rule(place: number): PlannedRule {
+    return { ...this.head(place), condition: this.condition(place) };
+  }
+
+  #at(place: number): ByteReader {
+    return new ByteReader(this.#bytes, this.#starts[place]!);
+  }
+}
+
+interface ActionOrigin {
+  readonly action: string;
+  readonly hash: string;
+  /** Most actions of a set have one of few shapes. */
+  readonly shareShape: (shape: Shape) => Shape;
+}
+
+/** The texts by number, each made once. */
+function createTexts({ texts: { bytes, ends } }: PackedProgram): Texts {
+  const known: (string | undefined)[] = [];
+  const start = (id: number): number => (id === 0 ? 0 : ends[id - 1]!);
+  return {
+    text: (id) => {
+      const before = known[id];
+      if (before !== undefined) return before;
+      const text = new ByteReader(bytes, start(id)).textUpTo(ends[id]!);
+      known[id] = text;
+      return text;
+    },
+    compare: (text, id) => {
+      const reader = new ByteReader(bytes, start(id));
+      const end = ends[id]!;
+      for (let at = 0; at < text.length; at += 1) {
+        if (reader.at === end) return 1;
+        const difference = text.charCodeAt(at) - reader.integer();
+        if (difference !== 0) return difference;
+      }
+      return reader.at - end;
+    },
+  };
+}
+
+interface Texts {
+  text(id: number): string;
+  /** Negative where the text is before that of the number, code unit by code unit; makes no text that is kept. */
+  compare(text: string, id: number): number;
+}
+
+interface Blocks {
+  readonly size: number;
+  /** The block's number; null where there is no such name. */
+  find(name: string): number | null;
+  name(at: number): string;
+  hash(at: number): string;
+  block(at: number): OpenBlock;
+}
+
+function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
+  const { names, starts, poolStarts, hashes, bytes, pools } = packed;
+  const poolOf = (at: number): Uint32Array => {
+    const reader = new ByteReader(pools, poolStarts[at]!);
+    const ids: number[] = [];
+    for (let id = 0; reader.at < poolStarts[at + 1]!; ids.push(id)) id += reader.signed();
+    return Uint32Array.from(ids);
+  };
+  return {
+    size: names.length,
+    find: (name) => {
+      let [low, high] = [0, names.length - 1];
+      while (low <= high) {
+        const middle = (low + high) >>> 1;
+        const order = texts.compare(name, names[middle]!);
+        if (order === 0) return middle;
+        if (order < 0) high = middle - 1;
+        else low = middle + 1;
+      }
+      return null;
+    },
+    name: (at) => texts.text(names[at]!),
+    hash: (at) => hexOf(hashes.subarray(32 * at, 32 * at + 32)),
+    block: (at) => {
+      const ids = poolOf(at);
+      return { bytes: new ByteReader(bytes, starts[at]!), textAt: (place) => texts.text(ids[place]!) };
+    },
+  };
+}
+
+/** Lists are asked for by many rules. */
+function kept<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
+  const known = new Map<string, T | undefined>();
+  return (name) => {
+    if (!known.has(name)) known.set(name, make(name));
+    return known.get(name);
+  };
+}
+
+/** A map whose values are made whenever they are asked for. */
+function lazyMap<T>(blocks: Blocks, make: (name: string) => T | undefined): ReadonlyMap<string, T> {
+  function* names(): MapIterator<string> {
+    for (let at = 0; at < blocks.size; at += 1) yield blocks.name(at);
+  }
+  function* entries(): MapIterator<[string, T]> {
+    for (const name of names()) yield [name, make(name)!];
+  }
+  function* values(): MapIterator<T> {
+    for (const name of names()) yield make(name)!;
+  }
+  return {
+    size: blocks.size,
+    has: (name) => blocks.find(name) !== null,
+    get: (name) => (blocks.find(name) === null ? undefined : make(name)),
+    keys: names,
+    values,
+    entries,
+    [Symbol.iterator]: entries,
+    forEach(visit) {
+      for (const [name, value] of entries()) visit(value, name, this);
+    },
+  };
+}

@@ -1,0 +1,205 @@
+// Policy sets, one after the other, into packed programs: an action is planned and packed anew only where something has
+// changed that its part is made from. INVARIANT: what comes out is what `pack(plan(set))` would give but for the numbers
+// of texts, whatever sets came before.
+
+import { canonicalMeaning } from '../../model/canonical.ts';
+import type { Action, List, PolicySet, Rule } from '../../model/policy.ts';
+import { textsMax } from '../index/index-key.ts';
+import { createIndex } from '../index/rule-index.ts';
+import { type Assembly, createAssembly, type Parts } from '../packed/assemble.ts';
+import {
+  type ActionBlock,
+  type Block,
+  type PackedRules,
+  packAction,
+  packPart,
+  packRules,
+} from '../packed/blocks.ts';
+import type { PackedProgram } from '../packed/packed.ts';
+import type { ActionProgram, Digest, Program } from '../program.ts';
+import { createPlanning, meteringContent, type Planning } from './meters.ts';
+import { planAction, planAlone, type RuleAlone, rulesByAction, used } from './plan.ts';
+
+/** What one set leaves for the next. */
+export interface PlanMemory {
+  readonly digest: Digest;
+  readonly actions: Map<string, KnownAction>;
+  /** Lists and hours by their declaration. */
+  readonly parts: WeakMap<object, Block>;
+  readonly assembly: Assembly;
+}
+
+export function createPlanMemory(digest: Digest): PlanMemory {
+  return { digest, actions: new Map(), parts: new WeakMap(), assembly: createAssembly() };
+}
+
+/** An action's blocks, and everything that they were made from. */
+interface KnownAction {
+  readonly action: Action;
+  readonly rules: readonly Rule[];
+  /** Each let, list and meter that was looked at, as far as it matters. */
+  readonly read: readonly Dependency[];
+  readonly block: ActionBlock;
+  readonly index: Block | null;
+  /** Of an action with many rules, each of which may be used again. */
+  readonly many: ManyRules | null;
+}
+
+interface ManyRules {
+  readonly alone: ReadonlyMap<Rule, RuleAlone | null>;
+  readonly packed: PackedRules;
+}
+
+/** Of a declaration only what planning asks of it has to be as it was. */
+interface Dependency {
+  readonly of: (planning: Planning) => unknown;
+  readonly form: (declaration: unknown) => unknown;
+  readonly was: unknown;
+}
+
+/** Actions of fewer rules are indexed where they serve, if at all; and their rules are all planned anew. */
+const manyRules = 200;
+
+/** The packed program of a set that the checker has found free of errors. */
+export function planPacked(set: PolicySet, memory: PlanMemory): PackedProgram {
+  const planning = createPlanning(set, memory.digest);
+  const rules = rulesByAction(set.policies);
+  const known = new Map(memory.actions);
+  memory.actions.clear();
+  for (const [key, action] of set.actions) {
+    const own = rules.get(key) ?? [];
+    const before = known.get(key);
+    const isAsBefore =
+      before !== undefined && isUnchanged(before, { planning, action }) && areSameRules(before.rules, own);
+    memory.actions.set(
+      key,
+      isAsBefore
+        ? before
+        : planKnown({ planning, action, rules: own, digest: memory.digest }, before ?? null),
+    );
+  }
+  const actions = [...memory.actions.values()];
+  const blocks = actions.map(({ block }) => block);
+  return memory.assembly.assemble({
+    actions: new Map(actions.map(({ action, block }) => [action.key, block])),
+    indexes: indexesOf(actions.map(({ action, index }) => [action.key, index])),
+    lists: partsOf(
+      used(set.lists, blocks, ({ lists }) => lists),
+      memory,
+    ),
+    hours: partsOf(
+      used(set.hours, blocks, ({ hours }) => hours),
+      memory,
+    ),
+  });
+}
+
+/** A program that is there as a whole. */
+export function pack(program: Program, digest: Digest): PackedProgram {
+  const memory = createPlanMemory(digest);
+  const blocks = [...program.actions].map(([key, action]) => [key, packAction(action, digest)] as const);
+  const indexes = [...program.actions].map(
+    ([key, action]) => [key, packIndex(action, program.lists, digest)] as const,
+  );
+  const parts: Parts = {
+    actions: new Map(blocks),
+    indexes: indexesOf(indexes),
+    lists: partsOf(program.lists, memory),
+    hours: partsOf(program.hours, memory),
+  };
+  return memory.assembly.assemble(parts);
+}
+
+/** An action of a set, and the rules that speak of it. */
+interface Now {
+  readonly planning: Planning;
+  readonly action: Action;
+  readonly rules: readonly Rule[];
+  readonly digest: Digest;
+}
+
+function planKnown(now: Now, before: KnownAction | null): KnownAction {
+  const { planning, action, rules, digest } = now;
+  const { set } = planning;
+  const many = rules.length < manyRules ? null : aloneOf(now, before);
+  const { program, letIds } = planAction(planning, action, rules, (rule) => many?.alone.get(rule) ?? null);
+  const read: Dependency[] = [];
+  const depend = ({ of, form }: Omit<Dependency, 'was'>): void =>
+    void read.push({ of, form, was: of(planning) });
+  for (const name of program.lists) depend({ of: (now) => now.set.lists.get(name), form: listForm });
+  for (const name of program.meters)
+    depend({ of: (now) => now.set.meters.get(name)?.currency, form: itself });
+  depend({ of: (now) => meteringContent(now, action.key, program.meters), form: itself });
+  for (const id of letIds) depend({ of: (now) => now.set.lets.get(id), form: itself });
+  const index = packIndex(program, set.lists, digest);
+  if (many === null) return { action, rules, read, block: packAction(program, digest), index, many: null };
+  const { block, packed } = packRules(program, many.packed, digest);
+  return { action, rules, read, block, index, many: { alone: many.alone, packed } };
+}
+
+/** The rules of before, where nothing has changed that they are made from, and the new ones. */
+function aloneOf(
+  now: Now,
+  before: KnownAction | null,
+): { readonly alone: ManyRules['alone']; readonly packed: PackedRules | null } {
+  const known = before?.many != null && isUnchanged(before, now) ? before.many : null;
+  const alone = new Map<Rule, RuleAlone | null>();
+  for (const rule of now.rules) {
+    const planned = known?.alone.get(rule);
+    alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
+  }
+  return { alone, packed: known?.packed ?? null };
+}
+
+/** Indexes hold the entries of lists that have no more than these; of longer ones nothing depends on which they are. */
+const entriesMax = textsMax + 1;
+
+function listForm(declaration: unknown): unknown {
+  const list = declaration as List;
+  return { ...list, entries: list.entries.slice(0, entriesMax) };
+}
+
+function itself(declaration: unknown): unknown {
+  return declaration;
+}
+
+/** Whether everything but the rules is as it was that the rules are planned from. */
+function isUnchanged(known: KnownAction, { planning, action }: Pick<Now, 'planning' | 'action'>): boolean {
+  return (
+    isSame(known.action, action, shapeOf) &&
+    known.read.every(({ of, was, form }) => isSame(was, of(planning), form))
+  );
+}
+
+function areSameRules(a: readonly Rule[], b: readonly Rule[]): boolean {
+  return a.length === b.length && a.every((rule, at) => rule === b[at]);
+}
+
+function shapeOf(action: Action): unknown {
+  return action.shape;
+}
+
+function isSame<T>(a: T, b: T, form: (part: T) => unknown): boolean {
+  return a === b || (b !== undefined && canonicalMeaning(form(a)) === canonicalMeaning(form(b)));
+}
+
+function packIndex({ rules }: ActionProgram, lists: Program['lists'], digest: Digest): Block | null {
+  return rules.length < manyRules ? null : packPart(createIndex(rules, lists), digest);
+}
+
+function indexesOf(all: readonly (readonly [string, Block | null])[]): ReadonlyMap<string, Block> {
+  return new Map(all.flatMap(([key, index]) => (index === null ? [] : [[key, index] as const])));
+}
+
+function partsOf(
+  declarations: ReadonlyMap<string, object>,
+  { parts, digest }: PlanMemory,
+): ReadonlyMap<string, Block> {
+  const blocks = new Map<string, Block>();
+  for (const [name, declaration] of declarations) {
+    const block = parts.get(declaration) ?? packPart(declaration, digest);
+    parts.set(declaration, block);
+    blocks.set(name, block);
+  }
+  return blocks;
+}

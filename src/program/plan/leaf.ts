@@ -1,0 +1,64 @@
+// Facts, constants and calls as terms: what needs no scope to be resolved in.
+
+import type { Builtin } from '../../model/builtins.ts';
+import type { Expression, FactRead } from '../../model/expression.ts';
+import type { Element, RequestFact, Term } from '../program.ts';
+import { literal, openTerm, textElement, valueElement } from './term.ts';
+
+/** A fact of the request; of the action a constant. */
+export function factTerm(expression: FactRead, action: string): Term {
+  const lastDot = action.lastIndexOf('.');
+  switch (expression.fact) {
+    case 'action.key':
+      return literal(action, 'text');
+    case 'action.area':
+      return literal(action.slice(0, Math.max(lastDot, 0)), 'text');
+    case 'action.verb':
+      return literal(action.slice(lastDot + 1), 'text');
+    default:
+      return requestFact(expression, expression.fact);
+  }
+}
+
+function requestFact(expression: FactRead, fact: RequestFact): Term {
+  const element = fact === 'agent.tags' ? textElement : null;
+  return { kind: 'fact', fact, ...openTerm(expression, fact === 'request.ip' ? 6 : 1), element };
+}
+
+/** A constant; a list of constants element by element. */
+export function constantTerm(expression: Extract<Expression, { kind: 'literal' }>): Term {
+  const { value, type } = expression;
+  if (!Array.isArray(value) || type.kind !== 'list') return literal(value, type.kind);
+  const sort = type.element.type.kind;
+  const elements = value.map((entry) => literal(entry, sort));
+  return { kind: 'list', elements, ...openTerm(expression, elements.length), element: valueElement(sort) };
+}
+
+/** A call of one of the language's functions. */
+export function callTerm(expression: Extract<Expression, { kind: 'call' }>, args: readonly Term[]): Term {
+  const { builtin } = expression;
+  const cost = callCosts[builtin] + args.reduce((sum, arg) => sum + arg.cost, 0);
+  const element: Element | null = builtin === 'links' ? textElement : null;
+  const isTotal = totalCalls.has(builtin) && args.every((arg) => !arg.mayBeUnknown);
+  return { kind: 'call', builtin, args, ...openTerm(expression, cost), element, mayBeUnknown: !isTotal };
+}
+
+/** Those that have a result for every argument. */
+const totalCalls: ReadonlySet<string> = new Set(['length', 'lower', 'trim', 'fold', 'links', 'domain']);
+
+const callCosts = {
+  length: 2,
+  lower: 4,
+  trim: 3,
+  fold: 12,
+  links: 60,
+  domain: 5,
+  host: 30,
+  scheme: 30,
+  port: 30,
+  date: 30,
+  today: 20,
+  min: 4,
+  max: 4,
+  abs: 3,
+} as const satisfies Record<Builtin, number>;

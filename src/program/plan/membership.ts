@@ -1,0 +1,51 @@
+// Membership in lists as conditions: what can be said of it before any request, and what is left to be asked.
+
+import type { Expression } from '../../model/expression.ts';
+import type { List } from '../../model/policy.ts';
+import { comparison, constant, disjunction } from '../condition.ts';
+import type { Condition, Term } from '../program.ts';
+import { ofSubject } from './term.ts';
+
+type Mentions = Extract<Expression, { kind: 'mentions' }>;
+
+/** Whether the subject is an entry of a declared list; of an empty one it never is. */
+export function inList(subject: Term, list: List): Condition {
+  if (list.entries.length === 0) return constant('false');
+  if (subject.kind === 'absent') return constant('unknown');
+  const mayBeUnknown = subject.mayBeUnknown || subject.sort === 'money';
+  return {
+    kind: 'in-list',
+    subject,
+    list: list.name,
+    mayBeUnknown,
+    cost: (list.ignoringCase ? 10 : 1) + subject.cost,
+  };
+}
+
+/** Whether the subject is an element of a list; decided here where all of them are constants. */
+export function inElements(subject: Term, elements: Term): Condition {
+  if (elements.kind === 'absent') return constant('unknown');
+  if (elements.kind === 'list') {
+    if (elements.elements.length === 0) return constant('false');
+    if (subject.kind === 'literal' && elements.elements.every(isTextLiteral)) {
+      return disjunction(elements.elements.map((element) => comparison('==', subject, element)));
+    }
+  }
+  const areKnown = elements.kind === 'list' ? elements.elements.every(isTextLiteral) : !elements.mayBeUnknown;
+  const mayBeUnknown = subject.mayBeUnknown || !areKnown || subject.sort === 'money';
+  // Constant texts are one look-up, and few requests have one of them.
+  const cost = subject.cost + (areKnown && elements.kind === 'list' ? 1 : 3 + elements.cost);
+  return { kind: 'in-elements', subject, elements, mayBeUnknown, cost };
+}
+
+function isTextLiteral(term: Term): boolean {
+  return term.kind === 'literal' && typeof term.value === 'string';
+}
+
+/** Whether a text mentions words that are written out or listed. */
+export function mentions({ words }: Mentions, subject: Term): Condition {
+  if (words.kind === 'words') {
+    return { kind: 'mentions-words', words: words.words, ...ofSubject(subject, 80) };
+  }
+  return { kind: 'mentions-list', list: words.list, ...ofSubject(subject, 80) };
+}

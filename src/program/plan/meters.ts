@@ -1,0 +1,188 @@
+// Meters of a policy set into what requests of an action add to them, and into the definitions by which they are known.
+// INVARIANT: two meters have one definition only if every request adds the same to both: names and places in files make
+// no difference, lets, lists and hours count by what they hold.
+
+import { canonicalMeaning } from '../../model/canonical.ts';
+import type { Expression, FactName } from '../../model/expression.ts';
+import type { MeterDefinition } from '../../model/metering.ts';
+import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
+import { anyText } from '../../model/type.ts';
+import { definite } from '../condition.ts';
+import { ByteWriter, hexOf } from '../packed/bytes.ts';
+import type { Digest, Metering, PlannedEntry } from '../program.ts';
+import { createTranslation, type Translation } from './translate.ts';
+
+/** The meters of a set as their actions need them. */
+interface SetMeters {
+  /** Those that count requests of the action, by name. */
+  of(action: string): readonly Meter[];
+  definition(meter: Meter): MeterDefinition;
+}
+
+/** A set whose actions are being planned, one after the other. */
+export interface Planning {
+  readonly set: PolicySet;
+  readonly meters: SetMeters;
+}
+
+export function createPlanning(set: PolicySet, digest: Digest): Planning {
+  return { set, meters: createSetMeters(set, digest) };
+}
+
+function createSetMeters(set: PolicySet, digest: Digest): SetMeters {
+  const byAction = new Map<string, Meter[]>();
+  for (const meter of set.meters.values()) {
+    for (const action of meter.actions) {
+      const others = byAction.get(action) ?? [];
+      byAction.set(action, others);
+      others.push(meter);
+    }
+  }
+  const definitions = new Map<Meter, MeterDefinition>();
+  return {
+    of: (action) => byAction.get(action) ?? [],
+    definition: (meter) => {
+      const definition = definitions.get(meter) ?? define(meter, { set, digest });
+      definitions.set(meter, definition);
+      return definition;
+    },
+  };
+}
+
+interface Resolving {
+  readonly set: PolicySet;
+  readonly digest: Digest;
+}
+
+function define(meter: Meter, ctx: Resolving): MeterDefinition {
+  const { name: _, type: __, ...meaning } = meter;
+  return {
+    id: digestOf(canonicalMeaning(resolved(meaning, ctx)), ctx.digest),
+    aggregate: meter.aggregate === 'distinct' ? 'values' : 'amounts',
+    overMs: meter.overSeconds * 1000,
+  };
+}
+
+/** The part with what it names in place of the names. */
+function resolved(part: unknown, ctx: Resolving): unknown {
+  if (Array.isArray(part)) return part.map((element) => resolved(element, ctx));
+  if (typeof part !== 'object' || part === null) return part;
+  const node = part as Partial<Expression> & Readonly<Record<string, unknown>>;
+  switch (node.kind) {
+    case 'let':
+      return { kind: 'let', value: resolved(ctx.set.lets.get(node.id as string)?.expression, ctx) };
+    case 'in-hours':
+      return { ...resolvedParts(node, ctx), hours: ctx.set.hours.get(node.hours as string) };
+    default:
+      return typeof node.list === 'string'
+        ? { ...resolvedParts(node, ctx), list: listDigest(ctx, node.list) }
+        : resolvedParts(node, ctx);
+  }
+}
+
+/** Places, which say nothing, and types, which name nothing, stay as they are. */
+function resolvedParts(
+  node: Readonly<Record<string, unknown>>,
+  ctx: Resolving,
+): Readonly<Record<string, unknown>> {
+  const parts = Object.entries(node).map(([key, part]) => [
+    key,
+    key === 'type' || key === 'span' ? part : resolved(part, ctx),
+  ]);
+  return Object.fromEntries(parts);
+}
+
+/** Lists are long, and compiling keeps those whose text is what it was. */
+const listDigests = new WeakMap<object, string>();
+
+function listDigest({ set, digest }: Resolving, name: string): string {
+  const list = set.lists.get(name);
+  if (list === undefined) return '';
+  const before = listDigests.get(list);
+  if (before !== undefined) return before;
+  const { name: _, ...content } = list;
+  const made = digestOf(canonicalMeaning(content), digest);
+  listDigests.set(list, made);
+  return made;
+}
+
+/** Hexadecimal. */
+function digestOf(text: string, digest: Digest): string {
+  const bytes = new ByteWriter(text.length);
+  bytes.units(text);
+  return hexOf(digest(bytes.take()));
+}
+
+/** What of all meters the part of an action depends on. */
+export function meteringContent({ set, meters }: Planning, action: string, read: readonly string[]): string {
+  const counting = meters.of(action).map((meter) => meters.definition(meter).id);
+  const reading = read.map((name) => {
+    const meter = set.meters.get(name);
+    return meter === undefined ? name : `${name} ${meters.definition(meter).id}`;
+  });
+  return JSON.stringify([counting, reading]);
+}
+
+/** The action's part of the meters, and the translation that it was made in; null where it has none. */
+export interface PlannedMetering {
+  readonly metering: Metering;
+  readonly translation: Translation;
+}
+
+/** `read` are the names of the meters that the action's rules read, sorted. */
+export function planMetering(
+  { set, meters }: Planning,
+  action: Action,
+  read: readonly string[],
+): PlannedMetering | null {
+  const counting = meters.of(action.key);
+  if (counting.length === 0 && read.length === 0) return null;
+  const translation = createTranslation(set, action);
+  const entries = new Map<string, PlannedEntry>();
+  for (const meter of counting) {
+    const definition = meters.definition(meter);
+    if (!entries.has(definition.id)) entries.set(definition.id, counted(meter, definition, translation));
+  }
+  for (const name of read) {
+    const meter = set.meters.get(name)!;
+    const definition = meters.definition(meter);
+    const entry = entries.get(definition.id) ?? {
+      ...{ definition, names: [], keys: keysOf(meter, translation), counted: null },
+    };
+    entries.set(definition.id, { ...entry, names: [...entry.names, name] });
+  }
+  const sorted = [...entries.values()].sort((a, b) => (a.definition.id < b.definition.id ? -1 : 1));
+  return { metering: { entries: sorted, lets: translation.lets }, translation };
+}
+
+function counted(meter: Meter, definition: MeterDefinition, translation: Translation): PlannedEntry {
+  const { when, argument, currency } = meter;
+  return {
+    definition,
+    names: [],
+    keys: keysOf(meter, translation),
+    counted: {
+      when: when === null ? definite(true) : translation.condition(when),
+      argument: argument === null ? null : translation.term(argument),
+      currency,
+    },
+  };
+}
+
+function keysOf({ per }: Meter, translation: Translation) {
+  return per.map((key) => translation.term(keyExpression(key)));
+}
+
+const facts = {
+  agent: 'agent.id',
+  owner: 'agent.control_owner',
+  session: 'request.session',
+} as const satisfies Record<Exclude<MeterKey['kind'], 'payload'>, FactName>;
+
+const nowhere = { file: '', start: 0, end: 0 };
+
+/** What stands after `per` as an expression. */
+function keyExpression(key: MeterKey): Expression {
+  if (key.kind === 'payload') return key.read;
+  return { kind: 'fact', fact: facts[key.kind], type: anyText, span: nowhere };
+}

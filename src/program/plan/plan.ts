@@ -1,0 +1,140 @@
+// Turns a policy set into the program that decides its requests: for each action the rules that speak of it, their
+// conditions resolved against its shape, and what they share. INVARIANT: an action's part depends on nothing but the
+// declarations that its rules read, so that a change elsewhere leaves it equal.
+
+import type { Action, Policy, PolicySet, Rule } from '../../model/policy.ts';
+import type { ActionProgram, Digest, PlannedRule, Program, Term } from '../program.ts';
+import { createPlanning, type Planning, planMetering } from './meters.ts';
+import { createTranslation, type Translation } from './translate.ts';
+
+/** The program of a set that the checker has found free of errors. */
+export function plan(set: PolicySet, digest: Digest): Program {
+  const planning = createPlanning(set, digest);
+  const rules = rulesByAction(set.policies);
+  const keys = [...set.actions.keys()].sort();
+  const actions = new Map(
+    keys.map(
+      (key) => [key, planAction(planning, set.actions.get(key)!, rules.get(key) ?? []).program] as const,
+    ),
+  );
+  return {
+    actions,
+    lists: used(set.lists, [...actions.values()], (action) => action.lists),
+    hours: used(set.hours, [...actions.values()], (action) => action.hours),
+  };
+}
+
+/** The part of one action, and the lets that it was made from. */
+export interface PlannedAction {
+  readonly program: ActionProgram;
+  readonly letIds: ReadonlySet<string>;
+}
+
+/** A rule that shares nothing with others, so that its plan can be used again. */
+export interface RuleAlone extends Names {
+  readonly rule: PlannedRule;
+}
+
+/** `rules` are those that speak of the action; `alone` gives the plans of those that are planned already. */
+export function planAction(
+  planning: Planning,
+  action: Action,
+  rules: readonly Rule[],
+  alone: (rule: Rule) => RuleAlone | null = () => null,
+): PlannedAction {
+  const translation = createTranslation(planning.set, action);
+  const read = { lists: new Set<string>(), hours: new Set<string>(), meters: new Set<string>() };
+  const planned = rules.map((rule) => {
+    const one = alone(rule);
+    if (one === null) return planRule(rule, translation);
+    addAll(read, one);
+    return one.rule;
+  });
+  addAll(read, translation);
+  const meters = [...read.meters].sort();
+  const metered = planMetering(planning, action, meters);
+  if (metered !== null) addAll(read, metered.translation);
+  const letIds =
+    metered === null ? translation.letIds : new Set([...translation.letIds, ...metered.translation.letIds]);
+  const program: ActionProgram = {
+    action: action.key,
+    shape: action.shape,
+    rules: planned.sort((a, b) => byText(a.id, b.id)),
+    lets: translation.lets,
+    lists: [...read.lists].sort(),
+    hours: [...read.hours].sort(),
+    meters,
+    metering: metered?.metering ?? null,
+  };
+  return { program, letIds };
+}
+
+/** The plan of a rule without the others; null where it reads lets, which rules share. */
+export function planAlone(set: PolicySet, action: Action, rule: Rule): RuleAlone | null {
+  const translation = createTranslation(set, action);
+  const planned = planRule(rule, translation);
+  const { lists, hours, meters, letIds } = translation;
+  return letIds.size > 0 ? null : { rule: planned, lists, hours, meters };
+}
+
+type Names = Pick<Translation, 'lists' | 'hours' | 'meters'>;
+
+function addAll(into: Record<keyof Names, Set<string>>, from: Names): void {
+  for (const name of from.lists) into.lists.add(name);
+  for (const name of from.hours) into.hours.add(name);
+  for (const name of from.meters) into.meters.add(name);
+}
+
+function planRule(rule: Rule, translation: Translation): PlannedRule {
+  return {
+    id: rule.id,
+    policy: rule.policy,
+    effect: rule.effect,
+    isShadow: rule.isShadow,
+    condition: translation.condition(rule.condition),
+    points: rule.points,
+    readsRisk: rule.readsRisk,
+    reason: planReason(rule, translation),
+    validForSeconds: rule.validForSeconds,
+    requirement: rule.requirement,
+  };
+}
+
+function planReason(rule: Rule, translation: Translation): readonly (string | Term)[] {
+  if (rule.reason === null) return [inWords(rule.name)];
+  const parts = rule.reason.map((part) => (typeof part === 'string' ? part : translation.term(part)));
+  return parts.length === 0 ? [''] : parts;
+}
+
+/** `large_payment` as `Large payment`. */
+function inWords(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+}
+
+/** The rules that speak of each action, in order of their policies. */
+export function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, readonly Rule[]> {
+  const rules = new Map<string, Rule[]>();
+  for (const policy of policies) {
+    for (const key of policy.actions) {
+      const known = rules.get(key) ?? [];
+      rules.set(key, known);
+      for (const rule of policy.rules) known.push(rule);
+    }
+  }
+  return rules;
+}
+
+/** The declarations that some action reads, by name. */
+export function used<T, A>(
+  declared: ReadonlyMap<string, T>,
+  actions: readonly A[],
+  namesOf: (action: A) => readonly string[],
+): ReadonlyMap<string, T> {
+  const names = [...new Set(actions.flatMap(namesOf))].sort();
+  return new Map(names.map((name) => [name, declared.get(name)!]));
+}
+
+/** Names and ids are ASCII, where code units and code points order alike. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

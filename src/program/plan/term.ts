@@ -1,0 +1,123 @@
+// Makes terms, with what is known of each before any request: its sort, its cost, whether it may be unknown. Constant
+// arithmetic is carried out.
+
+import type { Expression } from '../../model/expression.ts';
+import type { Type } from '../../model/type.ts';
+import type { Value } from '../../model/value.ts';
+import * as decimal from '../../value/decimal.ts';
+import { isDecimal, isMoney } from '../condition.ts';
+import type { ArithmeticTerm, Condition, Element, ReadTerm, Sort, Term } from '../program.ts';
+
+/** Elements that are ready to compare. */
+export function valueElement(sort: Sort): Element {
+  return { sort, encoding: 'value', element: null };
+}
+
+/** Text as it stands in JSON, which is ready as it is. */
+export const textElement: Element = valueElement('text');
+
+export function literal(value: Value, sort: Sort): Term {
+  const element = sort === 'list' ? valueElement('text') : null;
+  return { kind: 'literal', value, sort, element, mayBeUnknown: false, cost: 0 };
+}
+
+/** The fixed parts of a term that may have any value, unknown included. */
+export function openTerm(
+  { type }: Expression,
+  cost: number,
+): Pick<Term, 'sort' | 'element' | 'mayBeUnknown' | 'cost'> {
+  return { sort: type.kind, element: null, mayBeUnknown: true, cost };
+}
+
+/** The fixed parts of a condition that is unknown with its subject and only then. */
+export function ofSubject(
+  subject: Term,
+  cost: number,
+): { subject: Term; mayBeUnknown: boolean; cost: number } {
+  return { subject, mayBeUnknown: subject.mayBeUnknown, cost: cost + subject.cost };
+}
+
+/** A field that the action does not declare. */
+export function absent(type: Type): Term {
+  const element = type.kind === 'list' ? valueElement(type.element.type.kind) : null;
+  return { kind: 'absent', sort: type.kind, element, mayBeUnknown: true, cost: 0 };
+}
+
+/** A condition where a value is wanted. */
+export function truthTerm(condition: Condition): Term {
+  const { mayBeUnknown, cost } = condition;
+  if (condition.kind === 'constant' && condition.truth !== 'unknown') {
+    return literal(condition.truth === 'true', 'boolean');
+  }
+  if (condition.kind === 'flag') return condition.term;
+  return { kind: 'truth', condition, sort: 'boolean', element: null, mayBeUnknown, cost };
+}
+
+/** The field's value, or where it is absent or null the fallback's. */
+export function elseTerm(subject: ReadTerm, fallback: Term): Term {
+  const { sort } = subject;
+  const sameElement = subject.element?.sort ?? fallback.element?.sort;
+  return {
+    kind: 'else',
+    subject,
+    fallback,
+    sort,
+    element: sameElement === undefined ? null : valueElement(sameElement),
+    mayBeUnknown: subject.read.isSigned || fallback.mayBeUnknown || subject.currency !== null,
+    cost: subject.cost + fallback.cost,
+  };
+}
+
+/** Exact arithmetic; it may be unknown, as digits are bounded, unless it is carried out here. */
+export function arithmetic(expression: Extract<Expression, { kind: 'arithmetic' }>, sides: Sides): Term {
+  const { operator, type } = expression;
+  const { left, right } = sides;
+  if (left.kind === 'literal' && right.kind === 'literal') {
+    const value = foldArithmetic(operator, left.value, right.value);
+    if (value !== null && left.sort !== 'date') return literal(value, type.kind);
+  }
+  const cost = 4 + left.cost + right.cost;
+  return {
+    kind: 'arithmetic',
+    operator,
+    left,
+    right,
+    sort: type.kind,
+    element: null,
+    mayBeUnknown: true,
+    cost,
+  };
+}
+
+interface Sides {
+  readonly left: Term;
+  readonly right: Term;
+}
+
+export function negate(operand: Term): Term {
+  if (operand.kind === 'literal') {
+    const value = operand.value;
+    if (isDecimal(value)) return literal(decimal.negate(value), operand.sort);
+    if (isMoney(value)) return literal({ ...value, amount: decimal.negate(value.amount) }, operand.sort);
+  }
+  const { sort, mayBeUnknown, cost } = operand;
+  return { kind: 'negate', operand, sort, element: null, mayBeUnknown, cost: cost + 2 };
+}
+
+const operations = {
+  '+': decimal.add,
+  '-': decimal.subtract,
+  '*': decimal.multiply,
+  '/': decimal.divide,
+} as const satisfies Record<ArithmeticTerm['operator'], unknown>;
+
+/** The result for two constants; null where it is unknown or not worth folding. */
+function foldArithmetic(operator: ArithmeticTerm['operator'], left: Value, right: Value): Value | null {
+  const operation = operations[operator];
+  if (isDecimal(left) && isDecimal(right)) return operation(left, right);
+  if (isMoney(left) && isDecimal(right)) {
+    const amount = operation(left.amount, right);
+    return amount === null ? null : { amount, currency: left.currency };
+  }
+  return null;
+}

@@ -1,0 +1,353 @@
+// Expressions of the model into terms and conditions of one action's program: names resolved against its shape, facts
+// about the action put in, lets shared. Spans are left behind.
+
+import type { Compare, Expression, Quantify } from '../../model/expression.ts';
+import type { Action, PolicySet } from '../../model/policy.ts';
+import type { Slot } from '../../model/type.ts';
+import {
+  comparison,
+  conjunction,
+  constant,
+  definite,
+  disjunction,
+  equivalence,
+  negation,
+} from '../condition.ts';
+import type { Condition, PlannedLet, Term } from '../program.ts';
+import { callTerm, constantTerm, factTerm } from './leaf.ts';
+import { inElements, inList, mentions } from './membership.ts';
+import { elementSlots, mayBeTooLong, readTerm, type Scope, type Variable } from './scope.ts';
+import {
+  absent,
+  arithmetic,
+  elseTerm,
+  negate,
+  ofSubject,
+  openTerm,
+  truthTerm,
+  valueElement,
+} from './term.ts';
+
+export interface Translation {
+  condition(expression: Expression): Condition;
+  term(expression: Expression): Term;
+  /** What translating has gathered so far. */
+  readonly lets: readonly PlannedLet[];
+  readonly lists: ReadonlySet<string>;
+  readonly hours: ReadonlySet<string>;
+  readonly meters: ReadonlySet<string>;
+  /** Ids of the set's lets that have been read, those of lets in lets too. */
+  readonly letIds: ReadonlySet<string>;
+}
+
+/** A translation of expressions for one action; lets, lists, hours and meters gather over all of them. */
+export function createTranslation(set: PolicySet, action: Action): Translation {
+  const ctx: Ctx = {
+    set,
+    action: action.key,
+    lets: [],
+    letTerms: new Map(),
+    letIds: new Set(),
+    lists: new Set(),
+    hours: new Set(),
+    meters: new Set(),
+  };
+  const scope: Scope = { shape: action.shape, variables: new Map() };
+  return {
+    condition: (expression) => toCondition(expression, scope, ctx),
+    term: (expression) => toTerm(expression, scope, ctx),
+    lets: ctx.lets,
+    lists: ctx.lists,
+    hours: ctx.hours,
+    meters: ctx.meters,
+    letIds: ctx.letIds,
+  };
+}
+
+interface Ctx {
+  readonly set: PolicySet;
+  readonly action: string;
+  readonly lets: PlannedLet[];
+  readonly letTerms: Map<string, Term>;
+  readonly letIds: Set<string>;
+  readonly lists: Set<string>;
+  readonly hours: Set<string>;
+  readonly meters: Set<string>;
+}
+
+/** An expression of boolean type. */
+function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition {
+  const term = (operand: Expression): Term => toTerm(operand, scope, ctx);
+  const condition = (operand: Expression): Condition => toCondition(operand, scope, ctx);
+  switch (expression.kind) {
+    case 'literal':
+      return definite(expression.value === true);
+    case 'field':
+      return flag(readTerm(expression, scope) ?? absent(expression.type));
+    case 'fact':
+      return flag(factTerm(expression, ctx.action));
+    case 'let':
+      return flag(letTerm(expression.id, scope, ctx));
+    case 'else':
+      return flag(toElse(expression, scope, ctx));
+    case 'not':
+      return negation(condition(expression.operand));
+    case 'and':
+      return conjunction(expression.operands.map(condition));
+    case 'or':
+      return disjunction(expression.operands.map(condition));
+    case 'compare':
+      return toComparison(expression, scope, ctx);
+    case 'is-null':
+    case 'has':
+      return toPresence(expression, scope);
+    case 'in-list':
+      ctx.lists.add(expression.list);
+      return inList(term(expression.subject), ctx.set.lists.get(expression.list)!);
+    case 'in-elements':
+      return inElements(term(expression.subject), term(expression.elements));
+    case 'in-range': {
+      const subject = term(expression.subject);
+      const low = comparison('>=', subject, term(expression.low));
+      return conjunction([low, comparison('<=', subject, term(expression.high))]);
+    }
+    case 'in-hours': {
+      ctx.hours.add(expression.hours);
+      const subject = term(expression.subject);
+      // An instant outside the calendar has no local time.
+      return {
+        kind: 'in-hours',
+        subject,
+        hours: expression.hours,
+        mayBeUnknown: true,
+        cost: 30 + subject.cost,
+      };
+    }
+    case 'in-cidr': {
+      const subject = term(expression.subject);
+      return { kind: 'in-cidr', cidr: expression.cidr, ...ofSubject(subject, 3) };
+    }
+    case 'like':
+    case 'matches': {
+      const subject = term(expression.subject);
+      const { kind, pattern } = expression;
+      return { kind, pattern, ...ofSubject(subject, kind === 'like' ? 5 : 40) };
+    }
+    case 'text-test': {
+      const [left, right] = [term(expression.left), term(expression.right)];
+      const mayBeUnknown = left.mayBeUnknown || right.mayBeUnknown;
+      const cost = (expression.operator === 'inside' ? 12 : 3) + left.cost + right.cost;
+      return { kind: 'text-test', operator: expression.operator, left, right, mayBeUnknown, cost };
+    }
+    case 'mentions':
+      if (expression.words.kind === 'list') ctx.lists.add(expression.words.list);
+      return mentions(expression, term(expression.subject));
+    case 'quantify':
+      return toQuantified(expression, scope, ctx);
+    case 'meter':
+    case 'now':
+    case 'risk':
+    case 'arithmetic':
+    case 'negate':
+    case 'list':
+    case 'call':
+      throw new TypeError(`a ${expression.kind} is no condition`);
+  }
+}
+
+/** Any expression as a value. */
+function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
+  const term = (operand: Expression): Term => toTerm(operand, scope, ctx);
+  switch (expression.kind) {
+    case 'literal':
+      return constantTerm(expression);
+    case 'field':
+      return readTerm(expression, scope) ?? absent(expression.type);
+    case 'fact':
+      return factTerm(expression, ctx.action);
+    case 'meter': {
+      ctx.meters.add(expression.meter);
+      const currency = ctx.set.meters.get(expression.meter)?.currency ?? null;
+      return { kind: 'meter', meter: expression.meter, currency, ...openTerm(expression, 4) };
+    }
+    case 'let':
+      return inside(scope, letTerm(expression.id, scope, ctx));
+    case 'now':
+      return { kind: 'now', ...openTerm(expression, 1), mayBeUnknown: false };
+    case 'risk':
+      return { kind: 'risk', ...openTerm(expression, 0) };
+    case 'else':
+      return inside(scope, toElse(expression, scope, ctx));
+    case 'arithmetic':
+      return arithmetic(expression, { left: term(expression.left), right: term(expression.right) });
+    case 'negate':
+      return negate(term(expression.operand));
+    case 'list': {
+      const elements = expression.elements.map(term);
+      const sort = expression.type.kind === 'list' ? expression.type.element.type.kind : 'any';
+      return {
+        kind: 'list',
+        elements,
+        ...openTerm(expression, elements.length),
+        element: valueElement(sort),
+      };
+    }
+    case 'quantify':
+      return expression.quantifier === 'count' || expression.quantifier === 'sum'
+        ? toTotal(expression, scope, ctx)
+        : truthTerm(toQuantified(expression, scope, ctx));
+    case 'call':
+      return callTerm(expression, expression.args.map(term));
+    case 'not':
+    case 'and':
+    case 'or':
+    case 'compare':
+    case 'is-null':
+    case 'has':
+    case 'in-list':
+    case 'in-elements':
+    case 'in-range':
+    case 'in-hours':
+    case 'in-cidr':
+    case 'like':
+    case 'matches':
+    case 'text-test':
+    case 'mentions':
+      return truthTerm(toCondition(expression, scope, ctx));
+  }
+}
+
+/** A value that may be too long to be gone through again and again; what the policy writes out is not. */
+function inside(scope: Scope, term: Term): Term {
+  const isConstant = term.kind === 'literal' || term.kind === 'list';
+  return isConstant || !mayBeTooLong({ kind: term.sort }, scope) ? term : { ...term, mayBeUnknown: true };
+}
+
+/** A term of boolean sort where a condition is wanted. */
+function flag(term: Term): Condition {
+  if (term.kind === 'truth') return term.condition;
+  if (term.kind === 'absent') return constant('unknown');
+  if (term.kind === 'literal') return definite(term.value === true);
+  return { kind: 'flag', term, mayBeUnknown: term.mayBeUnknown, cost: 1 + term.cost };
+}
+
+/** The shared let, or its expression itself where that is as short. */
+function letTerm(id: string, scope: Scope, ctx: Ctx): Term {
+  const known = ctx.letTerms.get(id);
+  if (known !== undefined) return known;
+  ctx.letIds.add(id);
+  const { expression } = ctx.set.lets.get(id)!;
+  const value = toTerm(expression, { shape: scope.shape, variables: new Map() }, ctx);
+  const term = isShort(value) ? value : sharedLet(id, value, ctx);
+  ctx.letTerms.set(id, term);
+  return term;
+}
+
+function sharedLet(id: string, value: Term, ctx: Ctx): Term {
+  const index = ctx.lets.push({ id, value }) - 1;
+  const { sort, element, mayBeUnknown } = value;
+  return { kind: 'let', index, sort, element, mayBeUnknown, cost: value.cost / 2 };
+}
+
+function isShort(term: Term): boolean {
+  switch (term.kind) {
+    case 'literal':
+    case 'absent':
+    case 'read':
+    case 'fact':
+    case 'now':
+    case 'risk':
+    case 'let':
+      return true;
+    case 'list':
+      return term.elements.every((element) => element.kind === 'literal');
+    default:
+      return false;
+  }
+}
+
+function toElse(expression: Extract<Expression, { kind: 'else' }>, scope: Scope, ctx: Ctx): Term {
+  const fallback = toTerm(expression.fallback, scope, ctx);
+  const subject = readTerm(expression.subject, scope);
+  return subject === null ? fallback : elseTerm(subject, fallback);
+}
+
+function toComparison(expression: Compare, scope: Scope, ctx: Ctx): Condition {
+  const { operator, left, right } = expression;
+  if (operator === '!=') return negation(toComparison({ ...expression, operator: '==' }, scope, ctx));
+  if (left.type.kind === 'boolean') {
+    return equivalence(toCondition(left, scope, ctx), toCondition(right, scope, ctx));
+  }
+  return comparison(operator, toTerm(left, scope, ctx), toTerm(right, scope, ctx));
+}
+
+/** Definite but for signed fields; what the action does not declare is absent, and so neither there nor null. */
+function toPresence(expression: Extract<Expression, { kind: 'has' | 'is-null' }>, scope: Scope): Condition {
+  const term = readTerm(expression.subject, scope);
+  if (term === null) return constant('false');
+  const { read } = term;
+  if (expression.kind === 'has' && !read.mayBeAbsent && !read.isSigned) return constant('true');
+  return { kind: expression.kind, read, mayBeUnknown: read.isSigned, cost: 1 };
+}
+
+interface Sources {
+  readonly sources: readonly Term[];
+  readonly inner: Scope;
+  readonly mayBeUnknown: boolean;
+  readonly cost: number;
+}
+
+/** The lists to go through, those that the action declares, and the scope of the body. */
+function toSources(expression: Quantify, scope: Scope, ctx: Ctx): Sources {
+  const all = expression.sources.map((source) => toTerm(source, scope, ctx));
+  const sources = all.filter((source) => source.kind !== 'absent');
+  const slots = expression.sources.flatMap((source) => slotsOf(source, scope));
+  const element = sources.map((source) => source.element?.element ?? null).find((inner) => inner !== null);
+  const variable: Variable = { slots, element: element ?? null };
+  return {
+    sources,
+    inner: { ...scope, variables: new Map([...scope.variables, [expression.variable, variable]]) },
+    mayBeUnknown: sources.some(isUnknowableList) || (scope.variables.size > 0 && sources.length > 0),
+    cost: 10 + sources.reduce((sum, source) => sum + source.cost, 0),
+  };
+}
+
+function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
+  if (source.kind === 'field') return elementSlots(source, scope);
+  return source.kind === 'else' ? elementSlots(source.subject, scope) : [];
+}
+
+/** An absent list is empty, not unknown, and a written-out one is known whatever its elements are. */
+function isUnknowableList(source: Term): boolean {
+  if (source.kind === 'read') return source.read.isSigned;
+  return source.kind !== 'list' && source.mayBeUnknown;
+}
+
+function toQuantified(expression: Quantify, scope: Scope, ctx: Ctx): Condition {
+  const { sources, inner, mayBeUnknown, cost } = toSources(expression, scope, ctx);
+  const kind = expression.quantifier === 'every' ? 'every' : 'some';
+  if (sources.length === 0) return definite(kind === 'every');
+  const body = toCondition(expression.body, inner, ctx);
+  const { variable } = expression;
+  return {
+    kind,
+    variable,
+    sources,
+    body,
+    mayBeUnknown: mayBeUnknown || body.mayBeUnknown,
+    cost: cost + 4 * body.cost,
+  };
+}
+
+function toTotal(expression: Quantify, scope: Scope, ctx: Ctx): Term {
+  const { sources, inner, mayBeUnknown, cost } = toSources(expression, scope, ctx);
+  const { variable, type } = expression;
+  const common = { variable, sources, sort: type.kind, element: null };
+  if (expression.quantifier === 'count') {
+    const body = toCondition(expression.body, inner, ctx);
+    const isOpen = mayBeUnknown || body.mayBeUnknown;
+    return { kind: 'count', ...common, body, mayBeUnknown: isOpen, cost: cost + 4 * body.cost };
+  }
+  const body = toTerm(expression.body, inner, ctx);
+  return { kind: 'sum', ...common, body, mayBeUnknown: true, cost: cost + 8 + 4 * body.cost };
+}

@@ -1,0 +1,22 @@
+// Policy sets into programs with the digest that compiling hands in.
+
+import type { PolicySet } from '../../src/model/policy.ts';
+import { sha256 } from '../../src/pipeline.ts';
+import type { PackedProgram } from '../../src/program/packed/packed.ts';
+import { type OpenProgram, unpack } from '../../src/program/packed/unpack.ts';
+import { pack as packWith } from '../../src/program/plan/incremental.ts';
+import { plan as planWith } from '../../src/program/plan/plan.ts';
+import type { Program } from '../../src/program/program.ts';
+
+export function plan(set: PolicySet): Program {
+  return planWith(set, sha256);
+}
+
+export function pack(program: Program): PackedProgram {
+  return packWith(program, sha256);
+}
+
+/** Planned, packed and ready to be linked. */
+export function opened(set: PolicySet): OpenProgram {
+  return unpack(pack(plan(set)));
+}
