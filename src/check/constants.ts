@@ -2,12 +2,13 @@
 // patterns, networks, zones and bounds of risk.
 
 import type { Expression, Literal } from '../model/expression.ts';
-import type { Type } from '../model/type.ts';
+import { enumeration, listOf, type Type } from '../model/type.ts';
 import { type Money, type Unknown, unknown, type Value } from '../model/value.ts';
+import { type CanonicalKind, canonicalText } from '../value/canonical-text.ts';
 import { add, type Decimal, divide, multiply, negate, subtract } from '../value/decimal.ts';
 import type { Atom } from './domains.ts';
 import type { Environment } from './environment.ts';
-import { valueAs } from './literals.ts';
+import { typeOfText, valueAs } from './literals.ts';
 import { textNotRead } from './type-errors.ts';
 
 /** The expression of a let by its id. What conditions say while lets are read so may be kept with it. */
@@ -90,9 +91,12 @@ export function negateScalar(scalar: Scalar): Scalar {
 
 /**
  * A constant text beside an address or a local time, read as one; a list of them likewise. Any other expression as it
- * is. Null, and a diagnostic, when the text is none.
+ * is. Null, and a diagnostic, when the text is none. A text beside a path, URL, host or e-mail address is read in its
+ * canonical form, where it has one.
  */
 export function adapt(expression: Expression, type: Type, env: Environment): Expression | null {
+  if (type.kind === 'text')
+    return type.of === 'string' ? expression : canonicalConstant(expression, type.of, env);
   if (type.kind !== 'ip' && type.kind !== 'datetime') return expression;
   const node = behindLets(expression, letsOf(env));
   if (node.kind === 'list') {
@@ -110,4 +114,19 @@ export function adapt(expression: Expression, type: Type, env: Environment): Exp
     return null;
   }
   return { kind: 'literal', value, type, span: expression.span } satisfies Literal;
+}
+
+function canonicalConstant(expression: Expression, kind: CanonicalKind, env: Environment): Expression {
+  const node = behindLets(expression, letsOf(env));
+  if (node.kind === 'list') {
+    const elements = node.elements.map((element) => canonicalConstant(element, kind, env));
+    if (elements.every((element, at) => element === node.elements[at])) return expression;
+    const values = elements.map((element) => constantText(element, letsOf(env)));
+    if (!values.every((value) => value !== null)) return expression;
+    return { kind: 'list', elements, type: listOf(enumeration([...new Set(values)])), span: expression.span };
+  }
+  if (node.kind !== 'literal' || typeof node.value !== 'string') return expression;
+  const value = canonicalText(kind, node.value) ?? node.value;
+  if (value === node.value) return expression;
+  return { kind: 'literal', value, type: typeOfText(value, env), span: expression.span } satisfies Literal;
 }

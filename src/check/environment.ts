@@ -15,6 +15,7 @@ import { nameOfOtherKind, unknownName } from './errors.ts';
 import { type FactTypes, factTypes } from './facts.ts';
 import type { LetVariant } from './lets.ts';
 import type { ListFile } from './list-files.ts';
+import { listForm } from './list-forms.ts';
 import { type CheckMemory, createRecorder, type Outcome, type Recorder } from './memory.ts';
 
 export type NamedDeclaration = Exclude<Declaration, ActionDeclaration>;
@@ -28,6 +29,8 @@ export interface Answers {
   readonly type: Slot | null | undefined;
   readonly list: List | undefined;
   readonly listType: Type | undefined;
+  /** By `formKey`, the name of the list in that form. */
+  readonly listForm: string;
   readonly meterType: Type | undefined;
   /** A meter that counts per session. */
   readonly isPerSession: boolean;
@@ -93,6 +96,7 @@ export function createEnvironment(
     type: (name) => env.types.get(name),
     list: (name) => env.lists.get(name),
     listType: (name) => env.lists.get(name)?.type,
+    listForm: (key) => listForm(key, env),
     meterType: (name) => env.meters.get(name)?.type,
     isPerSession: (name) => env.meters.get(name)?.per.some(({ kind }) => kind === 'session') === true,
     isEndless: (name) => env.endless.has(name),

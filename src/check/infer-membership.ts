@@ -8,6 +8,7 @@ import { adapt, behindLets, constantText, letsOf } from './constants.ts';
 import { type Context, inferValue } from './context.ts';
 import { sharesValues } from './infer-comparison.ts';
 import { negated } from './infer-logic.ts';
+import { formKey } from './list-forms.ts';
 import { typeOfText } from './literals.ts';
 import { secretElements } from './path-errors.ts';
 import {
@@ -77,7 +78,14 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
     ctx.env.report(membershipMismatch(node, subject.type, listType, name));
     return null;
   }
-  return { kind: 'in-list', subject, list: name, type: booleanType, span: node.span };
+  const list = listBeside(subject.type, name, ctx);
+  return { kind: 'in-list', subject, list, type: booleanType, span: node.span };
+}
+
+/** The list, its entries in the form in which the gate brings what is looked up. */
+function listBeside(type: Type, name: string, { env }: Context): string {
+  if (type.kind !== 'text' || type.of === 'string') return name;
+  return env.ask('listForm', formKey(name, type.of));
 }
 
 function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {

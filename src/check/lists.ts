@@ -13,7 +13,7 @@ import { followDependencies } from './dependencies.ts';
 import { declaredNames, type Environment, findDeclared, kept, listFileOf } from './environment.ts';
 import { tooDeepDeclaration } from './errors.ts';
 import { type FileEntry, readEntries, resolveListPath } from './list-files.ts';
-import { moneyType, readerOf, readLiteral, readLiteralAs } from './literals.ts';
+import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from './literals.ts';
 import { sameOrNew } from './same.ts';
 import { commonType } from './type-relations.ts';
 import { resolveType } from './types.ts';
@@ -88,7 +88,7 @@ function readList(declaration: ListDeclaration, env: Environment): List | null {
   const found = readSource(declaration, env, declared);
   if (found === null) return null;
   if (found.entries.length === 0 && !declaration.mayBeEmpty) env.report(listEmpty(declaration));
-  const { ignoringCase } = declaration;
+  const ignoringCase = declaration.ignoringCase || isCaseless(found.type);
   if (ignoringCase && found.type.kind !== 'text') env.report(caseOnOtherType(declaration.name, found.type));
   return { name: declaration.name.text, type: found.type, ignoringCase, entries: found.entries };
 }

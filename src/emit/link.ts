@@ -3,7 +3,7 @@
 
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
-import type { Json } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { MeterDefinition, MeterUse } from '../model/metering.ts';
 import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
@@ -27,6 +27,7 @@ import { type ActionCode, isSmall, ownCode } from './own-code.ts';
 import { createOwnTexts, type OwnTextLimits, type OwnTexts, ownTextLimits } from './own-texts.ts';
 import { emitPayloadCheck } from './payload.ts';
 import { payloadIssues } from './payload-issues.ts';
+import { resolvedTexts, resolvePayload } from './payload-resolve.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
@@ -35,7 +36,7 @@ export { createFunctionCache, type FunctionCache };
 export interface Linked {
   /** Whole decision: gate, payload check, rules, combining. */
   decide(facts: Facts): Decision;
-  /** As `decide`, for a payload that is known to be of the action's shape. */
+  /** As `decide`, for a payload that is known to be of the action's shape, with each of its texts in canonical form. */
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
   checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
@@ -140,51 +141,53 @@ export function link(
     }
   }
 
-  const decideTracedBy = (
-    facts: Facts,
-    issuesOf: (gate: PayloadGate) => readonly PayloadIssue[],
-  ): TracedDecision => {
-    const unit = unitOf(facts.action);
-    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noRules };
-    const issues = issuesOf(unit.gate);
-    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noRules };
+  const decideTracedBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): TracedDecision => {
+    const unit = unitOf(asked.action);
+    if (unit === null) return { decision: undeclaredAction(asked.action), trace: noRules };
+    const gate = gateOf(unit.gate);
+    const facts = pass(gate, asked);
+    if (facts === null) return { decision: refusedBy(gate, asked), trace: noRules };
     // Made first: truths are valid until rules are evaluated again.
     const tracer = tracerOf(facts.action);
     const all = unit.decider.decideAll(facts);
-    return { decision: all.decision, trace: tracer(facts, all) };
+    const traced = { decision: all.decision, trace: tracer(facts, all) };
+    return facts === asked
+      ? traced
+      : { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
   };
-  const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate.issues(facts.payload));
+  const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate);
 
   return {
-    decide: (facts) => {
-      const unit = unitOf(facts.action);
-      if (unit === null) return undeclaredAction(facts.action);
-      const issues = unit.gate.issues(facts.payload);
-      return issues.length > 0 ? invalidPayload(issues) : unit.decider.decide(facts);
+    decide: (asked) => {
+      const unit = unitOf(asked.action);
+      if (unit === null) return undeclaredAction(asked.action);
+      const facts = pass(unit.gate, asked);
+      return facts === null ? refusedBy(unit.gate, asked) : unit.decider.decide(facts);
     },
     decideChecked: (facts) => unitOf(facts.action)?.decider.decide(facts) ?? undeclaredAction(facts.action),
-    checkPayload: (action, payload) => unitOf(action)?.gate.issues(payload) ?? null,
+    checkPayload: (action, payload) => issuesOf(unitOf(action)?.gate, payload),
     prepare,
     decideTraced,
-    decideRecorded: (facts) =>
-      decideTracedBy(facts, ({ shape }) => payloadIssues(withoutSecretTypes(shape), facts.payload)),
+    decideRecorded: (facts) => decideTracedBy(facts, recordedGate),
     trace: (facts) => decideTraced(facts).trace,
-    tried: (facts) => {
-      const unit = unitOf(facts.action);
-      if (unit === null || unit.gate.issues(facts.payload).length > 0) return [];
+    tried: (asked) => {
+      const unit = unitOf(asked.action);
+      const facts = unit === null ? null : pass(unit.gate, asked);
+      if (unit === null || facts === null) return [];
       const declared = opened.open(facts.action)!;
       return unit.decider.tried(facts).map((place) => declared.head(place).id);
     },
-    entries: (facts) => {
-      const unit = unitOf(facts.action);
-      if (unit === null || unit.enter === null || unit.gate.issues(facts.payload).length > 0) return [];
-      return unit.enter(facts);
-    },
-    entriesRecorded: (facts) => {
-      const unit = unitOf(facts.action);
+    entries: (asked) => {
+      const unit = unitOf(asked.action);
       if (unit === null || unit.enter === null) return [];
-      const issues = payloadIssues(withoutSecretTypes(unit.gate.shape), facts.payload);
-      return issues.length > 0 ? null : unit.enter(facts);
+      const facts = pass(unit.gate, asked);
+      return facts === null ? [] : unit.enter(facts);
+    },
+    entriesRecorded: (asked) => {
+      const unit = unitOf(asked.action);
+      if (unit === null || unit.enter === null) return [];
+      const facts = pass(recordedGate(unit.gate), asked);
+      return facts === null ? null : unit.enter(facts);
     },
     meters: opened.meters,
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
@@ -210,11 +213,34 @@ interface Unit {
 /** One for all actions of a shape. */
 interface PayloadGate {
   readonly shape: Shape;
-  issues(payload: Json): readonly PayloadIssue[];
+  readonly check: PayloadCheck;
 }
 
 const noRules: readonly TracedRule[] = Object.freeze([]);
-const noIssues: readonly PayloadIssue[] = [];
+
+/** The facts as rules see them; null where the payload is not of the shape. */
+function pass({ check }: PayloadGate, facts: Facts): Facts | null {
+  const payload = check(facts.payload);
+  if (payload === facts.payload) return facts;
+  return payload === null ? null : { ...facts, payload };
+}
+
+function refusedBy({ shape }: PayloadGate, { payload }: Facts): Decision {
+  return invalidPayload(payloadIssues(shape, payload));
+}
+
+function issuesOf(gate: PayloadGate | undefined, payload: Json): readonly PayloadIssue[] | null {
+  if (gate === undefined) return null;
+  return gate.check(payload) === null ? payloadIssues(gate.shape, payload) : [];
+}
+
+/** The gate for payloads out of records. */
+function recordedGate(gate: PayloadGate): PayloadGate {
+  const shape = withoutSecretTypes(gate.shape);
+  const check: PayloadCheck = (payload) =>
+    payloadIssues(shape, payload).length > 0 ? null : resolvePayload(shape, payload as JsonObject);
+  return { shape, check };
+}
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
   const enter = createEntries(action, { ...ctx, run });
@@ -225,9 +251,8 @@ function gateOf(shape: Shape, { session, shapes }: LinkContext): PayloadGate {
   const known = shapes.get(shape);
   if (known !== undefined) return known;
   const key = `payload ${canonical(shape)}`;
-  const isOfShape = session.shared(key, () => run<PayloadCheck>(emitPayloadCheck(shape)));
-  const issues = (payload: Json) => (isOfShape(payload) ? noIssues : payloadIssues(shape, payload));
-  const gate: PayloadGate = { shape, issues };
+  const check = session.shared(key, () => run<PayloadCheck>(emitPayloadCheck(shape)));
+  const gate: PayloadGate = { shape, check };
   shapes.set(shape, gate);
   return gate;
 }
@@ -397,7 +422,8 @@ function findByIndex(action: OpenAction, { program, session }: LinkContext): Lis
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
 
-type PayloadCheck = (payload: Json) => boolean;
+/** The payload as rules see it; null where it is not of the shape. */
+type PayloadCheck = (payload: Json) => JsonObject | null;
 
 /** Runs generated text with what is bound to its identifiers. `T` is what the generator says the text returns. */
 function run<T>({ text, bindings }: Emitted): T {

@@ -24,10 +24,19 @@ export type ReadValue =
   | { readonly value: Json }
   | { readonly missing: 'absent' | 'unknown' | 'secret' | 'unsigned' };
 
+/** A text of the payload as rules see it, where it was sent otherwise. */
+export interface ResolvedText {
+  /** RFC 6901. */
+  readonly pointer: string;
+  readonly resolved: string;
+}
+
 /** A decision, and every rule of its action as it turned out; none where the gate refuses the request. */
 export interface TracedDecision {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
+  /** Absent where rules see all texts as they were sent. */
+  readonly resolved?: readonly ResolvedText[];
 }
 
 /** A condition with the value of each of its parts, as the definition evaluates it. */

@@ -1,6 +1,7 @@
 /**
- * Which texts are paths, their normal form, and which lies inside which. Segments are whole and parted by `/`; `.`,
- * `..` and empty ones are resolved in the text alone, without looking at any disk.
+ * Which texts are paths, their one canonical form, and which lies inside which. Segments are whole and parted by `/`;
+ * `.`, `..` and empty ones are resolved in the text alone, without looking at any disk. INVARIANT: two texts that only
+ * differ in such segments have one canonical form, and a canonical form is its own.
  */
 
 interface Path {
@@ -10,16 +11,31 @@ interface Path {
   readonly segments: readonly string[];
 }
 
-/** Whether the text can be a path: neither NUL nor a backslash, which some systems read as a separator. */
-export function isPathText(text: string): boolean {
-  return !text.includes('\0') && !text.includes('\\');
+const slash = 0x2f;
+const dot = 0x2e;
+const backslash = 0x5c;
+
+/**
+ * The path without `.`, `..`, empty segments and a slash at its end; `/..` is `/`, the empty relative path `.`. Null for
+ * what cannot be resolved: a NUL, a backslash, which some systems read as a separator, and a relative path that leads
+ * out of the folder it starts in, since only whoever knows that folder knows where it ends.
+ */
+export function canonicalPath(text: string): string | null {
+  if (isPlainPath(text)) return text;
+  if (text.includes('\0') || text.includes('\\')) return null;
+  const path = resolve(text);
+  return path.above > 0 ? null : write(path);
 }
 
-/** The path without `.`, empty and resolvable `..` segments; `/..` is `/`, the empty relative path `.`. */
-export function normalisePath(path: string): string {
-  const { isAbsolute, above, segments } = resolve(path);
-  const steps = [...Array.from({ length: above }, () => '..'), ...segments].join('/');
-  return isAbsolute ? `/${steps}` : steps || '.';
+/** As `canonicalPath`, for a file system that takes letters of both cases for one: the letters are folded, too. */
+export function canonicalPathIgnoringCase(text: string): string | null {
+  const path = canonicalPath(text);
+  return path === null ? null : foldCase(path);
+}
+
+/** Letters of both cases as one, full and simple forms alike (`ß` and `SS`, `ſ` and `S`); nothing else is changed. */
+export function foldCase(text: string): string {
+  return text.toUpperCase().toLowerCase();
 }
 
 /**
@@ -31,6 +47,32 @@ export function isInside(path: string, folder: string): boolean {
   const outer = resolve(folder);
   if (inner.isAbsolute !== outer.isAbsolute || inner.above > 0 || outer.above > 0) return false;
   return outer.segments.every((segment, at) => inner.segments[at] === segment);
+}
+
+/** Whether the text is canonical beyond doubt, by one look at each character: most paths are, and need no other. */
+function isPlainPath(text: string): boolean {
+  const { length } = text;
+  let start = 0;
+  for (let at = 0; at < length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === slash) {
+      if (at > 0 && isResolvable(text, start, at)) return false;
+      start = at + 1;
+    } else if (code === backslash || code === 0) return false;
+  }
+  return length === 1 && start === 1 ? true : !isResolvable(text, start, length);
+}
+
+/** Whether the segment between the two places is empty, `.` or `..`. */
+function isResolvable(text: string, start: number, end: number): boolean {
+  const size = end - start;
+  if (size > 2) return false;
+  return size === 0 || (text.charCodeAt(start) === dot && (size === 1 || text.charCodeAt(start + 1) === dot));
+}
+
+function write({ isAbsolute, segments }: Path): string {
+  const steps = segments.join('/');
+  return isAbsolute ? `/${steps}` : steps || '.';
 }
 
 function resolve(path: string): Path {

@@ -25,6 +25,7 @@ import { type RuleInPolicy, ruleInPolicy } from './rule-in-policy.ts';
 import { type RuleGroup, type RulesByActions, rulesByActions } from './rules-by-actions.ts';
 import { rulesImplied } from './rules-implied.ts';
 import { rulesNeverDeciding } from './rules-never-deciding.ts';
+import { spellingsNeverMet } from './spellings-never-met.ts';
 import { unanchoredTexts } from './unanchored-texts.ts';
 import { unusedDeclarations } from './unused-declarations.ts';
 import { upperBoundsAlone } from './upper-bounds-alone.ts';
@@ -62,6 +63,7 @@ const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   constantConditions,
   upperBoundsAlone,
   unanchoredTexts,
+  spellingsNeverMet,
   mixedScriptInConditions,
   everyOverEmpty,
   exactDenyLists,
@@ -173,6 +175,7 @@ function examineLet(expression: Expression, env: Environment): Findings {
     declaration: null,
     enforced: [],
   };
+  spellingsNeverMet(examined);
   mixedScriptInText(examined);
   literalsNeverEqual(examined);
   return { enforced: [], listReads: listReadsIn(expression) };
