@@ -189,7 +189,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
     const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
     const startedAt = performance.now();
-    const { decision, trace } = inForce.decideTraced(facts);
+    const { decision, trace, resolved } = inForce.decideTraced(facts);
     const decidedAt = performance.now();
     const status = firstStatus[decision.outcome];
     const expiresAtMs = nowMs + heldSeconds(decision) * 1000;
@@ -203,6 +203,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
         shape: inForce.shapeOf(input.actionKey),
         isWellShaped: decision.by !== 'invalid_payload',
       }),
+      ...(resolved === undefined ? {} : { resolved }),
       agent: facts.agent,
       request: facts.request,
       meters: readings.recorded,

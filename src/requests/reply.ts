@@ -4,7 +4,7 @@
 import type { Outcome, Requirements } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts } from '../model/request.ts';
-import type { TracedRule } from '../model/trace.ts';
+import type { ResolvedText, TracedRule } from '../model/trace.ts';
 import type { RequestStatus } from '../store/records.ts';
 import { requestDigest } from './binding.ts';
 import { statusAt } from './life.ts';
@@ -28,6 +28,8 @@ export interface RequestDetail extends RequestView {
   readonly action_key: string;
   /** Secrets are keyed digests. */
   readonly payload: JsonObject;
+  /** The texts of the payload that rules see otherwise than they were sent. */
+  readonly resolved: readonly ResolvedText[];
   /** As it was when it asked. */
   readonly agent: AgentFacts;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
@@ -103,6 +105,7 @@ export function requestDetail(standing: Standing, nowMs: number): RequestDetail 
   return {
     ...view,
     payload: record.payload,
+    resolved: record.resolved ?? [],
     agent,
     digest: requestDigest(record),
     approvals: standing.words.map(({ who: by, group, isApproved, comment, atMs }) => {
