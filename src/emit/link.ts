@@ -3,9 +3,8 @@
 
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import type { MeterDefinition, MeterUse } from '../model/metering.ts';
-import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision, TracedRule } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
@@ -21,13 +20,20 @@ import { type KeyedCode, KeyedDecider } from './decide-keyed.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide-listed.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './emit.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
-import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './gate.ts';
+import { quotedKeyLengthMax, undeclaredAction } from './gate.ts';
 import { createTextSets } from './membership.ts';
 import { type ActionCode, isSmall, ownCode } from './own-code.ts';
 import { createOwnTexts, type OwnTextLimits, type OwnTexts, ownTextLimits } from './own-texts.ts';
 import { emitPayloadCheck } from './payload.ts';
-import { payloadIssues } from './payload-issues.ts';
-import { resolvedTexts, resolvePayload } from './payload-resolve.ts';
+import {
+  issuesOf,
+  type PayloadCheck,
+  type PayloadGate,
+  pass,
+  recordedGate,
+  refusedBy,
+} from './payload-gate.ts';
+import { resolvedTexts } from './payload-resolve.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
@@ -210,37 +216,7 @@ interface Unit {
   readonly layOut?: () => Iterable<void>;
 }
 
-/** One for all actions of a shape. */
-interface PayloadGate {
-  readonly shape: Shape;
-  readonly check: PayloadCheck;
-}
-
 const noRules: readonly TracedRule[] = Object.freeze([]);
-
-/** The facts as rules see them; null where the payload is not of the shape. */
-function pass({ check }: PayloadGate, facts: Facts): Facts | null {
-  const payload = check(facts.payload);
-  if (payload === facts.payload) return facts;
-  return payload === null ? null : { ...facts, payload };
-}
-
-function refusedBy({ shape }: PayloadGate, { payload }: Facts): Decision {
-  return invalidPayload(payloadIssues(shape, payload));
-}
-
-function issuesOf(gate: PayloadGate | undefined, payload: Json): readonly PayloadIssue[] | null {
-  if (gate === undefined) return null;
-  return gate.check(payload) === null ? payloadIssues(gate.shape, payload) : [];
-}
-
-/** The gate for payloads out of records. */
-function recordedGate(gate: PayloadGate): PayloadGate {
-  const shape = withoutSecretTypes(gate.shape);
-  const check: PayloadCheck = (payload) =>
-    payloadIssues(shape, payload).length > 0 ? null : resolvePayload(shape, payload as JsonObject);
-  return { shape, check };
-}
 
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
   const enter = createEntries(action, { ...ctx, run });
@@ -421,9 +397,6 @@ function findByIndex(action: OpenAction, { program, session }: LinkContext): Lis
 }
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
-
-/** The payload as rules see it; null where it is not of the shape. */
-type PayloadCheck = (payload: Json) => JsonObject | null;
 
 /** Runs generated text with what is bound to its identifiers. `T` is what the generator says the text returns. */
 function run<T>({ text, bindings }: Emitted): T {

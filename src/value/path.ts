@@ -11,9 +11,9 @@ interface Path {
   readonly segments: readonly string[];
 }
 
-const slash = 0x2f;
-const dot = 0x2e;
-const backslash = 0x5c;
+/** What a canonical path has nowhere, but for `/` itself: most paths are canonical, and need no other look. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL ends a path
+const notCanonical = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)|[\0\\]/;
 
 /**
  * The path without `.`, `..`, empty segments and a slash at its end; `/..` is `/`, the empty relative path `.`. Null for
@@ -21,7 +21,7 @@ const backslash = 0x5c;
  * out of the folder it starts in, since only whoever knows that folder knows where it ends.
  */
 export function canonicalPath(text: string): string | null {
-  if (isPlainPath(text)) return text;
+  if (!notCanonical.test(text)) return text;
   if (text.includes('\0') || text.includes('\\')) return null;
   const path = resolve(text);
   return path.above > 0 ? null : write(path);
@@ -47,27 +47,6 @@ export function isInside(path: string, folder: string): boolean {
   const outer = resolve(folder);
   if (inner.isAbsolute !== outer.isAbsolute || inner.above > 0 || outer.above > 0) return false;
   return outer.segments.every((segment, at) => inner.segments[at] === segment);
-}
-
-/** Whether the text is canonical beyond doubt, by one look at each character: most paths are, and need no other. */
-function isPlainPath(text: string): boolean {
-  const { length } = text;
-  let start = 0;
-  for (let at = 0; at < length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === slash) {
-      if (at > 0 && isResolvable(text, start, at)) return false;
-      start = at + 1;
-    } else if (code === backslash || code === 0) return false;
-  }
-  return length === 1 && start === 1 ? true : !isResolvable(text, start, length);
-}
-
-/** Whether the segment between the two places is empty, `.` or `..`. */
-function isResolvable(text: string, start: number, end: number): boolean {
-  const size = end - start;
-  if (size > 2) return false;
-  return size === 0 || (text.charCodeAt(start) === dot && (size === 1 || text.charCodeAt(start + 1) === dot));
 }
 
 function write({ isAbsolute, segments }: Path): string {

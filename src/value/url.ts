@@ -22,6 +22,8 @@ interface UrlParts extends Url {
   readonly query: string;
   /** With its `#`; empty where there is none. */
   readonly fragment: string;
+  /** The text is canonical beyond doubt, as most are. */
+  readonly isCanonical: boolean;
 }
 
 const usualPorts: ReadonlyMap<string, number> = new Map([
@@ -59,11 +61,13 @@ export function parseWebAddress(text: string): Url | null {
  */
 export function canonicalUrl(text: string): string | null {
   const parts = readParts(text);
-  return parts === null ? null : write(parts);
+  if (parts === null) return null;
+  return parts.isCanonical ? text : write(parts);
 }
 
 /** The canonical URL that a web address stands for: with its scheme, https where it has none. */
 export function canonicalWebAddress(text: string): string | null {
+  if (schemeForm.test(text)) return canonicalUrl(text);
   const parts = readWebAddress(text);
   return parts === null ? null : write(parts);
 }
@@ -90,7 +94,9 @@ function readParts(text: string): UrlParts | null {
   const scheme = schemeText.toLowerCase();
   const port = portText === '' ? (usualPorts.get(scheme) ?? null) : Number(portText);
   if (port !== null && port > portMax) return null;
-  return { scheme, host, port, path, query, fragment };
+  const isPlain = scheme === schemeText && host === authority && path !== '';
+  const isCanonical = isPlain && !path.includes('/.') && !text.includes('%');
+  return { scheme, host, port, path, query, fragment, isCanonical };
 }
 
 function write({ scheme, host, port, path, query, fragment }: UrlParts): string {

@@ -237,6 +237,7 @@ describe('looking a request up', () => {
     expect(await authorizer.find(view.request_id, agent.id)).toEqual({
       ...view,
       action_key: 'payment.create',
+      resolved: [],
       payload: { amount: 5, vendor: 'Staples' },
       agent: expect.objectContaining({ id: agent.id }),
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
