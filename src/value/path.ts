@@ -12,7 +12,6 @@ interface Path {
 }
 
 /** What a canonical path has nowhere, but for `/` itself: most paths are canonical, and need no other look. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL ends a path
 const notCanonical = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)|[\0\\]/;
 
 /**
