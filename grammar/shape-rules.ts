@@ -70,11 +70,19 @@ export abstract class ShapeParser extends ExpressionParser {
 
   namedType = this.RULE('namedType', () => {
     this.CONSUME(Word, { ERR_MSG: 'a type' });
-    this.OPTION(() => {
+    this.OPTION({
+      // Of other types the words are those of a list, which stand behind the whole type.
+      GATE: () => this.LA(0).image === 'path' && this.LA(2).tokenType === word.case,
+      DEF: () => {
+        this.CONSUME(word.ignoring);
+        this.CONSUME(word.case);
+      },
+    });
+    this.OPTION1(() => {
       this.CONSUME(word.matches);
       this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
     });
-    this.OPTION1(() => this.SUBRULE(this.typeRange));
+    this.OPTION2(() => this.SUBRULE(this.typeRange));
   });
 
   typeRange = this.RULE('typeRange', () => {

@@ -369,6 +369,8 @@ export interface NamedTypeCstNode extends CstNode {
 
 export type NamedTypeCstChildren = {
   Word?: IToken[];
+  Ignoring?: IToken[];
+  Case?: IToken[];
   Matches?: IToken[];
   Text?: IToken[];
   typeRange?: TypeRangeCstNode[];

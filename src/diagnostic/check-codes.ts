@@ -126,6 +126,7 @@ export const checkWarnings = {
   'never-true': 'a condition that is true for no request',
   'always-true': 'a condition that is true for every request',
   'upper-bound-alone': 'an `allow` bounds a number from above and not from below',
+  'spelling-never-met': 'a pattern or part of text that no canonical path, URL, host or e-mail address has',
   'text-unanchored': 'a part of an address or host is compared, which others have too',
   'rule-duplicated': 'two rules say the same',
   'mixed-script': 'a word mixes letters of several scripts',

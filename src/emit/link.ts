@@ -5,7 +5,6 @@ import type { PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json } from '../model/json.ts';
-import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
@@ -16,20 +15,28 @@ import type { RuleHead } from '../program/program.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
-import { payloadIssues } from './code/payload-issues.ts';
 import { type Decider, digits, type Frame } from './decide/decide.ts';
-import { invalidPayload, quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
+import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
+import {
+  issuesOf,
+  type PayloadCheck,
+  type PayloadGate,
+  pass,
+  recordedGate,
+  refusedBy,
+} from './payload-gate.ts';
+import { resolvedTexts } from './payload-resolve.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracers } from './tracers.ts';
 
 export interface Linked extends PolicyEngine {
-  /** As `decide`, for a payload that is known to be of the action's shape. */
+  /** As `decide`, for a payload that is known to be of the action's shape, with each of its texts in canonical form. */
   decideChecked(facts: Facts): Decision;
   /** What is not of the declared shape, at most ten places; null where the action is not declared. */
   checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
@@ -89,51 +96,53 @@ export function link(
     }
   }
 
-  const decideTracedBy = (
-    facts: Facts,
-    issuesOf: (gate: PayloadGate) => readonly PayloadIssue[],
-  ): TracedDecision => {
-    const unit = unitOf(facts.action);
-    if (unit === null) return { decision: undeclaredAction(facts.action), trace: noTrace };
-    const issues = issuesOf(unit.gate);
-    if (issues.length > 0) return { decision: invalidPayload(issues), trace: noTrace };
+  const decideTracedBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): TracedDecision => {
+    const unit = unitOf(asked.action);
+    if (unit === null) return { decision: undeclaredAction(asked.action), trace: noTrace };
+    const gate = gateOf(unit.gate);
+    const facts = pass(gate, asked);
+    if (facts === null) return { decision: refusedBy(gate, asked), trace: noTrace };
     // Made first: truths are valid until rules are evaluated again.
     const tracer = tracers.of(facts.action);
     const all = unit.decider.decideAll(facts);
-    return { decision: all.decision, trace: tracer(facts, all) };
+    const traced = { decision: all.decision, trace: tracer(facts, all) };
+    return facts === asked
+      ? traced
+      : { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
   };
-  const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate.issues(facts.payload));
+  const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate);
 
   return {
-    decide: (facts) => {
-      const unit = unitOf(facts.action);
-      if (unit === null) return undeclaredAction(facts.action);
-      const issues = unit.gate.issues(facts.payload);
-      return issues.length > 0 ? invalidPayload(issues) : unit.decider.decide(facts);
+    decide: (asked) => {
+      const unit = unitOf(asked.action);
+      if (unit === null) return undeclaredAction(asked.action);
+      const facts = pass(unit.gate, asked);
+      return facts === null ? refusedBy(unit.gate, asked) : unit.decider.decide(facts);
     },
     decideChecked: (facts) => unitOf(facts.action)?.decider.decide(facts) ?? undeclaredAction(facts.action),
-    checkPayload: (action, payload) => unitOf(action)?.gate.issues(payload) ?? null,
+    checkPayload: (action, payload) => issuesOf(unitOf(action)?.gate, payload),
     prepare,
     decideTraced,
-    decideRecorded: (facts) =>
-      decideTracedBy(facts, ({ shape }) => payloadIssues(withoutSecretTypes(shape), facts.payload)),
+    decideRecorded: (facts) => decideTracedBy(facts, recordedGate),
     trace: (facts) => tracedRules(decideTraced(facts).trace),
-    tried: (facts) => {
-      const unit = unitOf(facts.action);
-      if (unit === null || unit.gate.issues(facts.payload).length > 0) return [];
+    tried: (asked) => {
+      const unit = unitOf(asked.action);
+      const facts = unit === null ? null : pass(unit.gate, asked);
+      if (unit === null || facts === null) return [];
       const declared = program.open(facts.action)!;
       return unit.decider.tried(facts).map((place) => declared.head(place).id);
     },
-    entries: (facts) => {
-      const unit = unitOf(facts.action);
-      if (unit === null || unit.enter === null || unit.gate.issues(facts.payload).length > 0) return [];
-      return unit.enter(facts);
-    },
-    entriesRecorded: (facts) => {
-      const unit = unitOf(facts.action);
+    entries: (asked) => {
+      const unit = unitOf(asked.action);
       if (unit === null || unit.enter === null) return [];
-      const issues = payloadIssues(withoutSecretTypes(unit.gate.shape), facts.payload);
-      return issues.length > 0 ? null : unit.enter(facts);
+      const facts = pass(unit.gate, asked);
+      return facts === null ? [] : unit.enter(facts);
+    },
+    entriesRecorded: (asked) => {
+      const unit = unitOf(asked.action);
+      if (unit === null || unit.enter === null) return [];
+      const facts = pass(recordedGate(unit.gate), asked);
+      return facts === null ? null : unit.enter(facts);
     },
     meters: program.meters,
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
@@ -176,14 +185,6 @@ interface Unit {
   readonly placeRules?: () => Iterable<void>;
 }
 
-/** One for all actions of a shape. */
-interface PayloadGate {
-  readonly shape: Shape;
-  issues(payload: Json): readonly PayloadIssue[];
-}
-
-const noIssues: readonly PayloadIssue[] = [];
-
 function createUnit(action: OpenAction, ctx: LinkContext): Unit {
   const enter = createEntries(action, { ...ctx, run });
   return { gate: gateOf(action.shape, ctx), enter, ...createRules(action, ctx) };
@@ -193,9 +194,8 @@ function gateOf(shape: Shape, { session, shapes }: LinkContext): PayloadGate {
   const known = shapes.get(shape);
   if (known !== undefined) return known;
   const key = `payload ${canonical(shape)}`;
-  const isOfShape = session.shared(key, () => run<PayloadCheck>(emitPayloadCheck(shape)));
-  const issues = (payload: Json) => (isOfShape(payload) ? noIssues : payloadIssues(shape, payload));
-  const gate: PayloadGate = { shape, issues };
+  const check = session.shared(key, () => run<PayloadCheck>(emitPayloadCheck(shape)));
+  const gate: PayloadGate = { shape, check };
   shapes.set(shape, gate);
   return gate;
 }
@@ -361,8 +361,6 @@ function findByIndex(action: OpenAction, { program, session }: LinkContext): Lis
 }
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
-
-type PayloadCheck = (payload: Json) => boolean;
 
 /** Runs generated text with what is bound to its identifiers. `T` is what the generator says the text returns. */
 function run<T>({ text, bindings }: Emitted): T {

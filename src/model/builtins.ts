@@ -25,17 +25,17 @@ export const builtins = {
   },
   links: {
     signature: 'links(string): [string]',
-    meaning: 'the URLs and web addresses in a text',
+    meaning: 'the URLs and web addresses in a text, in canonical form',
     example: '"www.example.com/a" in links("see www.example.com/a.")',
   },
   domain: {
-    signature: 'domain(email): string',
-    meaning: 'what stands behind the @, in lower case',
+    signature: 'domain(email): host',
+    meaning: 'what stands behind the @, in canonical form',
     example: 'domain(payload.mail) == "example.com"',
   },
   host: {
-    signature: 'host(url | web_address): string',
-    meaning: 'lower case, without trailing dot',
+    signature: 'host(url | web_address): host',
+    meaning: 'in canonical form: lower case, without trailing dot',
     example: 'host(payload.link) == "www.example.com"',
   },
   scheme: {

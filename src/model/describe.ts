@@ -39,8 +39,14 @@ export const payloadFaults = {
   root: 'must be a record',
   missing: 'is required',
   undeclared: 'is not declared',
-  mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}`,
+  mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}${noteOn(slot.type)}`,
 } as const;
+
+/** What a path must be is not told by its name. */
+function noteOn(type: Type): string {
+  const isPath = type.kind === 'text' && (type.of === 'path' || type.of === 'path ignoring case');
+  return isPath ? ', without a backslash and without `..` above where it starts' : '';
+}
 
 /** The reason of `invalid_payload`: each place by JSON pointer; never a value. */
 export function payloadReason(issues: readonly PayloadIssue[]): string {

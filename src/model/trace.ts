@@ -24,6 +24,13 @@ export type ReadValue =
   | { readonly value: Json }
   | { readonly missing: 'absent' | 'unknown' | 'secret' | 'unsigned' };
 
+/** A text of the payload as rules see it, where it was sent otherwise. */
+export interface ResolvedText {
+  /** RFC 6901. */
+  readonly pointer: string;
+  readonly resolved: string;
+}
+
 /**
  * A trace as it is made and recorded: what all traces of an action say is said once for them all, and each reading once
  * however many rules share it. `tracedRules` writes it out.
@@ -102,6 +109,8 @@ export function truthOf(letter: string): Truth {
 export interface TracedDecision {
   readonly decision: Decision;
   readonly trace: Trace;
+  /** Absent where rules see all texts as they were sent. */
+  readonly resolved?: readonly ResolvedText[];
 }
 
 /** A condition with the value of each of its parts, as the definition evaluates it. */

@@ -1,6 +1,7 @@
 // What a value can be. Types are resolved: declared type names are gone, unions are split into an enumeration or a
 // null marker, modifiers sit on the slot that holds a value.
 
+import type { CanonicalKind } from '../value/canonical-text.ts';
 import type { Decimal } from '../value/decimal.ts';
 
 export type Type =
@@ -14,7 +15,8 @@ export type Type =
   /** May be tested for presence and nothing else. */
   | { readonly kind: 'any' };
 
-export type TextKind = 'string' | 'email' | 'url' | 'web_address' | 'path';
+/** Free text, or text that the gate brings into the one canonical form of its kind. */
+export type TextKind = 'string' | CanonicalKind;
 
 export interface TextType {
   readonly kind: 'text';

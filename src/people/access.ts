@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { isSameDigest } from '../agents/keys.ts';
 import type { DocumentRow } from '../store/documents.ts';
-import { isEmail } from '../value/email.ts';
+import { canonicalEmail } from '../value/email.ts';
 import { nameProblem, textProblem } from '../value/visible-text.ts';
 import type { Wait } from './attempts.ts';
 import type { Directory } from './directory.ts';
@@ -344,7 +344,7 @@ const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 function newcomerProblems({ email, name }: Newcomer): FieldProblem[] {
   // Whether mail arrives is for the invitation to show; that it goes to this address alone is for its form.
   const ofEmail = { field: 'email', detail: 'write an address such as `ann@example.com`' };
-  return [...(isEmail(email) ? [] : [ofEmail]), ...nameProblems(name)];
+  return [...(canonicalEmail(email) !== null ? [] : [ofEmail]), ...nameProblems(name)];
 }
 
 export function nameProblems(name: string): FieldProblem[] {

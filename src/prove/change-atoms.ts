@@ -6,6 +6,7 @@ import type { Expression, FieldRead } from '../model/expression.ts';
 import type { List, PolicySet } from '../model/policy.ts';
 import type { Facts } from '../model/request.ts';
 import { evaluate, evaluateCondition, type Scope } from '../spec/evaluate.ts';
+import { resolveFacts } from '../spec/payload.ts';
 import type { Truth } from '../spec/truth.ts';
 import { fold } from '../value/text.ts';
 import { expressionText, pathText } from './change-words.ts';
@@ -53,7 +54,8 @@ export function isBelow(key: string, outer: string): boolean {
 }
 
 /** How the atom turns out for a request. */
-export function truthOf({ expression }: Atom, set: PolicySet, facts: Facts): Truth {
+export function truthOf({ expression }: Atom, set: PolicySet, asked: Facts): Truth {
+  const facts = resolveFacts(set, asked);
   // No atom reads `risk`, so any will do.
   const scope: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const list = expression.kind === 'in-list' ? set.lists.get(expression.list) : undefined;

@@ -7,6 +7,7 @@ import type { Facts, Reading } from '../model/request.ts';
 import type { Slot, TextKind, Type } from '../model/type.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { evaluate, evaluateCondition, type Scope } from '../spec/evaluate.ts';
+import { resolveFacts } from '../spec/payload.ts';
 import { add, type Decimal, fromNumber, subtract, toNumber, zero } from '../value/decimal.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../value/time.ts';
 
@@ -70,7 +71,9 @@ export const textSamples: Readonly<Record<TextKind, string>> = {
   email: 'other@example.org',
   url: 'https://other.example.org/',
   web_address: 'https://other.example.org/',
+  host: 'other.example.org',
   path: 'other',
+  'path ignoring case': 'other',
 };
 
 function isRecord(json: Json | undefined): json is JsonObject {
@@ -133,7 +136,8 @@ interface Share {
   readonly window: string;
 }
 
-function share(set: PolicySet, meter: Meter, facts: Facts): Share {
+function share(set: PolicySet, meter: Meter, asked: Facts): Share {
+  const facts = resolveFacts(set, asked);
   const scope: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const isCounted = meter.when === null ? true : evaluateCondition(meter.when, scope);
   const argument = meter.argument === null ? null : evaluate(meter.argument, scope);

@@ -70,6 +70,8 @@ export function ipValues({ atoms }: ValueSource): readonly string[] {
 const forms: Readonly<Record<TextKind, (text: string) => readonly string[]>> = {
   string: (text) => [text],
   path: (text) => [text],
+  'path ignoring case': (text) => [text],
+  host: (text) => [text],
   email: (text) => [text, text.startsWith('@') ? `other${text}` : `other@${text}`],
   url: urlForms,
   web_address: urlForms,

@@ -111,7 +111,9 @@ const textSamples: Readonly<Record<TextKind, readonly string[]>> = {
   email: ['ann@example.com', 'bob@example.org'],
   url: ['https://www.example.com/a', 'http://example.org:8080/'],
   web_address: ['www.example.com/a', 'https://example.org'],
-  path: ['/workspace/a', '../b', 'c.txt'],
+  host: ['www.example.com', '192.0.2.1'],
+  path: ['/workspace/a', '/b', 'c.txt'],
+  'path ignoring case': ['/workspace/a', '/b', 'c.txt'],
 };
 
 /** A free text may be the currency of an amount beside it. */

@@ -6,7 +6,7 @@ import type { Claim, Guarantee, PolicySet } from '../model/policy.ts';
 import { type Facts, nothingSatisfied } from '../model/request.ts';
 import { authorize } from '../spec/authorize.ts';
 import { evaluateCondition } from '../spec/evaluate.ts';
-import { checkPayload } from '../spec/payload.ts';
+import { checkPayload, resolveFacts } from '../spec/payload.ts';
 import { constantsOf } from './constants.ts';
 import { createRandom } from './random.ts';
 import { type RequestSource, randomRequest } from './request.ts';
@@ -85,7 +85,8 @@ function unapprovedIf(isUnapproved: boolean, facts: Facts): Facts {
 }
 
 /** A claim speaks of every request for which its condition is not false. */
-function isMet(set: PolicySet, { when }: Claim, facts: Facts, { risk }: Decision): boolean {
+function isMet(set: PolicySet, { when }: Claim, asked: Facts, { risk }: Decision): boolean {
+  const facts = resolveFacts(set, asked);
   return when === null || evaluateCondition(when, { set, facts, risk, variables: new Map() }) !== false;
 }
 

@@ -294,7 +294,7 @@ function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }
     uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
   const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
   const startedAt = performance.now();
-  const { decision, trace } = inForce.decideTraced(facts);
+  const { decision, trace, resolved } = inForce.decideTraced(facts);
   const decidedAt = performance.now();
   const status = firstStatus[decision.outcome];
   const expiresAtMs = nowMs + validSeconds(decision) * 1000;
@@ -308,6 +308,7 @@ function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }
       shape: inForce.shapeOf(input.actionKey),
       isWellShaped: decision.by !== 'invalid_payload',
     }),
+    ...(resolved === undefined ? {} : { resolved }),
     agent: facts.agent,
     request: facts.request,
     meters: readings.recorded,

@@ -4,7 +4,7 @@
 import type { Decision } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts, RequestFacts, Satisfied } from '../model/request.ts';
-import type { Trace } from '../model/trace.ts';
+import type { ResolvedText, Trace } from '../model/trace.ts';
 import type { RequestRow } from '../store/records.ts';
 import { type KeptTrace, readTrace, traceText } from './trace-text.ts';
 import type { EngineVersions } from './versions.ts';
@@ -15,6 +15,8 @@ export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'
 export interface DecisionRecord {
   /** Secret fields are replaced by keyed digests. */
   readonly payload: JsonObject;
+  /** The texts of the payload that rules saw otherwise than they were sent; absent where there are none. */
+  readonly resolved?: readonly ResolvedText[];
   /** The agent as it was. */
   readonly agent: AgentFacts;
   readonly request: RequestFacts;
@@ -64,13 +66,14 @@ export function requestRow(record: RequestRecord): RequestRow {
 
 /** Parts that many records have in common, as the very same object, which nobody changes. */
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
-type OwnParts = Omit<DecisionRecord, 'decision' | 'trace' | (typeof sharedParts)[number]>;
+type OwnParts = Omit<DecisionRecord, 'decision' | 'trace' | 'resolved' | (typeof sharedParts)[number]>;
 
 /** As JSON, with the trace in its short form; shared parts are written once. */
 function recordJson(record: DecisionRecord): string {
   const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
   let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
+  if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
   // One that shows values is of this request alone; others are frozen, and many requests come to them.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;

@@ -4,7 +4,7 @@
 import type { Outcome, Requirements } from '../model/decision.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { AgentFacts } from '../model/request.ts';
-import { type TracedRule, tracedRules } from '../model/trace.ts';
+import { type ResolvedText, type TracedRule, tracedRules } from '../model/trace.ts';
 import type { RequestStatus } from '../store/records.ts';
 import type { May } from './approvals/may.ts';
 import { statusAt } from './lifecycle.ts';
@@ -29,6 +29,8 @@ export interface RequestDetail extends RequestView {
   readonly action_key: string;
   /** Secrets are keyed digests. */
   readonly payload: JsonObject;
+  /** The texts of the payload that rules see otherwise than they were sent. */
+  readonly resolved: readonly ResolvedText[];
   /** As it was when it asked. */
   readonly agent: AgentFacts;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
@@ -120,6 +122,7 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
   return {
     ...view,
     payload: record.payload,
+    resolved: record.resolved ?? [],
     agent,
     digest: requestDigest(record),
     approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({

@@ -120,14 +120,25 @@ export const detailSchema = {
   additionalProperties: false,
   required: [
     ...Object.keys(viewProperties),
-    ...['action_key', 'payload', 'agent', 'digest', 'approvals', 'requires', 'trace', 'policy_set'],
-    ...['created_at', 'decided_at', 'may'],
+    ...['action_key', 'payload', 'resolved', 'agent', 'digest', 'approvals', 'requires', 'trace'],
+    ...['policy_set', 'created_at', 'decided_at', 'may'],
   ],
   properties: {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
     payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
+    resolved: {
+      type: 'array',
+      description:
+        'Paths, URLs, hosts and e-mail addresses of the payload whose canonical form, which rules see, is another than was sent.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['pointer', 'resolved'],
+        properties: { pointer: { type: 'string' }, resolved: { type: 'string' } },
+      },
+    },
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
     digest: {
       type: 'string',
@@ -212,6 +223,7 @@ export const queuedExample = { ...summaryExample, may: mayExample } as const;
 export const detailExample = {
   ...summaryExample,
   payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
+  resolved: [],
   digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   approvals: [
     {

@@ -16,7 +16,7 @@ import type { Facts, Satisfied } from '../model/request.ts';
 import { unknown } from '../model/value.ts';
 import { cut, escapeControls } from '../value/text.ts';
 import { evaluate, evaluateCondition, type Scope } from './evaluate.ts';
-import { checkPayload } from './payload.ts';
+import { checkPayload, resolveFacts } from './payload.ts';
 import { show } from './show.ts';
 import type { Truth } from './truth.ts';
 
@@ -50,7 +50,8 @@ interface Judgement {
 }
 
 /** Each rule of the request's action that is taken, in the order of their ids, with risk added up first. */
-export function judge(set: PolicySet, facts: Facts, isTaken: (rule: Rule) => boolean): Judgement {
+export function judge(set: PolicySet, asked: Facts, isTaken: (rule: Rule) => boolean): Judgement {
+  const facts = resolveFacts(set, asked);
   const rules = set.policies
     .filter((policy) => policy.actions.includes(facts.action))
     .flatMap((policy) => policy.rules)

@@ -4,7 +4,7 @@ import type { Builtin } from '../model/builtins.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { type Decimal, fromNumber, multiply } from '../value/decimal.ts';
 import { domain } from '../value/email.ts';
-import { links } from '../value/links.ts';
+import { canonicalLinks } from '../value/links.ts';
 import { fold, length, lower, trim } from '../value/text.ts';
 import { dateInZone } from '../value/time.ts';
 import { parseWebAddress, type Url } from '../value/url.ts';
@@ -18,7 +18,7 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   lower: ([text]) => lower(text as string),
   trim: ([text]) => trim(text as string),
   fold: ([text]) => fold(text as string),
-  links: ([text]) => links(text as string),
+  links: ([text]) => canonicalLinks(text as string),
   domain: ([email]) => domain(email as string),
   host: ([address]) => ofUrl(address, ({ host }) => host),
   scheme: ([address]) => ofUrl(address, ({ scheme }) => scheme),

@@ -8,6 +8,7 @@ import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
 import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
 import { evaluate, evaluateCondition, type Scope } from './evaluate.ts';
+import { resolveFacts } from './payload.ts';
 import { isInterval, isMoney } from './quantity.ts';
 import { readField } from './read.ts';
 
@@ -20,7 +21,8 @@ export interface MeterShare {
 }
 
 /** Of a request whose payload has the shape of its action. */
-export function meterShare(set: PolicySet, meter: Meter, facts: Facts): MeterShare {
+export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterShare {
+  const facts = resolveFacts(set, asked);
   const scope: Scope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
   const key = distinctTexts(meter.per.map((one) => valueText(keyValue(one, scope))));
   if (!meter.actions.includes(facts.action)) return { key, contribution: null };

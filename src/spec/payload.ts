@@ -1,19 +1,20 @@
 // The gate: is a payload of its action's declared shape? Every place where it is not is named by a JSON pointer, in
-// the order of the declaration; undeclared keys come last, in the payload's own order.
+// the order of the declaration; undeclared keys come last, in the payload's own order. What passes is resolved: rules
+// see every path, URL, host and e-mail address in its canonical form.
 
 import { type PayloadIssue, payloadIssuesMax } from '../model/decision.ts';
 import { payloadFaults } from '../model/describe.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { MoneyType, Range, Shape, Slot, TextKind, TextType } from '../model/type.ts';
+import type { PolicySet } from '../model/policy.ts';
+import type { Facts } from '../model/request.ts';
+import type { MoneyType, Range, Shape, Slot, TextType, Type } from '../model/type.ts';
+import { canonicalText } from '../value/canonical-text.ts';
 import { isCurrency } from '../value/currency.ts';
 import { compare, type Decimal, fromNumber } from '../value/decimal.ts';
-import { isEmail } from '../value/email.ts';
 import { parseIp } from '../value/ip.ts';
-import { isPathText } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
 import { cut, escapeControls, length } from '../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
-import { parseUrl, parseWebAddress } from '../value/url.ts';
 
 /** The first issues, at most `payloadIssuesMax`; none when the payload is of the shape. */
 export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue[] {
@@ -21,15 +22,28 @@ export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue
   return recordIssues(shape, payload, '').slice(0, payloadIssuesMax);
 }
 
-const keyCodePointsMax = 100;
+/** The facts with the payload as rules see it. Facts whose payload is not of its shape, or that has been resolved, stay as they are. */
+export function resolveFacts(set: PolicySet, facts: Facts): Facts {
+  const shape = set.actions.get(facts.action)?.shape;
+  return shape === undefined ? facts : { ...facts, payload: resolveRecord(shape, facts.payload) };
+}
 
-const textKinds: Readonly<Record<TextKind, (text: string) => boolean>> = {
-  string: () => true,
-  email: isEmail,
-  url: (text) => parseUrl(text) !== null,
-  web_address: (text) => parseWebAddress(text) !== null,
-  path: isPathText,
-};
+function resolveRecord(shape: Shape, record: JsonObject): JsonObject {
+  const fields = Object.entries(record).map(([name, value]) => {
+    const field = shape.fields.find((candidate) => candidate.name === name);
+    return [name, field === undefined ? value : resolveValue(field.type, value)] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
+function resolveValue(type: Type, json: Json): Json {
+  if (type.kind === 'text' && typeof json === 'string') return canonicalText(type.of, json) ?? json;
+  if (type.kind === 'record' && isRecord(json)) return resolveRecord(type.shape, json);
+  if (type.kind !== 'list' || !Array.isArray(json)) return json;
+  return json.map((element: Json) => resolveValue(type.element.type, element));
+}
+
+const keyCodePointsMax = 100;
 
 function recordIssues(shape: Shape, record: JsonObject, pointer: string): readonly PayloadIssue[] {
   const declared = shape.fields.flatMap((field): readonly PayloadIssue[] => {
@@ -95,11 +109,12 @@ function slotIssues(slot: Slot, json: Json, { pointer, record }: Place): readonl
   }
 }
 
-function isText(type: TextType, text: string): boolean {
-  if (type.values !== null && !type.values.includes(text)) return false;
+/** Patterns and length speak of the canonical form. */
+function isText(type: TextType, sent: string): boolean {
+  const text = canonicalText(type.of, sent);
+  if (text === null || (type.values !== null && !type.values.includes(text))) return false;
   const matches = type.patterns.map(compileRegex);
   return (
-    textKinds[type.of](text) &&
     matches.every((match) => typeof match === 'function' && match(text)) &&
     isInRange(type.length, fromNumber(length(text)))
   );

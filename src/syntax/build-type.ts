@@ -118,7 +118,8 @@ function buildNamedType(node: NamedTypeCstNode | undefined, span: Span, ctx: Bui
   const text = firstToken(node?.children.Text);
   const pattern = text === undefined ? null : textLiteral(text, { ...ctx, textMode: 'pattern' });
   const range = buildRange(node?.children.typeRange?.[0], ctx);
-  return { kind: 'named-type', name: plainName(word, ctx), pattern, range, span };
+  const ignoringCase = firstToken(node?.children.Case) !== undefined;
+  return { kind: 'named-type', name: plainName(word, ctx), ignoringCase, pattern, range, span };
 }
 
 function buildRange(node: TypeRangeCstNode | undefined, ctx: BuildContext): TypeRange | null {

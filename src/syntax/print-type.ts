@@ -26,7 +26,10 @@ export function typeLines(type: TypeNode, room: Room): readonly Line[] {
   switch (type.kind) {
     case 'named-type': {
       const pattern = type.pattern === null ? '' : ` matches ${printText(type.pattern, 'pattern')}`;
-      return [{ indent, start, text: `${printName(type.name)}${pattern}${printRange(type.range)}` }];
+      const letters = type.ignoringCase ? ' ignoring case' : '';
+      return [
+        { indent, start, text: `${printName(type.name)}${letters}${pattern}${printRange(type.range)}` },
+      ];
     }
     case 'money-type':
       return [{ indent, start, text: `money(${printName(type.currency)})${printRange(type.range)}` }];

@@ -99,8 +99,19 @@ export abstract class SwiftShapes extends SwiftExpressions {
       return { kind: 'money-type', currency, range: this.typeRange(), span: this.from(first) };
     }
     const name = this.name(this.takeWord());
+    const { ignoring, case: letters } = wordKind;
+    const isOfPath = name.text === 'path' && this.kinds[this.at + 1] === letters;
+    const ignoringCase = isOfPath && this.takes(ignoring);
+    if (ignoringCase) this.take(letters);
     const pattern = this.takes(wordKind.matches) ? this.textLiteral('pattern') : null;
-    return { kind: 'named-type', name, pattern, range: this.typeRange(), span: this.from(first) };
+    return {
+      kind: 'named-type',
+      name,
+      ignoringCase,
+      pattern,
+      range: this.typeRange(),
+      span: this.from(first),
+    };
   }
 
   private typeRange(): TypeRange | null {

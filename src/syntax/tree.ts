@@ -72,6 +72,8 @@ export type TypeNode =
   | ({
       readonly kind: 'named-type';
       readonly name: Name;
+      /** As in `path ignoring case`. */
+      readonly ignoringCase: boolean;
       readonly pattern: TextLiteral | null;
       readonly range: TypeRange | null;
     } & Node)

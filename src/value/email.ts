@@ -1,23 +1,26 @@
 /**
- * Which texts are e-mail addresses, and their domains. Accepted is what mail systems hand out: one `@`, a local part
- * of ASCII atoms joined by dots (no quotes, no comments), and a DNS domain of at least two labels.
+ * Which texts are e-mail addresses, their canonical form, and their domains. Accepted is what mail systems hand out: one
+ * `@`, a local part of ASCII atoms joined by dots (no quotes, no comments), and a DNS domain of at least two labels.
  */
 
-import { isHostName } from './host-name.ts';
+import { canonicalHostName } from './host-name.ts';
 
 const localForm = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const localLengthMax = 64;
 const emailLengthMax = 254;
 
-/** Whether the text is an e-mail address. */
-export function isEmail(text: string): boolean {
-  if (text.length > emailLengthMax) return false;
+/** The address with its domain in canonical form; the local part, which is its domain's alone to read, as it is. Else null. */
+export function canonicalEmail(text: string): string | null {
+  if (text.length > emailLengthMax) return null;
   const [local = '', domainText = '', ...rest] = text.split('@');
-  if (rest.length > 0 || local.length > localLengthMax || !localForm.test(local)) return false;
-  return domainText.includes('.') && isHostName(domainText);
+  if (rest.length > 0 || local.length > localLengthMax || !localForm.test(local)) return null;
+  const name = canonicalHostName(domainText);
+  if (name === null || !name.includes('.')) return null;
+  const email = name === domainText ? text : `${local}@${name}`;
+  return email.length > emailLengthMax ? null : email;
 }
 
-/** What follows the `@` of an e-mail address, in lower case. */
+/** What follows the `@` of an e-mail address in canonical form. */
 export function domain(email: string): string {
-  return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  return email.slice(email.lastIndexOf('@') + 1);
 }

@@ -4,6 +4,8 @@
  * over the links of a text cannot be passed by misspelling one.
  */
 
+import { canonicalWebAddress } from './url.ts';
+
 const linkStart = /:\/\/|www\./gi;
 const schemeCharacter = /[A-Za-z0-9+.-]/;
 const letter = /[A-Za-z]/;
@@ -13,6 +15,11 @@ const linkEnd = /[\s\u0000-\u001f\u007f-\u009f<>"]/;
 const trailing = new Set('.,;:!?\'"');
 const openers = '([{';
 const closers = ')]}';
+
+/** Every link of the text, those that are web addresses in canonical form, others as they stand there. */
+export function canonicalLinks(text: string): string[] {
+  return links(text).map((link) => canonicalWebAddress(link) ?? link);
+}
 
 /**
  * Every link of the text. A link ends at white space, a control character, `<`, `>`, `"` or a closing bracket that it

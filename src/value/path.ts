@@ -1,6 +1,7 @@
 /**
- * Which texts are paths, their normal form, and which lies inside which. Segments are whole and parted by `/`; `.`,
- * `..` and empty ones are resolved in the text alone, without looking at any disk.
+ * Which texts are paths, their one canonical form, and which lies inside which. Segments are whole and parted by `/`;
+ * `.`, `..` and empty ones are resolved in the text alone, without looking at any disk. INVARIANT: two texts that only
+ * differ in such segments have one canonical form, and a canonical form is its own.
  */
 
 interface Path {
@@ -10,16 +11,30 @@ interface Path {
   readonly segments: readonly string[];
 }
 
-/** Whether the text can be a path: neither NUL nor a backslash, which some systems read as a separator. */
-export function isPathText(text: string): boolean {
-  return !text.includes('\0') && !text.includes('\\');
+/** What a canonical path has nowhere, but for `/` itself: most paths are canonical, and need no other look. */
+const notCanonical = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)|[\0\\]/;
+
+/**
+ * The path without `.`, `..`, empty segments and a slash at its end; `/..` is `/`, the empty relative path `.`. Null for
+ * what cannot be resolved: a NUL, a backslash, which some systems read as a separator, and a relative path that leads
+ * out of the folder it starts in, since only whoever knows that folder knows where it ends.
+ */
+export function canonicalPath(text: string): string | null {
+  if (!notCanonical.test(text)) return text;
+  if (text.includes('\0') || text.includes('\\')) return null;
+  const path = resolve(text);
+  return path.above > 0 ? null : write(path);
 }
 
-/** The path without `.`, empty and resolvable `..` segments; `/..` is `/`, the empty relative path `.`. */
-export function normalisePath(path: string): string {
-  const { isAbsolute, above, segments } = resolve(path);
-  const steps = [...Array.from({ length: above }, () => '..'), ...segments].join('/');
-  return isAbsolute ? `/${steps}` : steps || '.';
+/** As `canonicalPath`, for a file system that takes letters of both cases for one: the letters are folded, too. */
+export function canonicalPathIgnoringCase(text: string): string | null {
+  const path = canonicalPath(text);
+  return path === null ? null : foldCase(path);
+}
+
+/** Letters of both cases as one, full and simple forms alike (`ß` and `SS`, `ſ` and `S`); nothing else is changed. */
+export function foldCase(text: string): string {
+  return text.toUpperCase().toLowerCase();
 }
 
 /**
@@ -31,6 +46,11 @@ export function isInside(path: string, folder: string): boolean {
   const outer = resolve(folder);
   if (inner.isAbsolute !== outer.isAbsolute || inner.above > 0 || outer.above > 0) return false;
   return outer.segments.every((segment, at) => inner.segments[at] === segment);
+}
+
+function write({ isAbsolute, segments }: Path): string {
+  const steps = segments.join('/');
+  return isAbsolute ? `/${steps}` : steps || '.';
 }
 
 function resolve(path: string): Path {

@@ -1,19 +1,29 @@
 /**
- * Text into the parts of a URL that rules may read. Accepted is RFC 3986 with an authority, without user information,
- * its host a DNS name, a dotted IPv4 or a bracketed IPv6 address. INVARIANT: whatever two readers could understand
- * differently (backslashes, controls, spaces, non-ASCII characters, odd numbers as hosts) is no URL.
+ * Text into the parts of a URL that rules may read, and into its one canonical form. Accepted is RFC 3986 with an
+ * authority, without user information, its host as in host-name.ts. INVARIANT: whatever two readers could understand
+ * differently (backslashes, controls, spaces, odd numbers as hosts) is no URL; what they all understand as the same
+ * place has one canonical form, which is its own.
  */
 
-import { isHostName } from './host-name.ts';
-import { formatIp, parseIp } from './ip.ts';
+import { canonicalHost } from './host-name.ts';
 
 export interface Url {
   /** In lower case. */
   readonly scheme: string;
-  /** In lower case, without a dot at its end; an IPv6 address in brackets and in its shortest form. */
+  /** Canonical; an IPv6 address in brackets. */
   readonly host: string;
   /** The port written, else the usual one of http, https, ws, wss or ftp, else null. */
   readonly port: number | null;
+}
+
+interface UrlParts extends Url {
+  readonly path: string;
+  /** With its `?`; empty where there is none. */
+  readonly query: string;
+  /** With its `#`; empty where there is none. */
+  readonly fragment: string;
+  /** The text is canonical beyond doubt, as most are. */
+  readonly isCanonical: boolean;
 }
 
 const usualPorts: ReadonlyMap<string, number> = new Map([
@@ -25,22 +35,15 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
 ]);
 
 const schemeForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//;
-const urlForm = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)([^#]*)(?:#([^#]*))?$/;
+const urlForm = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#[^#]*)?$/;
 const authorityForm = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/;
 const misplaced = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]|%(?![0-9A-Fa-f]{2})/;
 const portMax = 65_535;
 
 /** An absolute URL with an authority; null when the text is none. */
 export function parseUrl(text: string): Url | null {
-  const match = urlForm.exec(text);
-  if (match === null) return null;
-  const [, schemeText = '', authority = '', rest = '', fragment = ''] = match;
-  if (misplaced.test(rest) || misplaced.test(fragment)) return null;
-  const [, hostText = '', portText = ''] = authorityForm.exec(authority) ?? [];
-  const host = readHost(hostText);
-  const scheme = schemeText.toLowerCase();
-  const port = portText === '' ? (usualPorts.get(scheme) ?? null) : Number(portText);
-  return host === null || (port !== null && port > portMax) ? null : { scheme, host, port };
+  const parts = readParts(text);
+  return parts === null ? null : urlOf(parts);
 }
 
 /**
@@ -48,22 +51,83 @@ export function parseUrl(text: string): Url | null {
  * the host has a dot, is an IP address or is `localhost`; else every word, and `javascript:1`, would be an address.
  */
 export function parseWebAddress(text: string): Url | null {
-  if (schemeForm.test(text)) return parseUrl(text);
-  const url = parseUrl(`https://${text}`);
-  return url !== null && /[.:]|^localhost$/.test(url.host) ? url : null;
+  const parts = readWebAddress(text);
+  return parts === null ? null : urlOf(parts);
 }
 
-function readHost(text: string): string | null {
-  if (text.startsWith('[')) return readBracketed(text.slice(1, -1));
-  const name = text.endsWith('.') ? text.slice(0, -1) : text;
-  const ip = parseIp(name);
-  if (ip?.family === 4) return formatIp(ip);
-  return isHostName(name) ? name.toLowerCase() : null;
+/**
+ * The URL with scheme and host in canonical form, no usual port, no `.` and `..` in its path, unreserved characters as
+ * themselves, other percent-encodings in upper case, and a path of at least `/`; null when the text is none.
+ */
+export function canonicalUrl(text: string): string | null {
+  const parts = readParts(text);
+  if (parts === null) return null;
+  return parts.isCanonical ? text : write(parts);
 }
 
-/** An IPv4-mapped address gives the IPv4, as everywhere. */
-function readBracketed(text: string): string | null {
-  const ip = text.includes(':') ? parseIp(text) : null;
-  if (ip === null) return null;
-  return ip.family === 4 ? formatIp(ip) : `[${formatIp(ip)}]`;
+/** The canonical URL that a web address stands for: with its scheme, https where it has none. */
+export function canonicalWebAddress(text: string): string | null {
+  if (schemeForm.test(text)) return canonicalUrl(text);
+  const parts = readWebAddress(text);
+  return parts === null ? null : write(parts);
+}
+
+function urlOf({ scheme, host, port }: UrlParts): Url {
+  return { scheme, host, port };
+}
+
+function readWebAddress(text: string): UrlParts | null {
+  if (schemeForm.test(text)) return readParts(text);
+  const parts = readParts(`https://${text}`);
+  return parts !== null && /[.:]|^localhost$/.test(parts.host) ? parts : null;
+}
+
+function readParts(text: string): UrlParts | null {
+  const match = urlForm.exec(text);
+  if (match === null) return null;
+  const [, schemeText = '', authority = '', path = '', query = '', fragment = ''] = match;
+  if (misplaced.test(path) || misplaced.test(query) || misplaced.test(fragment.slice(1))) return null;
+  const [, hostText = '', portText = ''] = authorityForm.exec(authority) ?? [];
+  const host = canonicalHost(hostText);
+  // Bare colons would be a port's.
+  if (host === null || (host.startsWith('[') && !hostText.startsWith('['))) return null;
+  const scheme = schemeText.toLowerCase();
+  const port = portText === '' ? (usualPorts.get(scheme) ?? null) : Number(portText);
+  if (port !== null && port > portMax) return null;
+  const isPlain = scheme === schemeText && host === authority && path !== '';
+  const isCanonical = isPlain && !path.includes('/.') && !text.includes('%');
+  return { scheme, host, port, path, query, fragment, isCanonical };
+}
+
+function write({ scheme, host, port, path, query, fragment }: UrlParts): string {
+  const isUsual = port === null || usualPorts.get(scheme) === port;
+  const place = `${scheme}://${host}${isUsual ? '' : `:${port}`}`;
+  return `${place}${withoutDotSegments(decodeUnreserved(path))}${decodeUnreserved(query)}${decodeUnreserved(fragment)}`;
+}
+
+const encoded = /%([0-9A-Fa-f]{2})/g;
+const unreserved = /[A-Za-z0-9\-._~]/;
+
+/** The text with unreserved characters as themselves and other percent-encodings in upper case. */
+export function decodeUnreserved(text: string): string {
+  if (!text.includes('%')) return text;
+  return text.replace(encoded, (code, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return unreserved.test(character) ? character : code.toUpperCase();
+  });
+}
+
+/** RFC 3986, 5.2.4, of a path that is empty or begins with a slash. Empty segments are segments like others. */
+function withoutDotSegments(path: string): string {
+  if (path === '') return '/';
+  if (!path.includes('/.')) return path;
+  const kept: string[] = [];
+  const segments = path.slice(1).split('/');
+  for (const [at, segment] of segments.entries()) {
+    const isDot = segment === '.' || segment === '..';
+    if (segment === '..') kept.pop();
+    if (!isDot) kept.push(segment);
+    else if (at === segments.length - 1) kept.push('');
+  }
+  return `/${kept.join('/')}`;
 }

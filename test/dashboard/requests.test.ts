@@ -214,7 +214,7 @@ test('without a request before there is nothing to compare with', () => {
 function detail(change: Partial<RequestDetail>): RequestDetail {
   const { created_at, ...rest } = item('a');
   return {
-    ...{ ...rest, created_at, payload: {}, digest: '', approvals: [], trace: [] },
+    ...{ ...rest, created_at, payload: {}, resolved: [], digest: '', approvals: [], trace: [] },
     ...{ policy_set: { digest: '', commit: null }, may: null, ...change },
   };
 }

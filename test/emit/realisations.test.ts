@@ -10,6 +10,7 @@ import type { Facts } from '../../src/model/request.ts';
 import { noTrace, type Trace, type TracedDecision, tracedRules, truthOf } from '../../src/model/trace.ts';
 import type { Program } from '../../src/program/program.ts';
 import { createRandom } from '../../src/prove/random.ts';
+import { resolveFacts } from '../../src/spec/payload.ts';
 import { compileSet, ruleIdsOf } from '../laws/differential.ts';
 import { randomSet } from '../laws/policies.ts';
 import { randomFacts } from '../laws/requests.ts';
@@ -45,7 +46,9 @@ describe('every realisation', () => {
           const traced = engine.decideTraced(facts);
           expect({ seed, i, decision: traced.decision }).toEqual({ seed, i, decision });
           if (at === 0)
-            expect(tracedRules(traced.trace)).toEqual(tracedRules(tracedSlowly(program!, facts, traced)));
+            expect(tracedRules(traced.trace)).toEqual(
+              tracedRules(tracedSlowly(program!, resolveFacts(set!, facts), traced)),
+            );
           return [decision, tracedRules(traced.trace), engine.trace(facts)];
         });
         for (const [at, other] of others.entries()) {

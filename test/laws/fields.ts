@@ -138,13 +138,24 @@ const textFields: readonly FieldKind[] = [
     form('string', ['alpha', 'ann@example.com']),
   ]),
   field('link', 'url', [
-    form('url', ['https://a.example.com/x', 'http://evil.test:8080/', 'ftp2://x.test/'], ['a.example.com']),
+    form(
+      'url',
+      [
+        'https://a.example.com/x',
+        'HTTPS://A.Example.com:443/./%78',
+        'http://evil.test:8080/',
+        'ftp2://x.test/',
+      ],
+      ['a.example.com'],
+    ),
   ]),
   field('site', 'url', [
     form('web_address', ['www.example.com/x', 'https://a.example.com', 'a.b:99'], ['no site']),
   ]),
   field('peer', 'ip', [form('ip', ['10.1.2.3', '192.168.0.1', '::1', '::ffff:10.1.2.3'], ['10.1', 'x'])]),
-  field('file', 'path', [form('path', ['/workspace/a', '/workspace/../etc', 'b/c.pem', '/'], ['a\\b'])]),
+  field('file', 'path', [
+    form('path', ['/workspace/a', '/workspace/./a//', '/workspace/../etc', 'b/c.pem', '/'], ['a\\b', '../a']),
+  ]),
 ];
 
 /** Also drawn together, so that times meet times. */

@@ -239,6 +239,7 @@ describe('looking a request up', () => {
     expect(await authorizer.find(view.request_id, agent.id)).toEqual({
       ...view,
       action_key: 'payment.create',
+      resolved: [],
       payload: { amount: 5, vendor: 'Staples' },
       agent: expect.objectContaining({ id: agent.id }),
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -257,6 +258,18 @@ describe('looking a request up', () => {
       decided_at: null,
       may: null,
     });
+  });
+
+  test('it is told where rules saw another spelling than was sent, and keeps what was sent', async () => {
+    const { ask, authorizer, agent, world, store } = await setUp();
+    const { decideTraced } = world.inForce;
+    const resolved = [{ pointer: '/vendor', resolved: '/a' }];
+    world.inForce = { ...world.inForce, decideTraced: (facts) => ({ ...decideTraced(facts), resolved }) };
+    const { request_id: id } = decided(await ask({ payload: { amount: 5, vendor: '/./a' } }));
+    const detail = await authorizer.find(id, agent.id);
+    expect(detail).toMatchObject({ payload: { vendor: '/./a' }, resolved });
+    const { row } = (await store.requests.history(id))!;
+    expect(requestRecord(row)).toMatchObject({ payload: { vendor: '/./a' }, resolved });
   });
 
   test('another agent finds nothing', async () => {

@@ -47,7 +47,12 @@ const satisfied = { escalate: [], reauth: [] };
 const meters = {};
 const policySet = { digest: 'd', commit: null };
 
-const record: fc.Arbitrary<RequestRecord> = fc.record({
+const resolved = fc.array(fc.record({ pointer: fc.string(), resolved: fc.string() }), {
+  minLength: 1,
+  maxLength: 2,
+});
+
+const decided = fc.record({
   id: fc.uuid(),
   agentId: fc.string(),
   actionKey: fc.string(),
@@ -70,6 +75,12 @@ const record: fc.Arbitrary<RequestRecord> = fc.record({
   clientAddress: fc.string(),
   timing: fc.record({ decideMicroseconds: fc.nat() }),
 });
+
+/** Most requests are decided on the very texts that were sent. */
+const record: fc.Arbitrary<RequestRecord> = fc.oneof(
+  decided,
+  fc.tuple(decided, resolved).map(([one, texts]) => ({ ...one, resolved: texts })),
+);
 
 test('law: the row holds all that is not a column', () => {
   fc.assert(

@@ -1,8 +1,9 @@
-/** Normal forms of paths, and which lies inside which, against walking the steps one by one. */
+/** Canonical forms of paths, against the runtime's own, and which path lies inside which. */
 
+import { posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isInside, isPathText, normalisePath } from '../../src/value/path.ts';
+import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../src/value/path.ts';
 
 test.each([
   ['/workspace/src/../b.ts', '/workspace/b.ts'],
@@ -12,11 +13,12 @@ test.each([
   ['a/../b', 'b'],
   ['a/..', '.'],
   ['', '.'],
-  ['../../x', '../../x'],
-  ['a/../../x', '../x'],
   ['...', '...'],
-])('%j is %j', (path, normal) => {
-  expect(normalisePath(path)).toBe(normal);
+  ['/...', '/...'],
+  ['.github/./workflows/', '.github/workflows'],
+  ['/workspace/.github/x', '/workspace/.github/x'],
+])('%j is %j', (path, canonical) => {
+  expect(canonicalPath(path)).toBe(canonical);
 });
 
 test.each([
@@ -42,29 +44,51 @@ test.each([
   expect(isInside(path, folder)).toBe(expected);
 });
 
-test('NUL and backslashes make no path', () => {
-  expect([isPathText('/a b/ü'), isPathText('a\0'), isPathText('a\\b')]).toEqual([true, false, false]);
+test.each(['a\0', 'a\\b', '/a\\..', '..', '../../x', 'a/../../x', './..'])('%j is no path', (text) => {
+  expect(canonicalPath(text)).toBeNull();
+});
+
+test.each([
+  ['/Workspace/.GitHub/./X', '/workspace/.github/x'],
+  ['/STRASSE', '/strasse'],
+  ['/straße', '/strasse'],
+  ['/\u017fecrets', '/secrets'],
+  ['/\u212aelvin', '/kelvin'],
+])('where case is ignored %j is %j', (path, canonical) => {
+  expect(canonicalPathIgnoringCase(path)).toBe(canonical);
 });
 
 const path = fc
   .tuple(fc.boolean(), fc.array(fc.constantFrom('a', 'b', '.', '..', ''), { maxLength: 8 }))
   .map(([isAbsolute, steps]) => `${isAbsolute ? '/' : ''}${steps.join('/')}`);
 
-test('normal forms are fixed, and mean the same place', () => {
+test('canonical forms are their own, and mean the same place', () => {
   fc.assert(
     fc.property(path, path, (one, other) => {
-      expect(normalisePath(normalisePath(one))).toBe(normalisePath(one));
-      expect(isInside(one, other)).toBe(isInside(normalisePath(one), normalisePath(other)));
+      const [canonical, folder] = [canonicalPath(one), canonicalPath(other)];
+      if (canonical === null || folder === null) return;
+      expect(canonicalPath(canonical)).toBe(canonical);
+      expect(isInside(one, other)).toBe(isInside(canonical, folder));
     }),
   );
 });
 
-test('inside means that the normal form begins with the folder', () => {
+test('canonical forms are those of the runtime, without a slash at the end', () => {
   fc.assert(
     fc.property(path, (one) => {
-      const normal = normalisePath(one);
-      expect(isInside(one, '/a')).toBe(normal === '/a' || normal.startsWith('/a/'));
-      expect(isInside(one, 'a/b')).toBe(normal === 'a/b' || normal.startsWith('a/b/'));
+      const known = posix.normalize(one).replace(/(?<=.)\/$/, '');
+      expect(canonicalPath(one)).toBe(known === '..' || known.startsWith('../') ? null : known);
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test('inside means that the canonical form begins with the folder', () => {
+  fc.assert(
+    fc.property(path, (one) => {
+      const known = canonicalPath(one) ?? '';
+      expect(isInside(one, '/a')).toBe(known === '/a' || known.startsWith('/a/'));
+      expect(isInside(one, 'a/b')).toBe(known === 'a/b' || known.startsWith('a/b/'));
     }),
   );
 });

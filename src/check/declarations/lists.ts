@@ -12,7 +12,7 @@ import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept, listFileOf } from '../incremental/kept.ts';
-import { moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
+import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { commonType } from '../logic/type-relations.ts';
 import { followDependencies } from '../messages/dependencies.ts';
 import { tooDeepDeclaration } from '../messages/errors.ts';
@@ -90,7 +90,7 @@ function readList(declaration: ListDeclaration, env: Environment): List | null {
   const found = readSource(declaration, env, declared);
   if (found === null) return null;
   if (found.entries.length === 0 && !declaration.mayBeEmpty) env.report(listEmpty(declaration));
-  const { ignoringCase } = declaration;
+  const ignoringCase = declaration.ignoringCase || isCaseless(found.type);
   if (ignoringCase && found.type.kind !== 'text') env.report(caseOnOtherType(declaration.name, found.type));
   return { name: declaration.name.text, type: found.type, ignoringCase, entries: found.entries };
 }

@@ -30,7 +30,7 @@ import { compileRegex } from '../../value/regex.ts';
 import { declaredNames, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
-import { readLiteral, readLiteralAs } from '../logic/literals.ts';
+import { patternFor, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { failedType } from '../logic/merge.ts';
 import { followDependencies } from '../messages/dependencies.ts';
 import {
@@ -55,7 +55,7 @@ import { unknownCurrency } from '../messages/value-errors.ts';
 /** Fields of one payload, written out. */
 export const fieldsMax = 10_000;
 
-const textKinds: readonly TextKind[] = ['string', 'email', 'url', 'web_address', 'path'];
+const textKinds: readonly TextKind[] = ['string', 'email', 'url', 'web_address', 'host', 'path'];
 const builtInTypes = new Map<string, Type>([
   ...textKinds.map((of) => [of, { ...anyText, of }] as const),
   ['boolean', booleanType],
@@ -128,7 +128,13 @@ function resolveNamed(node: Extract<TypeNode, { kind: 'named-type' }>, env: Envi
   const builtIn = builtInTypes.get(node.name.text);
   const slot = builtIn === undefined ? resolveDeclared(node.name, env) : plain(builtIn);
   if (slot === null) return null;
-  return withRange(withPattern(slot, node.pattern, env), node.range, env);
+  const cased = node.ignoringCase ? ignoringCase(slot) : slot;
+  return withRange(withPattern(cased, node.pattern, env), node.range, env);
+}
+
+/** Only `path` is parsed with these words. */
+function ignoringCase(slot: Slot): Slot {
+  return slot.type.kind === 'text' ? { ...slot, type: { ...slot.type, of: 'path ignoring case' } } : slot;
 }
 
 function resolveDeclared(name: Name, env: Environment): Slot | null {
@@ -249,7 +255,8 @@ function withPattern(slot: Slot, pattern: TextLiteral | null, env: Environment):
     env.report(regexInvalid(pattern, test.error));
     return slot;
   }
-  return { ...slot, type: { ...slot.type, patterns: [...slot.type.patterns, pattern.value] } };
+  const source = patternFor(slot.type, pattern.value);
+  return { ...slot, type: { ...slot.type, patterns: [...slot.type.patterns, source] } };
 }
 
 function withRange(slot: Slot, range: TypeRange | null, env: Environment): Slot {

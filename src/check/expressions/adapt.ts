@@ -1,18 +1,22 @@
 // A constant text beside an address or a local time, read as what stands beside it.
 
 import type { Expression, Literal } from '../../model/expression.ts';
-import type { Type } from '../../model/type.ts';
+import { enumeration, listOf, type Type } from '../../model/type.ts';
+import { type CanonicalKind, canonicalText } from '../../value/canonical-text.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { behindLets } from '../logic/constants.ts';
-import { valueAs } from '../logic/literals.ts';
+import { behindLets, constantText } from '../logic/constants.ts';
+import { typeOfText, valueAs } from '../logic/literals.ts';
 import { textNotRead } from '../messages/type-errors.ts';
 import { letsOf } from './lets.ts';
 
 /**
  * A constant text beside an address or a local time, read as one; a list of them likewise. Any other expression as it
- * is. Null, and a diagnostic, when the text is none.
+ * is. Null, and a diagnostic, when the text is none. A text beside a path, URL, host or e-mail address is read in its
+ * canonical form, where it has one.
  */
 export function adapt(expression: Expression, type: Type, env: Environment): Expression | null {
+  if (type.kind === 'text')
+    return type.of === 'string' ? expression : canonicalConstant(expression, type.of, env);
   if (type.kind !== 'ip' && type.kind !== 'datetime') return expression;
   const node = behindLets(expression, letsOf(env));
   if (node.kind === 'list') {
@@ -30,4 +34,19 @@ export function adapt(expression: Expression, type: Type, env: Environment): Exp
     return null;
   }
   return { kind: 'literal', value, type, span: expression.span } satisfies Literal;
+}
+
+function canonicalConstant(expression: Expression, kind: CanonicalKind, env: Environment): Expression {
+  const node = behindLets(expression, letsOf(env));
+  if (node.kind === 'list') {
+    const elements = node.elements.map((element) => canonicalConstant(element, kind, env));
+    if (elements.every((element, at) => element === node.elements[at])) return expression;
+    const values = elements.map((element) => constantText(element, letsOf(env)));
+    if (!values.every((value) => value !== null)) return expression;
+    return { kind: 'list', elements, type: listOf(enumeration([...new Set(values)])), span: expression.span };
+  }
+  if (node.kind !== 'literal' || typeof node.value !== 'string') return expression;
+  const value = canonicalText(kind, node.value) ?? node.value;
+  if (value === node.value) return expression;
+  return { kind: 'literal', value, type: typeOfText(value, env), span: expression.span } satisfies Literal;
 }

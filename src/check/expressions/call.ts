@@ -30,7 +30,7 @@ const isText = (type: Type): boolean => type.kind === 'text';
 const isUrl = (type: Type): boolean =>
   type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
 const textToText: Signature = { count: one, takes: isText, yields: () => anyText };
-const ofUrl: Signature = { count: one, takes: isUrl, yields: () => anyText };
+const hostText: Type = { ...anyText, of: 'host' };
 const extreme: Signature = { count: { min: 2, max: 100 }, takes: isOrdered, yields: joined };
 
 const signatures = {
@@ -46,10 +46,10 @@ const signatures = {
   domain: {
     count: one,
     takes: (type) => type.kind === 'text' && type.of === 'email',
-    yields: () => anyText,
+    yields: () => hostText,
   },
-  host: ofUrl,
-  scheme: ofUrl,
+  host: { count: one, takes: isUrl, yields: () => hostText },
+  scheme: { count: one, takes: isUrl, yields: () => anyText },
   port: { count: one, takes: isUrl, yields: () => quantity('integer') },
   date: {
     count: { min: 2, max: 2 },

@@ -4,6 +4,7 @@ import type { Answers, Environment, NamedDeclaration } from '../incremental/envi
 import { listFileOf, textOfListFile } from '../incremental/kept.ts';
 import { createRecorder } from '../incremental/recorder.ts';
 import type { CheckState } from '../incremental/state.ts';
+import { listForm } from '../logic/list-forms.ts';
 import type { ListFile } from '../messages/list-files.ts';
 import { actionSetOf, matchOf } from './action-sets.ts';
 import { factTypes } from './facts.ts';
@@ -19,6 +20,7 @@ export function createEnvironment(
     type: (name) => env.types.get(name),
     list: (name) => env.lists.get(name),
     listType: (name) => env.lists.get(name)?.type,
+    listForm: (key) => listForm(key, env),
     meterType: (name) => env.meters.get(name)?.type,
     isPerSession: (name) => env.meters.get(name)?.per.some(({ kind }) => kind === 'session') === true,
     isEndless: (name) => env.endless.has(name),

@@ -5,6 +5,7 @@ import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts
 import type { Binary, ListExpression, Path, RangeExpression, Expression as Tree } from '../../syntax/tree.ts';
 import { parseCidr } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
+import { formKey } from '../logic/list-forms.ts';
 import { typeOfText } from '../logic/literals.ts';
 import { areComparable, commonType, isComparable, isOrdered } from '../logic/type-relations.ts';
 import { secretElements } from '../messages/path-errors.ts';
@@ -79,7 +80,14 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
     ctx.env.report(membershipMismatch(node, subject.type, listType, name));
     return null;
   }
-  return { kind: 'in-list', subject, list: name, type: booleanType, span: node.span };
+  const list = listBeside(subject.type, name, ctx);
+  return { kind: 'in-list', subject, list, type: booleanType, span: node.span };
+}
+
+/** The list, its entries in the form in which the gate brings what is looked up. */
+function listBeside(type: Type, name: string, { env }: Context): string {
+  if (type.kind !== 'text' || type.of === 'string') return name;
+  return env.ask('listForm', formKey(name, type.of));
 }
 
 function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {

@@ -1,8 +1,10 @@
 // `has` and `else`, and tests for null: what makes it safe to read a field that may be missing.
 
 import type { Expression } from '../../model/expression.ts';
-import { booleanType } from '../../model/type.ts';
+import { anyText, booleanType, type TextType } from '../../model/type.ts';
 import type { Binary, Else, Has, Expression as Tree } from '../../syntax/tree.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
+import { constantText } from '../logic/constants.ts';
 import { nothingKnown, type Presence, presenceFact } from '../logic/presence.ts';
 import { commonType } from '../logic/type-relations.ts';
 import {
@@ -18,6 +20,7 @@ import {
 } from '../messages/path-errors.ts';
 import { type Context, failed, type Inferred, inferValue } from './context.ts';
 import { type ResolvedField, requirePresenceBefore, resolveField } from './fields.ts';
+import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
 
 /** `payload has a.b`: definite; true when every step is present and not null. */
@@ -70,7 +73,16 @@ function fallbackValue(fallback: Tree, field: ResolvedField, ctx: Context): Expr
   const { type } = field.read;
   const isEmptyList = fallback.kind === 'list-literal' && fallback.entries.length === 0;
   if (isEmptyList && type.kind === 'list') return { kind: 'list', elements: [], type, span: fallback.span };
-  return inferValue(fallback, ctx);
+  const value = inferValue(fallback, ctx);
+  return value === null || type.kind !== 'text' || type.of === 'string' ? value : ofKind(value, type, ctx);
+}
+
+/** A constant beside a path, URL, host or e-mail address is read as one, so that the whole is compared as one. */
+function ofKind(value: Expression, type: TextType, { env }: Context): Expression {
+  const text = constantText(value, letsOf(env));
+  if (text === null) return value;
+  const kind: TextType = { ...anyText, of: type.of };
+  return { kind: 'literal', value: canonicalText(type.of, text) ?? text, type: kind, span: value.span };
 }
 
 /** `x == null` and `x != null`: definite, on nullable fields and elements only. */

@@ -2,10 +2,12 @@
 // are constants and are compiled here once, to find what is wrong with them.
 
 import type { Expression, WordSource } from '../../model/expression.ts';
-import { booleanType } from '../../model/type.ts';
+import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
 import type { Binary, BinaryOperator, Expression as Tree } from '../../syntax/tree.ts';
+import { foldCase } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
+import { isCaseless, patternFor } from '../logic/literals.ts';
 import { regexInvalid } from '../messages/errors.ts';
 import { insideUnfit, notText, patternNotConstant, wordsUnfit } from '../messages/type-errors.ts';
 import { type Context, inferValue } from './context.ts';
@@ -24,12 +26,13 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
   switch (operator) {
     case 'like':
     case 'matches': {
-      const pattern = patternOf(right, operator, ctx);
-      if (pattern === null) return null;
+      const written = patternOf(right, operator, ctx);
+      if (written === null) return null;
+      const pattern = patternBeside(left.type, operator, written);
       return { kind: operator, subject: left, pattern, type: booleanType, span: node.span };
     }
     case 'inside':
-      if (left.type.kind === 'text' && left.type.of === 'path') break;
+      if (isPath(left.type)) break;
       ctx.env.report(insideUnfit(left));
       return null;
     case 'starts with':
@@ -37,7 +40,26 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
     case 'contains':
       break;
   }
-  return { kind: 'text-test', operator, left, right, type: booleanType, span: node.span };
+  const part = partBeside(left.type, right, ctx);
+  return { kind: 'text-test', operator, left, right: part, type: booleanType, span: node.span };
+}
+
+function isPath(type: Type): boolean {
+  return type.kind === 'text' && (type.of === 'path' || type.of === 'path ignoring case');
+}
+
+/** A path that ignores case is in folded letters, and so is what it is compared with. */
+function patternBeside(type: Type, operator: 'like' | 'matches', pattern: string): string {
+  if (operator === 'matches') return patternFor(type, pattern);
+  return isCaseless(type) ? foldCase(pattern) : pattern;
+}
+
+function partBeside(type: Type, part: Expression, ctx: Context): Expression {
+  if (!isCaseless(type) || isCaseless(part.type)) return part;
+  const text = constantText(part, letsOf(ctx.env));
+  if (text === null) return { kind: 'call', builtin: 'lower', args: [part], type: anyText, span: part.span };
+  const value = foldCase(text);
+  return { kind: 'literal', value, type: enumeration([value]), span: part.span };
 }
 
 function textOf(node: Tree, operator: TextOperator, ctx: Context): Expression | null {

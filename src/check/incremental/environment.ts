@@ -26,6 +26,8 @@ export interface Answers {
   readonly type: Slot | null | undefined;
   readonly list: List | undefined;
   readonly listType: Type | undefined;
+  /** By `formKey`, the name of the list in that form. */
+  readonly listForm: string;
   readonly meterType: Type | undefined;
   /** A meter that counts per session. */
   readonly isPerSession: boolean;

@@ -13,14 +13,12 @@ import {
 } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
 import type { DurationLiteral, Literal } from '../../syntax/tree.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, negate, parseDecimal, toNumber } from '../../value/decimal.ts';
-import { isEmail } from '../../value/email.ts';
 import { parseIp } from '../../value/ip.ts';
-import { isPathText } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseDuration, parseInstantLiteral } from '../../value/time.ts';
-import { parseUrl, parseWebAddress } from '../../value/url.ts';
 import type { Environment } from '../incremental/environment.ts';
 import {
   clockMisplaced,
@@ -172,28 +170,24 @@ export function readerOf(type: Type): (value: Value) => Value | null {
   }
 }
 
+/** The pattern as it reads texts of the type: letters of paths that ignore case have been folded. */
+export function patternFor(type: Type, pattern: string): string {
+  return isCaseless(type) ? `(?i)${pattern}` : pattern;
+}
+
+/** Whether both cases of a letter are one. */
+export function isCaseless(type: Type): boolean {
+  return type.kind === 'text' && type.of === 'path ignoring case';
+}
+
+/** Texts of a kind are read in their canonical form, as the gate reads those of requests. */
 function textReader({ of, values, patterns }: TextType): (value: Value) => Value | null {
   const tests = patterns.map(compileRegex).filter((test) => typeof test === 'function');
   return (value) => {
-    const text = value as string;
-    const isMember = values === null || values.includes(text);
-    return isMember && isOfTextKind(text, of) && tests.every((test) => test(text)) ? text : null;
+    const text = canonicalText(of, value as string);
+    if (text === null || (values !== null && !values.includes(text))) return null;
+    return tests.every((test) => test(text)) ? text : null;
   };
-}
-
-function isOfTextKind(text: string, of: TextType['of']): boolean {
-  switch (of) {
-    case 'string':
-      return true;
-    case 'email':
-      return isEmail(text);
-    case 'url':
-      return parseUrl(text) !== null;
-    case 'web_address':
-      return parseWebAddress(text) !== null;
-    case 'path':
-      return isPathText(text);
-  }
 }
 
 function reported(env: Environment, diagnostic: ReturnType<typeof nullMisplaced>): null {

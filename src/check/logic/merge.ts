@@ -11,7 +11,7 @@ export const failedType: Type = { kind: 'any' };
 /** The type of values of either type; null when they are of different types. */
 export function mergeTypes(a: Type, b: Type): Type | null {
   if (a === failedType || b === failedType) return failedType;
-  if (a.kind === 'text' && b.kind === 'text') return mergeTexts(a, b);
+  if (a.kind === 'text' && b.kind === 'text') return differInCase(a, b) ? null : mergeTexts(a, b);
   if (a.kind === 'money' && b.kind === 'money') {
     return a.currencyField === b.currencyField ? { ...a, range: hull(a.range, b.range) } : null;
   }
@@ -57,6 +57,12 @@ function mergeShapes(a: Shape, b: Shape): Shape | null {
     fields: fields.toSorted((x, y) => (x.name < y.name ? -1 : 1)),
     isOpen: a.isOpen || b.isOpen,
   };
+}
+
+/** Letters of one are folded, and a pattern or text beside both would be right for one of them alone. */
+function differInCase(a: TextType, b: TextType): boolean {
+  if (a.of === b.of || a.values !== null || b.values !== null) return false;
+  return a.of === 'path ignoring case' || b.of === 'path ignoring case';
 }
 
 function mergeTexts(a: TextType, b: TextType): TextType {

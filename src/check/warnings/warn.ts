@@ -31,6 +31,7 @@ import { openDots } from './rules/open-dots.ts';
 import { riskNeverReached } from './rules/risk-never-reached.ts';
 import { rulesImplied } from './rules/rules-implied.ts';
 import { rulesNeverDeciding } from './rules/rules-never-deciding.ts';
+import { spellingsNeverMet } from './rules/spellings-never-met.ts';
 import { unanchoredTexts } from './rules/unanchored-texts.ts';
 import { unusedDeclarations } from './rules/unused-declarations.ts';
 import { upperBoundsAlone } from './rules/upper-bounds-alone.ts';
@@ -42,6 +43,7 @@ const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   constantConditions,
   upperBoundsAlone,
   unanchoredTexts,
+  spellingsNeverMet,
   mixedScriptInConditions,
   everyOverEmpty,
   exactDenyLists,
@@ -150,6 +152,7 @@ function examineLet(expression: Expression, env: Environment): Findings {
     declaration: null,
     enforced: [],
   };
+  spellingsNeverMet(examined);
   mixedScriptInText(examined);
   literalsNeverEqual(examined);
   return { enforced: [], listReads: listReadsIn(expression) };

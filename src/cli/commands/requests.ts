@@ -29,6 +29,7 @@ export interface ShownRequest {
   readonly action_key: string;
   readonly agent: { readonly id?: string; readonly name?: string };
   readonly payload?: unknown;
+  readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
   readonly approvals?: readonly unknown[];
   readonly created_at: string;
 }
@@ -111,6 +112,7 @@ export function requestText(one: ShownRequest): string {
     `  now       ${one.message}`,
     `  approvals ${JSON.stringify(one.approvals ?? [])}`,
     `  payload   ${payload}`,
+    ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),
   ];
   return `${printable(lines.join('\n'))}\n`;
 }

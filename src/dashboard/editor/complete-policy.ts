@@ -104,7 +104,7 @@ const policyWords = [
 ];
 const typeWords = [
   ...['boolean', 'string', 'number', 'integer', 'date', 'timestamp', 'datetime', 'email', 'url'],
-  ...['web_address', 'ip', 'path', 'money', 'secret', 'signed', 'any'],
+  ...['web_address', 'host', 'ip', 'path', 'money', 'secret', 'signed', 'any'],
 ];
 
 function wordOffers(vocabulary: Vocabulary, place: PolicyPlace, head: string): readonly Offer[] {

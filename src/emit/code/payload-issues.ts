@@ -5,15 +5,13 @@ import { type PayloadIssue, payloadIssuesMax } from '../../model/decision.ts';
 import { payloadFaults } from '../../model/describe.ts';
 import type { Json } from '../../model/json.ts';
 import type { Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, fromNumber } from '../../value/decimal.ts';
-import { isEmail } from '../../value/email.ts';
 import { parseIp } from '../../value/ip.ts';
-import { isPathText } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { cut, escapeControls, length } from '../../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
-import { parseUrl, parseWebAddress } from '../../value/url.ts';
 import { isWithin } from './payload.ts';
 
 /** Code points of an undeclared key that a pointer quotes at most. */
@@ -114,22 +112,16 @@ function isPoint(value: unknown, range: Range, parse: (text: string) => Decimal 
   return point !== null && isWithin(range, point);
 }
 
-function isText(type: TextType, text: string): boolean {
+/** Patterns and length speak of the canonical form. */
+function isText(type: TextType, sent: string): boolean {
+  const text = canonicalText(type.of, sent);
   return (
+    text !== null &&
     (type.values === null || type.values.includes(text)) &&
     isWithin(type.length, fromNumber(length(text))) &&
-    kindTests[type.of](text) &&
     type.patterns.every((pattern) => matches(pattern, text))
   );
 }
-
-const kindTests = {
-  string: () => true,
-  email: isEmail,
-  url: (text) => parseUrl(text) !== null,
-  web_address: (text) => parseWebAddress(text) !== null,
-  path: isPathText,
-} as const satisfies Record<TextType['of'], (text: string) => boolean>;
 
 function matches(pattern: string, text: string): boolean {
   const test = compileRegex(pattern);

@@ -1,12 +1,15 @@
-// A shape into a function that tells whether a payload is of it: straight-line code that makes nothing as long as all
-// is well. Why a payload is refused is found by `payloadIssues`, its slow twin.
-// INVARIANT: a payload that the function passes has no issues.
+// A shape into a function that lets payloads of it pass, as rules see them: straight-line code that makes nothing as
+// long as all is well and canonical. Why a payload is refused is found by `payloadIssues`, its slow twin; one whose
+// texts are spelt otherwise is copied by `resolvePayload`. INVARIANT: a payload that passes has no issues.
 
-import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Field, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
+import type { CanonicalKind } from '../../value/canonical-text.ts';
 import { compare, type Decimal, formatDecimal } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
+import { holdsSpellings, resolvePayload } from '../payload-resolve.ts';
 import { exact, type Numeric } from '../runtime/quantity.ts';
 import { type RuntimeName, runtime } from '../runtime/runtime.ts';
 import { createBindings } from './bindings.ts';
@@ -16,12 +19,27 @@ import { identifier, type Js, joinJs, js, render } from './js.ts';
 /** So many values of an enumeration are compared one by one. */
 const comparedOneByOneMax = 8;
 
-/** The body of a function that returns the check: a function of the payload that answers true or false. */
+/**
+ * The body of a function that returns the check: a function of the payload that answers it as rules see it, or null.
+ * `s` says that some text met so far is not canonical.
+ */
 export function emitPayloadCheck(shape: Shape): Emitted {
   const writer: Writer = { bindings: createBindings(), functions: [] };
   const name = declareRecord(writer, shape);
-  const text = render(joinJs([js`"use strict";`, ...writer.functions, js`return ${name};`], js`\n`));
-  return { text, bindings: writer.bindings };
+  const lines = holdsSpellings({ kind: 'record', shape })
+    ? resolvingLines(writer, shape, name)
+    : [js`"use strict";`, ...writer.functions, js`return (o) => ${name}(o) ? o : null;`];
+  return { text: render(joinJs(lines, js`\n`)), bindings: writer.bindings };
+}
+
+function resolvingLines(writer: Writer, shape: Shape, name: Js): readonly Js[] {
+  const resolve = writer.bindings.bind('resolve', () => (o: JsonObject) => resolvePayload(shape, o));
+  return [
+    js`"use strict";`,
+    js`let s;`,
+    ...writer.functions,
+    js`return (o) => { s = false; return !${name}(o) ? null : s ? ${resolve}(o) : o; };`,
+  ];
 }
 
 interface Writer {
@@ -45,7 +63,7 @@ function declareRecord(writer: Writer, shape: Shape): Js {
   const tally = shape.isOpen ? js`return true;` : js`for (const k in o) n--;\nreturn n === 0;`;
   return declare(writer, 'record', [
     js`if (typeof o !== "object" || o === null || Array.isArray(o)) return false;`,
-    js`let v, n = ${required};`,
+    js`let v, t, n = ${required};`,
     ...fields,
     tally,
   ]);
@@ -119,29 +137,35 @@ function declareList(writer: Writer, type: Extract<Type, { kind: 'list' }>): Js 
   return declare(writer, 'list', [
     js`if (!Array.isArray(o)) return false;`,
     ...size,
-    js`for (let i = 0; i < o.length; i++) { const v = o[i]; if (!(${test})) return false; }`,
+    js`for (let i = 0, v, t; i < o.length; i++) { v = o[i]; if (!(${test})) return false; }`,
     js`return true;`,
   ]);
 }
 
-const kindTests: Readonly<Record<TextKind, RuntimeName | null>> = {
-  string: null,
-  email: 'isEmail',
-  url: 'isUrl',
-  web_address: 'isWebAddress',
-  path: 'isPathText',
-};
+const canonicalNames = {
+  email: 'canonicalEmail',
+  url: 'canonicalUrl',
+  web_address: 'canonicalWebAddress',
+  host: 'canonicalHost',
+  path: 'canonicalPath',
+  'path ignoring case': 'canonicalPathIgnoringCase',
+} as const satisfies Readonly<Record<CanonicalKind, RuntimeName>>;
 
 function textTest(writer: Writer, type: TextType, value: Js): Js {
-  const kind = kindTests[type.of];
-  const tests = [
-    js`typeof ${value} === "string"`,
-    ...(type.values === null ? [] : [enumerationTest(writer, type.values, value)]),
-    ...lengthTests(writer, type.length, value),
-    ...(kind === null ? [] : [js`${use(writer, kind)}(${value})`]),
-    ...type.patterns.map((pattern) => js`${bindPattern(writer, pattern)}(${value})`),
+  const isText = js`typeof ${value} === "string"`;
+  if (type.of === 'string') return joinJs([isText, ...contentTests(writer, type, value)], and);
+  const canonical = js`(t = ${use(writer, canonicalNames[type.of])}(${value})) !== null`;
+  const note = js`(t === ${value} || (s = true))`;
+  return joinJs([isText, canonical, ...contentTests(writer, type, js`t`), note], and);
+}
+
+/** What is asked of a text besides its kind. */
+function contentTests(writer: Writer, type: TextType, text: Js): readonly Js[] {
+  return [
+    ...(type.values === null ? [] : [enumerationTest(writer, type.values, text)]),
+    ...lengthTests(writer, type.length, text),
+    ...type.patterns.map((pattern) => js`${bindPattern(writer, pattern)}(${text})`),
   ];
-  return joinJs(tests, and);
 }
 
 function enumerationTest(writer: Writer, values: readonly string[], value: Js): Js {

@@ -3,7 +3,7 @@
 // many rules ask then hardly matters.
 // INVARIANT: an answer depends on its text alone.
 
-import { links as findLinks } from '../../value/links.ts';
+import { canonicalLinks } from '../../value/links.ts';
 import { isMentioned, tokensOf } from '../../value/mentions.ts';
 import { fold as foldText } from '../../value/text.ts';
 
@@ -44,7 +44,7 @@ function remembering<T>(make: (text: string) => T): (text: string) => T {
 const plainWords = /^[!-~]+(?: [!-~]+)*$/;
 
 const foldRemembered = remembering(foldText);
-export const links = remembering(findLinks);
+export const links = remembering(canonicalLinks);
 const tokens = remembering(tokensOf);
 
 export function fold(text: string): string {

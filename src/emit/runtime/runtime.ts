@@ -3,13 +3,14 @@
 import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
 import type { Facts } from '../../model/request.ts';
 import { isCurrency } from '../../value/currency.ts';
-import { domain, isEmail } from '../../value/email.ts';
+import { canonicalEmail, domain } from '../../value/email.ts';
+import { canonicalHost } from '../../value/host-name.ts';
 import { includes } from '../../value/includes.ts';
 import { isInCidr, isIp } from '../../value/ip.ts';
-import { isInside, isPathText } from '../../value/path.ts';
+import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../value/path.ts';
 import { length, lower, trim } from '../../value/text.ts';
 import { dateInZone, isTimestamp, parseDate, parseDatetime } from '../../value/time.ts';
-import { parseUrl, parseWebAddress } from '../../value/url.ts';
+import { canonicalUrl, canonicalWebAddress, parseWebAddress } from '../../value/url.ts';
 import { addedAmount, meterKey, meterUse, valueText } from './entries.ts';
 import { among, sameIp, sameScalar } from './membership.ts';
 import {
@@ -56,6 +57,12 @@ export const runtime = {
   among,
   boundedList,
   boundedText,
+  canonicalEmail,
+  canonicalHost,
+  canonicalPath,
+  canonicalPathIgnoringCase,
+  canonicalUrl,
+  canonicalWebAddress,
   dateOf,
   divide,
   domain,
@@ -66,14 +73,10 @@ export const runtime = {
   isCurrency,
   isDate: (text: string): boolean => parseDate(text) !== null,
   isDatetime: (text: string): boolean => parseDatetime(text) !== null,
-  isEmail,
   isInCidr,
   isInside,
   isIp,
-  isPathText,
   isTimestamp,
-  isUrl: (text: string): boolean => parseUrl(text) !== null,
-  isWebAddress: (text: string): boolean => parseWebAddress(text) !== null,
   length,
   less,
   lessOrEqual,

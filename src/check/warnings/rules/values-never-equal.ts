@@ -8,8 +8,10 @@ import type { Range, TextType, Type } from '../../../model/type.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ListDeclaration } from '../../../syntax/tree.ts';
 import { compare, type Decimal, formatDecimal, isInteger, toNumber } from '../../../value/decimal.ts';
+import { canonicalHost, canonicalHostName } from '../../../value/host-name.ts';
 import { fold, length, lower, trim } from '../../../value/text.ts';
 import type { Environment } from '../../incremental/environment.ts';
+import { declaredList } from '../../logic/list-forms.ts';
 import { readerOf } from '../../logic/literals.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
@@ -21,7 +23,7 @@ type Accepts = (value: Value) => boolean;
 const placesMax = 10;
 
 /** Calls `visit` with an expression and all below it but literals. */
-function walk(node: Expression, visit: (node: Expression) => void): void {
+export function walk(node: Expression, visit: (node: Expression) => void): void {
   const pending = [node];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     visit(next);
@@ -97,7 +99,8 @@ function usesOfLists({ set, env, listReads }: Checked): Uses {
     if (declaration?.kind !== 'list' || declaration.source.kind !== 'join') return;
     for (const { text } of declaration.source.lists) add(text, name, accepts);
   };
-  for (const { list, subject } of listReads) {
+  for (const { list: form, subject } of listReads) {
+    const list = declaredList(form);
     const { ignoringCase = false } = set.lists.get(list) ?? {};
     const name = subject === null ? 'everything' : `${ignoringCase} ${subjectName(subject)}`;
     if (uses.get(list)?.has(name) === true) continue;
@@ -227,8 +230,8 @@ function acceptsOfCall({ builtin }: Extract<Expression, { kind: 'call' }>): Acce
     trim: (text) => text === trim(text),
     fold: (text) => text === fold(text),
     scheme: (text) => text === lower(text) && !/[:/]/.test(text),
-    host: (text) => text === lower(text) && !/[/@\s]/.test(text),
-    domain: (text) => text === lower(text) && !/[/@\s]/.test(text),
+    host: (text) => canonicalHost(text) !== null,
+    domain: (text) => canonicalHostName(text) !== null,
   };
   const isSpelt = spellings[builtin];
   return isSpelt === undefined ? null : (value) => typeof value !== 'string' || isSpelt(value);

@@ -12,6 +12,7 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { Loading, ProblemNote } from '../../parts/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/page.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
+import { ResolvedTexts } from '../../parts/resolved-texts.tsx';
 import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import type { RequestDetail } from '../requests/story.ts';
@@ -143,7 +144,7 @@ function useDeadline(at: string | null, look: () => void): void {
 }
 
 function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
-  const { action_key, payload, agent, digest } = request;
+  const { action_key, payload, resolved, agent, digest } = request;
   const { data: usual, problem } = useResource(
     'getUsual',
     typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
@@ -170,6 +171,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
         with exactly this:
       </p>
       <JsonView value={payload} label="Payload" beside={beside} />
+      <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">
         {usual === null && problem === null && 'Looking for what is usual…'}
         {problem !== null && 'What is usual for this agent cannot be told now.'}

@@ -13,6 +13,7 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { Loading, ProblemNote } from '../../parts/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/page.tsx';
 import { PlainText } from '../../parts/plain-text.tsx';
+import { ResolvedTexts } from '../../parts/resolved-texts.tsx';
 import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
 import { At } from '../../parts/time.tsx';
 import { decidingRule, traceRules } from '../../parts/trace.ts';
@@ -93,6 +94,7 @@ function Whole({ request, problem, reload }: WholeProps) {
         <div class="request-main">
           <Section title="What was asked">
             <JsonView value={request.payload} label="Payload" />
+            <ResolvedTexts resolved={request.resolved} />
           </Section>
           <WhatWouldChange explained={explained} decision={decision} matchedPolicy={policy} />
           <Section title="Conditions">

@@ -1,0 +1,87 @@
+// A payload of its shape into the one that rules see: every path, URL, host and e-mail address in its canonical form.
+// It runs where the generated check has met one that is not. INVARIANT: what was sent is not changed, and what needs no
+// change is the very same object.
+
+import type { Json, JsonObject } from '../model/json.ts';
+import type { ResolvedText } from '../model/trace.ts';
+import type { Shape, Slot, Type } from '../model/type.ts';
+import { canonicalText } from '../value/canonical-text.ts';
+
+export function resolvePayload(shape: Shape, payload: JsonObject): JsonObject {
+  const types = new Map(shape.fields.map(({ name, type }) => [name, type]));
+  let isSame = true;
+  const entries = Object.entries(payload).map(([name, value]) => {
+    const type = types.get(name);
+    const resolved = type === undefined ? value : resolveValue(type, value);
+    isSame &&= resolved === value;
+    return [name, resolved] as const;
+  });
+  return isSame ? payload : Object.fromEntries(entries);
+}
+
+function resolveValue(type: Type, value: Json): Json {
+  switch (type.kind) {
+    case 'text':
+      return typeof value === 'string' ? (canonicalText(type.of, value) ?? value) : value;
+    case 'record':
+      return isRecord(value) ? resolvePayload(type.shape, value) : value;
+    case 'list': {
+      if (!Array.isArray(value)) return value;
+      const elements = value.map((element: Json) => resolveValue(type.element.type, element));
+      return elements.every((element, at) => element === value[at]) ? value : elements;
+    }
+    default:
+      return value;
+  }
+}
+
+/** Whether some text of the type may be spelt in several ways. */
+export function holdsSpellings(type: Type): boolean {
+  if (type.kind === 'text') return type.of !== 'string';
+  if (type.kind === 'list') return holdsSpellings(type.element.type);
+  return type.kind === 'record' && type.shape.fields.some((field) => holdsSpellings(field.type));
+}
+
+/** So many resolved texts are told of one payload. */
+const toldMax = 100;
+
+/** The texts that rules see otherwise than they were sent, each by its place; secrets are left out. */
+export function resolvedTexts(shape: Shape, sent: JsonObject, resolved: JsonObject): readonly ResolvedText[] {
+  const found: ResolvedText[] = [];
+  collectRecord(found, { shape, sent, resolved, pointer: '' });
+  return found;
+}
+
+interface Pair<T> {
+  readonly sent: T;
+  readonly resolved: T;
+  readonly pointer: string;
+}
+
+function collectRecord(found: ResolvedText[], pair: Pair<JsonObject> & { readonly shape: Shape }): void {
+  const { shape, sent, resolved, pointer } = pair;
+  for (const field of shape.fields) {
+    if (!Object.hasOwn(sent, field.name)) continue;
+    const at = `${pointer}/${field.name}`;
+    collect(found, field, { sent: sent[field.name]!, resolved: resolved[field.name]!, pointer: at });
+  }
+}
+
+function collect(found: ResolvedText[], slot: Slot, { sent, resolved, pointer }: Pair<Json>): void {
+  if (sent === resolved || slot.isSecret || found.length >= toldMax) return;
+  const { type } = slot;
+  if (typeof resolved === 'string') found.push({ pointer, resolved });
+  else if (type.kind === 'record') {
+    const [before, after] = [sent as JsonObject, resolved as JsonObject];
+    collectRecord(found, { shape: type.shape, sent: before, resolved: after, pointer });
+  } else if (type.kind === 'list') {
+    for (const [at, element] of (sent as readonly Json[]).entries()) {
+      const after = (resolved as readonly Json[])[at]!;
+      collect(found, type.element, { sent: element, resolved: after, pointer: `${pointer}/${at}` });
+    }
+  }
+}
+
+function isRecord(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
