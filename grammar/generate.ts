@@ -1,4 +1,4 @@
-// The grammar → what is made from it: types of the concrete tree, an EBNF page, railroad diagrams and editor colours.
+// The grammar → what is made from it: an EBNF page, railroad diagrams and editor colours.
 // `npm run grammar` writes them to generated/, and a test holds the committed files equal to what `generate` returns.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,94 +6,38 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
-import { generateCstDts } from 'chevrotain';
-import { grammarRules } from './parser.ts';
-import { fromTheTop, type Production, referredRule, spelledToken } from './productions.ts';
+import { PolicyParser } from '../src/syntax/parse/parser.ts';
+import { contextualWords, literal, reservedWords } from '../src/syntax/parse/tokens.ts';
+import { alternativesOf, fromTheTop, type Production } from './productions.ts';
 import { type RailroadShapes, railroadPage } from './railroad.ts';
-import { contextualWords, literal, reservedWords } from './tokens.ts';
 
 /** File name → text, for every file of generated/. */
 export function generate(): Readonly<Record<string, string>> {
-  const { rules, serialized } = grammarRules();
-  const sorted = fromTheTop(serialized as readonly Production[]);
+  const sorted = productions();
   return {
-    'cst.ts': treeTypes(generateCstDts(rules, { includeVisitorInterface: false })),
     'grammar.ebnf': ebnf(sorted),
     'railroad.html': railroadPage(sorted, railroadShapes()),
     'policy.tmLanguage.json': `${JSON.stringify(textMateGrammar(), null, 2)}\n`,
   };
 }
 
-// ---- types of the concrete tree
-
-/** Chevrotain's types promise every child of a sound tree; after recovery any child may be absent. */
-function treeTypes(declarations: string): string {
-  const body = declarations
-    .replace('import type { CstNode, ICstVisitor, IToken }', 'import type { CstNode, IToken }')
-    .replaceAll('"', "'")
-    .replaceAll(/^ {2}(name|children): /gm, '  readonly $1: ')
-    .replaceAll(/^ {2}(\w+)\??: (.+)\[\];$/gm, '  $1?: $2[];');
-  return `// Made from grammar/parser.ts by \`npm run grammar\`: the concrete tree, every child of which recovery may leave out.\n\n${body}`;
+/** The rules of the grammar, from the whole file down; throws where two of them cannot be told apart. */
+export function productions(): readonly Production[] {
+  return fromTheTop(new PolicyParser(false).getSerializedGastProductions() as readonly Production[]);
 }
 
 // ---- EBNF
 
 function ebnf(rules: readonly Production[]): string {
   const lines = rules.map((rule) => {
-    const alternatives = topAlternatives(rule);
-    return `${rule.name} =\n    ${alternatives.join('\n  | ')} ;\n`;
+    return `${rule.name} =\n    ${alternativesOf(rule).join('\n  | ')} ;\n`;
   });
   return `${[ebnfHeader, ...lines, ebnfTokens()].join('\n')}`;
 }
 
-const ebnfHeader = `(* The grammar of policy files, made from grammar/parser.ts by \`npm run grammar\`.
+const ebnfHeader = `(* The grammar of policy files, made from src/syntax/parse by \`npm run grammar\`.
    'text' stands for itself; Words_with_a_capital are tokens, described at the end; everything else is a rule. *)
 `;
-
-function topAlternatives(rule: Production): string[] {
-  const [only, ...more] = rule.definition ?? [];
-  if (only?.type === 'Alternation' && more.length === 0) {
-    return (only.definition ?? []).map((alternative) => sequence(alternative));
-  }
-  return [sequence(rule)];
-}
-
-function sequence(production: Production): string {
-  return (production.definition ?? []).map(term).join(' ');
-}
-
-function term(production: Production): string {
-  switch (production.type) {
-    case 'Terminal':
-      return terminal(production);
-    case 'NonTerminal':
-      return referredRule(production);
-    case 'Option':
-      return `[ ${sequence(production)} ]`;
-    case 'Repetition':
-      return `{ ${sequence(production)} }`;
-    case 'RepetitionMandatory':
-      return `${sequence(production)} { ${sequence(production)} }`;
-    case 'RepetitionMandatoryWithSeparator':
-      return `${sequence(production)} { ${separator(production)} ${sequence(production)} }`;
-    case 'RepetitionWithSeparator':
-      return `[ ${sequence(production)} { ${separator(production)} ${sequence(production)} } ]`;
-    case 'Alternation':
-      return `( ${(production.definition ?? []).map(sequence).join(' | ')} )`;
-    case 'Alternative':
-    case 'Rule':
-      return sequence(production);
-  }
-}
-
-function separator(production: Production): string {
-  return production.separator === undefined ? '' : terminal(production.separator);
-}
-
-function terminal(production: Production): string {
-  const text = spelledToken(production);
-  return text === null ? (production.name ?? '') : `'${text}'`;
-}
 
 function ebnfTokens(): string {
   const patterns = Object.values(literal).map((type) => `   ${type.name}: ${String(type.PATTERN)}`);

@@ -2,7 +2,7 @@
 // diagrams are both made from.
 
 import type { ISerializedGast } from 'chevrotain';
-import { contextualWords, reservedWords, sign } from './tokens.ts';
+import { contextualWords, reservedWords, sign } from '../src/syntax/parse/tokens.ts';
 
 /** One rule or a part of one, as chevrotain serializes it. */
 export interface Production {
@@ -52,4 +52,52 @@ function tokenName(text: string): string {
 /** What a token says where it says but one thing, else null. */
 export function spelledToken({ name = '' }: Production): string | null {
   return spelling.get(name) ?? null;
+}
+
+// ---- EBNF
+
+/** What a rule may consist of, each alternative in EBNF. */
+export function alternativesOf(rule: Production): readonly string[] {
+  const [only, ...more] = rule.definition ?? [];
+  if (only?.type === 'Alternation' && more.length === 0) {
+    return (only.definition ?? []).map((alternative) => sequence(alternative));
+  }
+  return [sequence(rule)];
+}
+
+function sequence(production: Production): string {
+  return (production.definition ?? []).map(term).join(' ');
+}
+
+function term(production: Production): string {
+  switch (production.type) {
+    case 'Terminal':
+      return terminal(production);
+    case 'NonTerminal':
+      return referredRule(production);
+    case 'Option':
+      return `[ ${sequence(production)} ]`;
+    case 'Repetition':
+      return `{ ${sequence(production)} }`;
+    case 'RepetitionMandatory':
+      return `${sequence(production)} { ${sequence(production)} }`;
+    case 'RepetitionMandatoryWithSeparator':
+      return `${sequence(production)} { ${separator(production)} ${sequence(production)} }`;
+    case 'RepetitionWithSeparator':
+      return `[ ${sequence(production)} { ${separator(production)} ${sequence(production)} } ]`;
+    case 'Alternation':
+      return `( ${(production.definition ?? []).map(sequence).join(' | ')} )`;
+    case 'Alternative':
+    case 'Rule':
+      return sequence(production);
+  }
+}
+
+function separator(production: Production): string {
+  return production.separator === undefined ? '' : terminal(production.separator);
+}
+
+function terminal(production: Production): string {
+  const text = spelledToken(production);
+  return text === null ? (production.name ?? '') : `'${text}'`;
 }

@@ -34,7 +34,7 @@ ${style}</style>
 </head>
 <body>
 <h1>The grammar of policy files</h1>
-<p>Made from grammar/parser.ts by <code>npm run grammar</code>. Round: written as it stands. Angular: another rule, or a
+<p>Made from src/syntax/parse by <code>npm run grammar</code>. Round: written as it stands. Angular: another rule, or a
 token in <i>italics</i>, which grammar.ebnf describes at its end.</p>
 <nav>
 ${links}
@@ -99,13 +99,7 @@ function terminal(part: Production, shapes: RailroadShapes): Shape {
   return text === null ? shapes.NonTerminal(part.name ?? '') : shapes.Terminal(text);
 }
 
-const style = `:root {
-  color-scheme: light dark;
-  --ground: #ffffff;
-  --ink: #1f2328;
-  --said: #ddf4e4;
-  --rule: #dfe9fb;
-}
+const style = `:root { color-scheme: light dark; --ground: #ffffff; --ink: #1f2328; --said: #ddf4e4; --rule: #dfe9fb; }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #16191d;
@@ -114,50 +108,14 @@ const style = `:root {
     --rule: #21406e;
   }
 }
-body {
-  margin: 2rem auto;
-  padding: 0 1rem;
-  max-width: 72rem;
-  background: var(--ground);
-  color: var(--ink);
-  font: 1rem/1.5 sans-serif;
-}
-nav {
-  display: flex;
-  flex-wrap: wrap;
-  gap: 0 1rem;
-}
-a {
-  color: inherit;
-}
-h2 {
-  margin: 1.5rem 0 0;
-  font: bold 1.1rem monospace;
-}
-svg {
-  display: block;
-  max-width: 100%;
-  height: auto;
-}
-path {
-  fill: none;
-  stroke: var(--ink);
-  stroke-width: 2;
-}
-rect {
-  stroke: var(--ink);
-  stroke-width: 2;
-  fill: var(--rule);
-}
-.terminal rect {
-  fill: var(--said);
-}
-text {
-  fill: var(--ink);
-  font: bold 14px monospace;
-  text-anchor: middle;
-}
-.non-terminal > text {
-  font-style: italic;
-}
+body { margin: 2rem auto; padding: 0 1rem; max-width: 72rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 sans-serif; }
+nav { display: flex; flex-wrap: wrap; gap: 0 1rem; }
+a { color: inherit; }
+h2 { margin: 1.5rem 0 0; font: bold 1.1rem monospace; }
+svg { display: block; max-width: 100%; height: auto; }
+path { fill: none; stroke: var(--ink); stroke-width: 2; }
+rect { stroke: var(--ink); stroke-width: 2; fill: var(--rule); }
+.terminal rect { fill: var(--said); }
+text { fill: var(--ink); font: bold 14px monospace; text-anchor: middle; }
+.non-terminal > text { font-style: italic; }
 `;

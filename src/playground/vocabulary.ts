@@ -1,6 +1,5 @@
 // A set into the words that whoever writes a policy may use: those of the language, and the names that the set declares.
 
-import { contextualWords, reservedWords } from '../../grammar/tokens.ts';
 import { typeOfFixedFact } from '../check/expressions/facts.ts';
 import { ownerGroup } from '../check/expressions/names.ts';
 import { type Attribute, attributes } from '../model/attributes.ts';
@@ -8,6 +7,7 @@ import { builtins } from '../model/builtins.ts';
 import { describeSlot, describeType } from '../model/describe.ts';
 import type { PolicySet } from '../model/policy.ts';
 import type { Shape, Type } from '../model/type.ts';
+import { contextualWords, reservedWords } from '../syntax/parse/tokens.ts';
 import type { Declaration, PolicyFile } from '../syntax/tree.ts';
 import type { NameKind, Vocabulary } from './questions.ts';
 

@@ -1,16 +1,20 @@
 // THE DOOR: the text of one policy file → its tree and everything that is wrong with how it is written. Never throws,
 // whatever the text: limits are checked before anything recurses, and a broken file yields what of it is whole.
 
-import { tokenize } from '../../grammar/tokens.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
-import { build } from './build.ts';
-import { type BuildContext, makeSpan, syntaxError } from './build-context.ts';
-import { refusedCharacters } from './characters.ts';
-import { buildComment, documentationBefore } from './comments.ts';
-import { readFile } from './concrete.ts';
-import { readSound } from './swift-file.ts';
-import type { PolicyFile } from './tree.ts';
+import { refusedCharacters } from './parse/characters.ts';
+import { buildComment, documentationBefore } from './parse/comments.ts';
+import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
+import { policyParser } from './parse/parser.ts';
+import { readTemplate } from './parse/template.ts';
+import type { ResolvedText } from './parse/text-literal.ts';
+import { tokenEnd, tokenize } from './parse/tokens.ts';
+import { reportErrors } from './repair/explain.ts';
+import { flatten } from './repair/nesting.ts';
+import { repair } from './repair/repair.ts';
+import { reportStrays } from './repair/strays.ts';
+import type { Expression, PolicyFile } from './tree.ts';
 
 /** Size of a policy file in bytes of UTF-8. */
 export const fileBytesMax = 1_048_576;
@@ -26,28 +30,55 @@ export interface ParsedFile {
 
 export function parse(source: SourceText): ParsedFile {
   if (isTooLarge(source.text)) return refuseSize(source);
-  const sound = readSound(source);
-  if (sound === null) return parseByGrammar(source);
-  return { file: sound.file, diagnostics: limited(sortDiagnostics(sound.warnings), source) };
+  const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
+  const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
+  const file = readFile(reader);
+  return { file, diagnostics: limited(sortDiagnostics(diagnostics), source) };
 }
 
-/** The slow twin, by the grammar itself: the only one that says what is wrong, and the meaning of the quick one. */
-export function parseByGrammar(source: SourceText): ParsedFile {
-  const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
-  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const lexed = tokenize(source.text);
-  const comments = lexed.comments.map(({ startOffset, image }) =>
-    buildComment(startOffset, startOffset + image.length, source),
+function readFile(reader: Reader): PolicyFile {
+  const { source } = reader;
+  const { tokens, comments: commentTokens, strays } = tokenize(source.text);
+  const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
+  reportStrays(strays, reader);
+  const known = flatten(repair(tokens, reader), reader);
+  const { declarations, reasons, errors } = policyParser().readFile(
+    known,
+    reader,
+    documentationBefore(comments, source),
   );
-  const strays = lexed.strays.map(({ offset, length }) => makeSpan({ source }, offset, offset + length));
-  const end = (lexed.tokens.at(-1)?.endOffset ?? -1) + 1;
-  const run = { tokens: lexed.tokens, strays, end, endName: 'the end of the file' } as const;
-  const tree = readFile(run, { source, report });
-  const docBefore = documentationBefore(comments, source);
-  const ctx: BuildContext = { source, report, docBefore, textMode: 'plain' };
-  const span = makeSpan({ source }, 0, source.text.length);
-  const file: PolicyFile = { kind: 'file', declarations: build(tree, ctx), comments, span };
-  return { file, diagnostics: limited(sortDiagnostics(diagnostics), source) };
+  const last = tokens.at(-1);
+  const end = last === undefined ? 0 : tokenEnd(last);
+  reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
+  for (const { token, parts } of reasons) {
+    parts.push(...readTemplate(token, reader, (text, from, to) => readPlaceholder(text, from, to, reader)));
+  }
+  return { kind: 'file', declarations, comments, span: makeSpan(reader, 0, source.text.length) };
+}
+
+/** The expression between two places of a text, its tokens moved to where they were written. */
+function readPlaceholder(text: ResolvedText, from: number, to: number, reader: Reader): Expression {
+  const { tokens, comments, strays } = tokenize(text.value.slice(from, to));
+  const offsetOf = (at: number) => text.offsetOf(from + at);
+  const moved = tokens.map((token) => ({
+    ...token,
+    startOffset: offsetOf(token.startOffset),
+    endOffset: offsetOf(tokenEnd(token)) - 1,
+  }));
+  const commented = comments.map((token) => ({ start: token.startOffset, end: tokenEnd(token) }));
+  const unknown = [...strays, ...commented];
+  reportStrays(
+    unknown.map(({ start, end }) => ({ start: offsetOf(start), end: offsetOf(end) })),
+    reader,
+  );
+  const known = flatten(repair(moved, reader), reader);
+  const { expression, errors } = policyParser().readExpression(known, reader, offsetOf(0));
+  reportErrors(
+    errors,
+    { tokens: known, end: offsetOf(to - from), endName: 'the end of the placeholder' },
+    reader,
+  );
+  return expression;
 }
 
 function isTooLarge(text: string): boolean {

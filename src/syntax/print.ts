@@ -1,10 +1,10 @@
 // THE FORMATTER: a tree → the canonical text of its file, comments included. Laws that tests hold: the text parses to the
 // same tree but for places, and printing that again gives the same text.
 
-import { printExpression, printLiteral, printName, printText, quote } from './print-expression.ts';
-import { columnsMax, type HoldsComment, type Line, weave, wrapLines } from './print-layout.ts';
-import { claimLines, expressionLines, ruleLines } from './print-rule.ts';
-import { recordLines, typeLines } from './print-type.ts';
+import { printExpression, printLiteral, printName, printText, quote } from './print/expression.ts';
+import { columnsMax, type HoldsComment, type Line, weave, wrapLines } from './print/layout.ts';
+import { claimLines, expressionLines, ruleLines } from './print/rule.ts';
+import { recordLines, typeLines } from './print/type.ts';
 import type {
   ActionDeclaration,
   Comment,

@@ -4,6 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type PieceKind, piecesOf, words } from '../../src/dashboard/parts/policy-words.ts';
+import { cutPieces } from '../../src/dashboard/parts/source-marks.ts';
 import {
   contextualWords,
   isReservedToken,
@@ -11,9 +13,7 @@ import {
   reservedWords,
   Text,
   tokenize,
-} from '../../grammar/tokens.ts';
-import { type PieceKind, piecesOf, words } from '../../src/dashboard/parts/policy-words.ts';
-import { cutPieces } from '../../src/dashboard/parts/source-marks.ts';
+} from '../../src/syntax/parse/tokens.ts';
 
 const root = join(import.meta.dirname, '../..');
 const files = globSync(['policies/**/*.policy', 'test/**/*.policy', 'bench/**/*.policy'], {

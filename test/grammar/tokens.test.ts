@@ -1,7 +1,7 @@
 // How text falls into tokens: longest words first, fields are names whatever they say, nothing is lost.
 
 import { expect, test } from 'vitest';
-import { tokenize } from '../../grammar/tokens.ts';
+import { tokenEnd, tokenize } from '../../src/syntax/parse/tokens.ts';
 
 const typesOf = (text: string) => tokenize(text).tokens.map(({ tokenType }) => tokenType.name);
 
@@ -31,10 +31,10 @@ test('a word beside a dot, before a colon or after `has` is a name', () => {
 
 test('comments and strays are kept apart, with their places', () => {
   const { tokens, comments, strays } = tokenize('a # b\n§§ c');
-  expect(tokens.map(({ image, startOffset, endOffset }) => [image, startOffset, endOffset])).toEqual([
-    ['a', 0, 0],
-    ['c', 9, 9],
+  expect(tokens.map((token) => [token.image, token.startOffset, tokenEnd(token)])).toEqual([
+    ['a', 0, 1],
+    ['c', 9, 10],
   ]);
   expect(comments.map(({ image, startOffset }) => [image, startOffset])).toEqual([['# b', 2]]);
-  expect(strays).toMatchObject([{ offset: 6, length: 2 }]);
+  expect(strays).toMatchObject([{ start: 6, end: 8 }]);
 });

@@ -142,6 +142,26 @@ describe('reasons', () => {
   });
 });
 
+describe('after an error', () => {
+  test('an expression is missing where it should stand, within brackets too', () => {
+    const [declaration] = read('let x = ()').file.declarations;
+    const value = declaration?.kind === 'let' ? declaration.value : null;
+    expect(value).toMatchObject({ kind: 'missing', span: { start: 9, end: 9 } });
+  });
+
+  test('what else is wrong is told of a part that is left out, too', () => {
+    const { codes } = read('policy p on a.b {\n  deny when payload.x == "\\q"\n}');
+    expect(codes).toEqual(['unexpected-token', 'bad-escape']);
+  });
+
+  test('a sound text is read as it is after a broken one', () => {
+    const text = 'let x = a and b\n';
+    const before = JSON.stringify(read(text));
+    read('policy p on a.b { deny x when (a like [');
+    expect(JSON.stringify(read(text))).toBe(before);
+  });
+});
+
 test('texts are resolved, raw ones kept', () => {
   const { file, codes } = read(String.raw`list x = ["\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00", '\d"{']`);
   expect(codes).toEqual([]);

@@ -5,7 +5,7 @@ import { type Span, spanning } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Effect, Requirement, Rule, Template } from '../../model/policy.ts';
 import { booleanType, quantity } from '../../model/type.ts';
-import { printExpression } from '../../syntax/print-expression.ts';
+import { printExpression } from '../../syntax/print.ts';
 import type {
   Clause,
   DurationLiteral,

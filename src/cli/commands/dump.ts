@@ -45,7 +45,7 @@ async function dump(path: string, { stage, action }: Options): Promise<ExitCode>
 }
 
 async function dumpTokens(path: string): Promise<ExitCode> {
-  const { tokenize } = await import('../../../grammar/tokens.ts');
+  const { tokenize } = await import('../../syntax/parse/tokens.ts');
   const { sources, diagnostics, sourceOf } = await readSources(path);
   for (const { path: file, text } of sources.files) {
     for (const token of tokenize(text).tokens) {

@@ -1,0 +1,67 @@
+// `node bench/parse.ts FOLDER`: what reading one long text into its tree costs here and in another checkout, as medians of
+// processor time, and the ratio of the two. Each side is a process of its own, and the two take turns. The first rounds
+// count, since most programs read few texts; the warm ones are shown beside them.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const rounds = 80;
+const coldRounds = 20;
+const copies = 60;
+
+const [folder] = process.argv.slice(2);
+const here = join(import.meta.dirname, '..');
+if (process.send !== undefined && folder !== undefined) await serve(folder);
+else if (folder !== undefined) await compare([here, resolve(folder)]);
+else {
+  console.error('usage: node bench/parse.ts FOLDER, another checkout of this repository');
+  process.exitCode = 2;
+}
+
+async function compare(roots: readonly string[]): Promise<void> {
+  const sides = roots.map((root) => ({
+    root,
+    times: [] as number[],
+    child: fork(import.meta.filename, [root]),
+  }));
+  for (const { child } of sides) await once(child, 'message');
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) side.times.push(await cost(side.child));
+  }
+  for (const { child } of sides) child.disconnect();
+  print('first', (times) => median(times.slice(0, coldRounds)));
+  print('warm', (times) => median(times.slice(rounds / 2)));
+
+  function print(name: string, of: (times: readonly number[]) => number): void {
+    const [ours = 0, theirs = 0] = sides.map(({ times }) => of(times));
+    const ratio = (ours / theirs).toFixed(2);
+    console.log(`${name}: ${ours.toFixed(1)} ms here, ${theirs.toFixed(1)} ms there, ratio ${ratio}`);
+  }
+}
+
+async function cost(child: ChildProcess): Promise<number> {
+  child.send('read');
+  const [milliseconds] = await once(child, 'message');
+  return milliseconds as number;
+}
+
+/** Reads the text whenever it is asked to and answers with the processor time that it took, in milliseconds. */
+async function serve(root: string): Promise<void> {
+  const { parse } = (await import(join(root, 'src/syntax/parse.ts'))) as {
+    readonly parse: (source: { readonly path: string; readonly text: string }) => unknown;
+  };
+  const text = readFileSync(join(here, 'policies/banking/banking.policy'), 'utf8').repeat(copies);
+  process.on('message', () => {
+    const before = process.cpuUsage();
+    parse({ path: 'banking.policy', text });
+    const { user, system } = process.cpuUsage(before);
+    process.send?.((user + system) / 1_000);
+  });
+  process.send?.('ready');
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
+}

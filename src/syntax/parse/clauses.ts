@@ -1,0 +1,174 @@
+// The clauses of a rule against the table of effects: each at most once, only those that the effect takes, those that it
+// needs, and in the usual order. Only the order is a matter of taste, so it alone is a warning, with a fix.
+
+import type { Span } from '../../diagnostic/span.ts';
+import type { Clause, Effect } from '../tree.ts';
+import { type Reader, syntaxError } from './context.ts';
+
+/** A clause beside how it was written, which the tree does not tell: the points of a `risk` rule stand without a word. */
+export interface WrittenClause {
+  readonly clause: Clause;
+  readonly isBarePoints: boolean;
+}
+
+/** Clauses in the usual order, by what is reported as the same clause written twice. */
+const order = [
+  'bare points',
+  'for',
+  'after',
+  'to',
+  'needs',
+  'within',
+  'when',
+  'unless',
+  'risk',
+  'because',
+] as const;
+type ClauseName = (typeof order)[number];
+
+const common: readonly ClauseName[] = ['when', 'unless', 'risk', 'because'];
+const allowed: Readonly<Record<Effect, readonly ClauseName[]>> = {
+  allow: ['for', 'after', 'needs', 'within', ...common],
+  deny: common,
+  escalate: ['to', 'needs', 'within', ...common],
+  reauth: ['within', ...common],
+  risk: ['bare points', 'when', 'unless', 'because'],
+};
+
+export function checkClauses(
+  effect: Effect,
+  ruleName: Span,
+  clauses: readonly WrittenClause[],
+  ctx: Reader,
+): void {
+  if (areUsual(effect, clauses)) return;
+  const named = clauses.map((one) => ({ ...one, name: clauseName(one) }));
+  const isSound = [
+    ...named.map((one, index) => {
+      const first = named.slice(0, index).find(({ name }) => name === one.name);
+      if (first !== undefined) return reportTwice(one, first.clause.span, ctx);
+      return allowed[effect].includes(one.name) || reportNotAllowed(effect, one, ctx);
+    }),
+    checkNeeded(effect, ruleName, named, ctx),
+  ].every(Boolean);
+  if (isSound) checkOrder(named, ctx);
+}
+
+/** Whether nothing is to be said: clauses that the effect takes, those that it needs, each once and in order. */
+function areUsual(effect: Effect, clauses: readonly WrittenClause[]): boolean {
+  const names = clauses.map(clauseName);
+  let before = -1;
+  for (const name of names) {
+    const rank = order.indexOf(name);
+    if (rank <= before || !allowed[effect].includes(name)) return false;
+    before = rank;
+  }
+  return neededClause(effect, names) === null;
+}
+
+interface NamedClause extends WrittenClause {
+  readonly name: ClauseName;
+}
+
+function clauseName({ clause, isBarePoints }: WrittenClause): ClauseName {
+  switch (clause.kind) {
+    case 'after-approval':
+    case 'after-reauth':
+      return 'after';
+    case 'points':
+      return isBarePoints ? 'bare points' : 'risk';
+    case 'for':
+    case 'to':
+    case 'needs':
+    case 'within':
+    case 'when':
+    case 'unless':
+    case 'because':
+      return clause.kind;
+  }
+}
+
+function reportTwice({ clause, name }: NamedClause, first: Span, ctx: Reader): false {
+  const message = `${described(name)} stands twice in this rule`;
+  const help = name === 'when' || name === 'unless' ? joinHelp(name) : 'keep one of the two';
+  ctx.report({
+    ...syntaxError('clause-twice', clause.span, message, help),
+    related: [{ span: first, message: 'the first one' }],
+  });
+  return false;
+}
+
+function joinHelp(name: 'when' | 'unless'): string {
+  return `join the two conditions by \`${name === 'when' ? 'and' : 'or'}\``;
+}
+
+function reportNotAllowed(effect: Effect, { clause, name }: NamedClause, ctx: Reader): false {
+  const span = clause.span;
+  if (name === 'bare points') {
+    const fix = {
+      title: 'add `risk`',
+      edits: [{ span: { ...span, end: span.start }, text: 'risk ' }],
+    };
+    const message = `risk points of \`${effect}\` follow the word \`risk\``;
+    ctx.report({ ...syntaxError('clause-not-allowed', span, message), fix });
+    return false;
+  }
+  const takes = allowed[effect].map(described).join(', ');
+  const message = `a rule that begins with \`${effect}\` takes no ${described(name)}`;
+  ctx.report(syntaxError('clause-not-allowed', span, message, `it may have ${takes}`));
+  return false;
+}
+
+function described(name: ClauseName): string {
+  return name === 'bare points' ? 'points such as `+30`' : `\`${name}\``;
+}
+
+function checkNeeded(effect: Effect, ruleName: Span, clauses: readonly NamedClause[], ctx: Reader): boolean {
+  const needed = neededClause(
+    effect,
+    clauses.map(({ name }) => name),
+  );
+  if (needed === null) return true;
+  ctx.report(syntaxError('clause-missing', ruleName, needed.message, needed.help));
+  return false;
+}
+
+function neededClause(
+  effect: Effect,
+  names: readonly ClauseName[],
+): { readonly message: string; readonly help: string } | null {
+  if (effect === 'escalate' && !names.includes('to')) {
+    return { message: 'an `escalate` rule says to whom', help: 'add `to` and the name of approvers' };
+  }
+  if (effect === 'risk' && !names.includes('bare points')) {
+    return { message: 'a `risk` rule says how many points', help: 'add points such as `+30` after the name' };
+  }
+  const parameter = (['needs', 'within'] as const).find((name) => names.includes(name));
+  if (effect === 'allow' && parameter !== undefined && !names.includes('after')) {
+    return {
+      message: `\`${parameter}\` in an \`allow\` rule belongs to an \`after\``,
+      help: 'add `after approval by` and the name of approvers, or `after reauth`',
+    };
+  }
+  return null;
+}
+
+function checkOrder(clauses: readonly NamedClause[], ctx: Reader): void {
+  const rank = ({ name }: NamedClause) => order.indexOf(name);
+  const late = clauses.findIndex((clause, index) => index > 0 && rank(clause) < rank(clauses[index - 1]!));
+  if (late < 0) return;
+  const sorted = clauses.toSorted((a, b) => rank(a) - rank(b));
+  const edits = clauses.flatMap(({ clause }, index) => {
+    const better = sorted[index]!.clause.span;
+    const text = ctx.source.text.slice(better.start, better.end);
+    return better.start === clause.span.start ? [] : [{ span: clause.span, text }];
+  });
+  ctx.report({
+    code: 'clause-order',
+    severity: 'warning',
+    span: clauses[late]!.clause.span,
+    message: `${described(clauses[late]!.name)} usually stands before ${described(clauses[late - 1]!.name)}`,
+    help: 'one order for all rules keeps differences between versions small',
+    fix: { title: 'put the clauses in order', edits },
+  });
+}

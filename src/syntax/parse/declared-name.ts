@@ -1,0 +1,43 @@
+// The name of a declaration, a rule or an element: must be snake_case and no word of the language. Reports what is not,
+// and keeps the name, so that uses of it are not reported too.
+
+import type { Name } from '../tree.ts';
+import { plainName, type Reader, syntaxError } from './context.ts';
+import { isReservedWord, type Token } from './tokens.ts';
+
+/** `what` is named with its article, such as `a list`; null where recovery found no name. */
+export function declaredName(token: Token | undefined, what: string, reader: Reader): Name | null {
+  const name = plainName(token, reader);
+  if (name === null) return null;
+  if (isReservedWord(name.text)) {
+    const message = `\`${name.text}\` is a word of the language and cannot name ${what}`;
+    const help = `choose another name, such as \`${name.text}_${what.split(' ').at(-1)}\``;
+    reader.report(syntaxError('reserved-word', name.span, message, help));
+  } else if (!/^[a-z][a-z0-9_]*$/.test(name.text)) {
+    reportStyle(name, reader);
+  }
+  return name;
+}
+
+function reportStyle(name: Name, reader: Reader): void {
+  const better = snakeCase(name.text);
+  const message = `\`${name.text}\` is not in snake_case`;
+  const isUsable = /^[a-z]/.test(better) && !isReservedWord(better);
+  if (!isUsable) {
+    const help = 'names begin with a small letter and go on with small letters, digits and `_`';
+    reader.report(syntaxError('name-style', name.span, message, help));
+    return;
+  }
+  reader.report({
+    ...syntaxError('name-style', name.span, message, `write \`${better}\``),
+    fix: { title: `write \`${better}\``, edits: [{ span: name.span, text: better }] },
+  });
+}
+
+function snakeCase(text: string): string {
+  return text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/^_+/, '');
+}

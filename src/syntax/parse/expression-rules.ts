@@ -1,0 +1,144 @@
+// The rules of operands: literals, paths, lists, calls, quantifiers and what stands in parentheses.
+
+import { EOF } from 'chevrotain';
+import type { Call, Expression, ListExpression, Quantifier, Today } from '../tree.ts';
+import type { Draft, Rule } from './node-parser.ts';
+import { OperatorParser } from './operator-rules.ts';
+import { Name, sign, Text, type Token, tokenEnd, word } from './tokens.ts';
+
+export abstract class ExpressionParser extends OperatorParser {
+  // primary = literal | parentheses | listLiteral | quantifier | today | call | path
+  primary: Rule<Expression | null> = this.same('primary', () => {
+    // The most frequent operand by far; the alternatives are tried one by one.
+    if (this.isPlainPath()) return this.subrule(0, this.path);
+    return this.OR(this.primaries);
+  });
+
+  private isPlainPath(): boolean {
+    return this.LA(1).tokenType === Name && this.LA(2).tokenType !== sign.openParen;
+  }
+
+  // fallback = constant | path | parentheses
+  fallback: Rule<Expression | null> = this.same('fallback', () => this.OR(this.fallbacks));
+
+  // parentheses = '(' expression ')'
+  parentheses: Rule<Expression> = this.always(
+    'parentheses',
+    (draft: { value?: Expression | null }) => {
+      this.CONSUME(sign.openParen);
+      this.part(draft, 'value', () => this.inner());
+      this.CONSUME(sign.closeParen);
+    },
+    ({ value }, first) => value ?? this.missing(first),
+  );
+
+  private fallbacks = {
+    DEF: this.eachRule<Expression>(this.constant, this.path, this.parentheses),
+    ERR_MSG: 'a literal, a path or parentheses',
+  };
+
+  // listLiteral = '[' [ expression { ',' expression } [ ',' ] ] ']'
+  listLiteral: Rule<Expression | null> = this.node(
+    'listLiteral',
+    (draft: Draft<ListExpression>) => {
+      this.CONSUME(sign.openSquare);
+      this.items(draft, 'entries', sign.closeSquare, (occurrence) => this.inner(occurrence));
+    },
+    ({ entries }, span) => ({ kind: 'list-literal', entries: entries ?? [], span }),
+  );
+
+  // quantifier = ( 'some' | 'every' | 'no' | 'count' | 'sum' ) Word 'in' listSource { ',' listSource } '(' expression ')'
+  quantifier: Rule<Expression | null> = this.node(
+    'quantifier',
+    (draft: Draft<Quantifier> & { word?: Token }) => {
+      draft.word = this.OR(this.quantifiers);
+      draft.variable = this.nameOf('an element', 'a name for the element');
+      this.CONSUME(word.in);
+      this.listed(draft, 'sources', 'a list', () => this.SUBRULE(this.listSource));
+      this.CONSUME(sign.openParen);
+      this.part(draft, 'body', () => this.inner());
+      this.CONSUME(sign.closeParen);
+    },
+    ({ word, variable, sources, body: read }, span) => {
+      if (word === undefined || !variable) return null;
+      const quantifier = word.image as Quantifier['quantifier'];
+      const body = read ?? this.missing(this.count);
+      return { kind: 'quantifier', quantifier, variable, sources: sources ?? [], body, span };
+    },
+  );
+
+  private quantifiers = this.eachToken(word.some, word.every, word.no, word.count, word.sum);
+
+  // listSource = listLiteral | call | path
+  listSource: Rule<Expression | null> = this.same('listSource', () => this.OR(this.listSources));
+
+  private listSources = {
+    DEF: [
+      { ALT: (): Expression | null => this.SUBRULE(this.listLiteral) },
+      { GATE: () => this.isCalledSource(), ALT: (): Expression | null => this.SUBRULE(this.call) },
+      { ALT: (): Expression | null => this.SUBRULE(this.path) },
+    ],
+    ERR_MSG: 'a list',
+  };
+
+  // today = 'today' 'in' Text
+  today: Rule<Today | null> = this.node(
+    'today',
+    (draft: Draft<Today>) => {
+      this.CONSUME(word.today);
+      this.CONSUME(word.in);
+      draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
+    },
+    ({ zone }, span) => zone && { kind: 'today', zone, span },
+  );
+
+  // call = Word '(' [ expression { ',' expression } ] ')'
+  call: Rule<Call | null> = this.node(
+    'call',
+    (draft: Draft<Call>) => {
+      draft.callee = this.used('a name');
+      this.CONSUME(sign.openParen);
+      this.items(draft, 'args', sign.closeParen, (occurrence) => this.inner(occurrence));
+    },
+    ({ callee, args }, span) => callee && { kind: 'call', callee, args: args ?? [], span },
+  );
+
+  private primaries = {
+    DEF: [
+      ...this.eachRule<Expression>(this.literal, this.parentheses, this.listLiteral, this.quantifier),
+      { GATE: () => this.isToday(), ALT: () => this.SUBRULE(this.today) },
+      ...this.eachRule<Expression>(this.call, this.path),
+    ],
+    ERR_MSG: 'a value',
+  };
+
+  // ---- gates
+
+  /** `today in "Zone"` is a date; `today` may also be a name, as in `today in holidays`. */
+  private isToday(): boolean {
+    return this.LA(2).tokenType === word.in && this.LA(3).tokenType.CATEGORIES?.includes(Text) === true;
+  }
+
+  /**
+   * In `some x in xs (c)` the parentheses are the body, in `some x in links(t) (c)` the first ones are arguments. Before a
+   * comma both may be meant, as in `links(t), xs (c)` and `min(sum x in xs (c), 1)`: there a blank tells the body.
+   */
+  private isCalledSource(): boolean {
+    if (this.LA(2).tokenType !== sign.openParen) return false;
+    let depth = 0;
+    for (let ahead = 2; this.LA(ahead).tokenType !== EOF; ahead++) {
+      const type = this.LA(ahead).tokenType;
+      if (type === sign.openParen) depth++;
+      if (type === sign.closeParen) depth--;
+      if (depth === 0) {
+        const after = this.LA(ahead + 1).tokenType;
+        return after === sign.openParen || (after === sign.comma && !this.isBlankAfterWord());
+      }
+    }
+    return false;
+  }
+
+  private isBlankAfterWord(): boolean {
+    return tokenEnd(this.LA(1)) < this.LA(2).startOffset;
+  }
+}

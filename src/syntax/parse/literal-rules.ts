@@ -1,0 +1,170 @@
+// The rules of literals, names and paths. Literals are kept as written: no number is read, only signs are joined to what
+// they precede.
+
+import { type Span, spanning } from '../../diagnostic/span.ts';
+import type { DurationLiteral, Literal, MoneyLiteral, Name, NumberLiteral, Path } from '../tree.ts';
+import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
+import { type Draft, NodeParser, type Rule, tokenTable } from './node-parser.ts';
+import { quotedName, textLiteral } from './text-literal.ts';
+import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.ts';
+
+export type SignableLiteral = NumberLiteral | MoneyLiteral | DurationLiteral;
+
+interface Signed {
+  minus?: Token | undefined;
+  value?: Literal | null | undefined;
+}
+
+const isCurrency = tokenTable(Currency);
+const isDot = tokenTable(sign.dot);
+
+export abstract class LiteralParser extends NodeParser {
+  // constant = [ '-' ] literal
+  constant = this.node(
+    'constant',
+    (draft: Signed) => {
+      draft.minus = this.OPTION(() => this.CONSUME(sign.minus));
+      draft.value = this.SUBRULE(this.literal);
+    },
+    (draft) => this.signed(draft),
+  );
+
+  // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
+  literal: Rule<Literal | null> = this.same('literal', () => this.OR(this.literals));
+
+  private literals = {
+    DEF: [
+      { ALT: (): Literal | null => textLiteral(this.CONSUME(Text), this) },
+      { ALT: (): Literal | null => this.SUBRULE(this.quantity) },
+      ...[literal.date, literal.instant, literal.clock, word.true, word.false, word.null].map((type) => ({
+        ALT: () => simpleLiteral(this.CONSUME(type), this),
+      })),
+    ],
+    ERR_MSG: 'a value',
+  };
+
+  // quantity = Number [ Currency ] | Duration
+  quantity: Rule<SignableLiteral | null> = this.same('quantity', () => this.OR(this.quantities));
+
+  private quantities = {
+    DEF: [
+      { ALT: (): SignableLiteral | null => this.amount() },
+      { ALT: () => writtenLiteral('duration', this.CONSUME(literal.duration), this) },
+    ],
+    ERR_MSG: 'a number',
+  };
+
+  private amount(): SignableLiteral | null {
+    const number = this.CONSUME(literal.number);
+    if (!this.isNext(isCurrency)) return numberLiteral(number, this);
+    const currency = this.OPTION(() => this.CONSUME(Currency));
+    if (!isWritten(number) || !isWritten(currency)) return null;
+    const span = spanning(tokenSpan(number, this), tokenSpan(currency, this));
+    return { kind: 'money', amount: number.image, currency: currency.image, span };
+  }
+
+  // bound = [ '-' ] quantity | Date | Instant
+  bound = this.node(
+    'bound',
+    (draft: Signed) => {
+      this.OR({
+        DEF: [
+          {
+            ALT: () => {
+              draft.minus = this.OPTION(() => this.CONSUME(sign.minus));
+              draft.value = this.SUBRULE(this.quantity);
+            },
+          },
+          ...[literal.date, literal.instant].map((type) => ({
+            ALT: () => {
+              draft.value = simpleLiteral(this.CONSUME(type), this);
+            },
+          })),
+        ],
+        ERR_MSG: 'a bound',
+      });
+    },
+    (draft) => this.signed(draft),
+  );
+
+  // fieldName = Word | Text
+  fieldName: Rule<Name | null> = this.same('fieldName', () => this.OR(this.fieldNames));
+
+  private fieldNames = {
+    DEF: [
+      { ALT: () => plainName(this.CONSUME(Word), this) },
+      { ALT: () => quotedName(this.CONSUME(Text), this) },
+    ],
+    ERR_MSG: 'the name of a field',
+  };
+
+  // path = ( Word | 'risk' ) { '.' fieldName }
+  path: Rule<Path | null> = this.always(
+    'path',
+    (draft: Draft<Path>) => {
+      draft.root = plainName(this.OR(this.roots), this);
+      if (!this.isNext(isDot)) return;
+      this.MANY(() => {
+        this.CONSUME(sign.dot);
+        this.each(draft, 'steps', () => this.SUBRULE(this.fieldName));
+      });
+    },
+    ({ root, steps }) => {
+      if (!root) return null;
+      const span = steps?.[0] === undefined ? root.span : spanning(root.span, steps.at(-1)!.span);
+      return { kind: 'path', root, steps: steps ?? [], span };
+    },
+  );
+
+  private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
+
+  private signed({ minus, value }: Signed): Literal | null {
+    if (!value) return null;
+    if (minus === undefined) return value;
+    if (isSignable(value)) return withSign(value, tokenSpan(minus, this));
+    const message = 'a sign stands before a number, an amount or a duration only';
+    this.report(syntaxError('unexpected-token', tokenSpan(minus, this), message));
+    return value;
+  }
+}
+
+export function isSignable(value: { readonly kind: string }): value is SignableLiteral {
+  return value.kind === 'number' || value.kind === 'money' || value.kind === 'duration';
+}
+
+/** The literal with the minus sign that stands at a place before it. */
+export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
+  const span = spanning(minus, value.span);
+  if (value.kind === 'money') return { ...value, amount: `-${value.amount}`, span };
+  return { ...value, text: `-${value.text}`, span };
+}
+
+export function numberLiteral(token: Token, reader: Reader): NumberLiteral | null {
+  return isWritten(token) ? { kind: 'number', text: token.image, span: tokenSpan(token, reader) } : null;
+}
+
+/** A literal that is kept as written. */
+export function writtenLiteral<Kind extends 'date' | 'instant' | 'clock' | 'duration'>(
+  kind: Kind,
+  token: Token,
+  reader: Reader,
+) {
+  return isWritten(token) ? { kind, text: token.image, span: tokenSpan(token, reader) } : null;
+}
+
+function simpleLiteral(token: Token, reader: Reader): Literal | null {
+  if (!isWritten(token)) return null;
+  const span = tokenSpan(token, reader);
+  switch (token.tokenType) {
+    case literal.date:
+      return { kind: 'date', text: token.image, span };
+    case literal.instant:
+      return { kind: 'instant', text: token.image, span };
+    case literal.clock:
+      return { kind: 'clock', text: token.image, span };
+    default:
+      return token.image === 'null'
+        ? { kind: 'null', span }
+        : { kind: 'boolean', value: token.image === 'true', span };
+  }
+}

@@ -1,0 +1,68 @@
+// Operands and operators → expressions. Chains of operators become left-leaning pairs without recursion.
+
+import { type Span, spanning } from '../../diagnostic/span.ts';
+import type { Binary, BinaryOperator, Expression, Unary } from '../tree.ts';
+import { makeSpan, type Reader, tokenSpan } from './context.ts';
+import { type Token, tokenEnd } from './tokens.ts';
+
+/** An operand with the place that it takes in the text, parentheses included. */
+export interface Operand {
+  readonly value: Expression;
+  readonly extent: Span;
+}
+
+export interface Operator {
+  readonly operator: BinaryOperator;
+  readonly operatorSpan: Span;
+}
+
+/** Operators of several words, by the first. */
+const fullOperator: Readonly<Record<string, BinaryOperator>> = {
+  not: 'not in',
+  starts: 'starts with',
+  ends: 'ends with',
+  mentions: 'mentions any of',
+};
+
+/** The operator that is spelled from one token to another. */
+export function operatorOf(first: Token, last: Token, reader: Reader): Operator {
+  const operatorSpan = makeSpan(reader, first.startOffset, tokenEnd(last));
+  return { operator: fullOperator[first.image] ?? (first.image as BinaryOperator), operatorSpan };
+}
+
+export function pair(left: Operand, { operator, operatorSpan }: Operator, right: Operand): Binary {
+  const span = spanning(left.extent, right.extent);
+  return { kind: 'binary', operator, operatorSpan, left: left.value, right: right.value, span };
+}
+
+/** The pairs of a chain, which has an operator between any two operands. */
+export function pairUp(
+  operands: readonly Operand[],
+  operators: readonly Token[],
+  reader: Reader,
+): Expression {
+  let left = operands[0]!;
+  for (const [index, token] of operators.entries()) {
+    const value = pair(left, operatorOf(token, token, reader), operands[index + 1]!);
+    left = { value, extent: value.span };
+  }
+  return left.value;
+}
+
+/** An operand with some equal operators before it. */
+export function prefix(
+  signs: readonly Token[],
+  operator: Unary['operator'],
+  { value, extent }: Operand,
+  reader: Reader,
+): Expression {
+  return signs.reduceRight<Expression>(
+    (operand, token) => ({
+      kind: 'unary',
+      operator,
+      operand,
+      span: spanning(tokenSpan(token, reader), extent),
+    }),
+    value,
+  );
+}

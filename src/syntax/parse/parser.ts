@@ -1,0 +1,108 @@
+// Tokens → tree, with what does not fit: the parser of all rules, made when the first text is read. The message of an error
+// is a noun phrase that says what was expected; the sentence around it is made where errors become diagnostics.
+// INVARIANT: never throws for any sequence of tokens nested no deeper than the caller allows.
+
+import { EOF, type IRecognitionException, type TokenType } from 'chevrotain';
+import type { Declaration, Expression } from '../tree.ts';
+import type { Reader } from './context.ts';
+import { DeclarationParser } from './declaration-rules.ts';
+import { emptySource } from './node-parser.ts';
+import type { WaitingReason } from './policy-rules.ts';
+import { sign, type Token } from './tokens.ts';
+
+/** Where a rule was broken, inside which rules, and what was expected. */
+export interface ParserError {
+  /** A noun phrase such as `a name`. */
+  readonly expected: string;
+  /** The token that does not fit; null at the end of the text. */
+  readonly found: Token | null;
+  /** Names of the rules being read, outermost first. */
+  readonly rules: readonly string[];
+}
+
+interface ParsedTokens {
+  readonly declarations: readonly Declaration[];
+  readonly reasons: readonly WaitingReason[];
+  readonly errors: readonly ParserError[];
+}
+
+interface ParsedExpression {
+  readonly expression: Expression;
+  readonly errors: readonly ParserError[];
+}
+
+/** What may follow in the places where a rule repeats, by rule: better than naming the bracket that would end it. */
+const repeated: Readonly<Record<string, string>> = {
+  file: 'a declaration',
+  recordBody: 'a field or `}`',
+  policy: 'a clause, a rule or `}`',
+  guarantee: 'a claim or `}`',
+};
+
+function expectation(expected: TokenType, ruleName: string): string {
+  const phrase = expected === sign.closeCurly || expected === EOF ? repeated[ruleName] : undefined;
+  return phrase ?? expected.LABEL ?? 'the end of the expression';
+}
+
+export class PolicyParser extends DeclarationParser {
+  constructor(skipValidations = true) {
+    super(
+      {
+        buildMismatchTokenMessage: ({ expected, ruleName }) => expectation(expected, ruleName),
+        buildNotAllInputParsedMessage: ({ ruleName }) => repeated[ruleName] ?? 'the end of the expression',
+        buildNoViableAltMessage: ({ customUserDescription }) => customUserDescription ?? 'a value',
+        buildEarlyExitMessage: ({ customUserDescription }) => customUserDescription ?? 'a value',
+      },
+      skipValidations,
+    );
+    this.performSelfAnalysis();
+  }
+
+  /** The declarations of a file; the texts of reasons are read later, into the parts that wait for them. */
+  readFile(tokens: Token[], reader: Reader, docBefore: (offset: number) => string | null): ParsedTokens {
+    this.docBefore = docBefore;
+    this.reasons = [];
+    const { reasons } = this;
+    return this.read(tokens, reader, (errors) => ({ declarations: this.file(), reasons, errors: errors() }));
+  }
+
+  /** One expression that spans all tokens; `start` is where it stands when there are none. */
+  readExpression(tokens: Token[], reader: Reader, start: number): ParsedExpression {
+    this.start = start;
+    return this.read(tokens, reader, (errors) => {
+      const expression = this.expression() ?? this.missing(0);
+      return { expression: this.notTooDeep(expression, 0), errors: errors() };
+    });
+  }
+
+  private read<Parsed>(
+    tokens: Token[],
+    { source, report }: Reader,
+    parse: (errors: () => readonly ParserError[]) => Parsed,
+  ): Parsed {
+    this.source = source;
+    this.report = report;
+    this.textMode = 'plain';
+    this.taken = new Array(tokens.length);
+    this.count = 0;
+    this.input = tokens;
+    const parsed = parse(() => this.errors.map(parserError));
+    // Nothing of one text is kept until the next.
+    this.input = [];
+    this.taken = [];
+    this.source = emptySource;
+    return parsed;
+  }
+}
+
+function parserError({ token, message, context }: IRecognitionException): ParserError {
+  return { expected: message, found: token.tokenType === EOF ? null : token, rules: context.ruleStack };
+}
+
+let parser: PolicyParser | undefined;
+
+/** The one parser; making it takes longer than reading a file. */
+export function policyParser(): PolicyParser {
+  parser ??= new PolicyParser();
+  return parser;
+}

@@ -1,0 +1,245 @@
+// The rules of shapes: records, fields, types and their ranges. A type that an error leaves without its substance is left
+// out, and its field with it.
+
+import type { TokenType } from 'chevrotain';
+import { spanning } from '../../diagnostic/span.ts';
+import type { Field, RecordBody, TypeNode, TypeRange } from '../tree.ts';
+import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
+import { ExpressionParser } from './expression-rules.ts';
+import { type Draft, type Rule, tokenTable } from './node-parser.ts';
+import { textLiteral } from './text-literal.ts';
+import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
+
+type TypeParts<Kind extends TypeNode['kind']> = Draft<Extract<TypeNode, { readonly kind: Kind }>>;
+
+interface TypeDraft {
+  modifiers?: Token[];
+  members?: TypeNode[];
+}
+
+export abstract class ShapeParser extends ExpressionParser {
+  // recordBody = '{' { field [ ',' ] } [ '...' [ ',' ] ] '}'
+  recordBody: Rule<RecordBody | null> = this.node(
+    'recordBody',
+    (draft: Draft<RecordBody>) => {
+      this.CONSUME(sign.openCurly);
+      this.MANY(() => {
+        this.each(draft, 'fields', () => this.SUBRULE(this.field));
+        this.OPTION(() => this.CONSUME(sign.comma));
+      });
+      this.OPTION1(() => {
+        this.CONSUME(sign.ellipsis);
+        draft.isOpen = true;
+        this.OPTION2(() => this.CONSUME1(sign.comma));
+      });
+      this.CONSUME(sign.closeCurly);
+    },
+    ({ fields, isOpen }, span) => {
+      reportMissingSeparators(fields ?? [], this);
+      return { fields: fields ?? [], isOpen: isOpen ?? false, span };
+    },
+  );
+
+  // field = fieldName ( ':' | '?:' ) type
+  field: Rule<Field | null> = this.node(
+    'field',
+    (draft: Draft<Field>) => {
+      draft.name = this.SUBRULE(this.fieldName);
+      const separator = this.OR({ DEF: this.fieldSigns, ERR_MSG: '`:` or `?:`' });
+      draft.isOptional = separator.tokenType === sign.optional;
+      this.part(draft, 'type', () => this.SUBRULE(this.type));
+    },
+    ({ name, isOptional, type }, span) => {
+      if (!name || !type) return null;
+      return {
+        kind: 'field',
+        doc: this.docBefore(span.start),
+        name,
+        isOptional: isOptional ?? false,
+        type,
+        span,
+      };
+    },
+  );
+
+  private fieldSigns = this.eachToken(sign.colon, sign.optional);
+
+  // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
+  type: Rule<TypeNode | null> = this.same('type', () => {
+    if (this.isNext(isModifierWord)) return this.making({}, (draft) => this.readModified(draft), this.typeOf);
+    const first = this.SUBRULE(this.typeMember);
+    if (!this.isNext(isBar)) return first;
+    const members = first === null ? [] : [first];
+    return this.making({ members }, (draft) => this.readMembers(draft), this.typeOf);
+  });
+
+  private readModified(draft: TypeDraft): void {
+    this.MANY({
+      GATE: () => this.isModifier(),
+      DEF: () => this.each(draft, 'modifiers', () => this.OR(this.modifiers)),
+    });
+    this.each(draft, 'members', () => this.SUBRULE(this.typeMember));
+    this.readMembers(draft);
+  }
+
+  private readMembers(draft: TypeDraft): void {
+    this.MANY1(() => {
+      this.CONSUME(sign.bar);
+      this.each(draft, 'members', () => this.SUBRULE1(this.typeMember));
+    });
+  }
+
+  private typeOf = ({ modifiers = [], members = [] }: TypeDraft): TypeNode | null => {
+    const [first] = members;
+    if (first === undefined) return null;
+    const span = spanning(first.span, members.at(-1)!.span);
+    const type: TypeNode = members.length === 1 ? first : { kind: 'union-type', members, span };
+    return modifiers.reduceRight((inner, token) => modified(inner, token, this), type);
+  };
+
+  private modifiers = this.eachToken(word.secret, word.signed);
+
+  // typeMember = 'null' | Text | listType | recordBody | moneyType | namedType
+  typeMember: Rule<TypeNode | null> = this.same('typeMember', () => this.OR(this.typeMembers));
+
+  private typeMembers = {
+    DEF: [
+      { ALT: (): TypeNode | null => nullType(this.CONSUME(word.null), this) },
+      { ALT: (): TypeNode | null => textType(this.CONSUME(Text), this) },
+      { ALT: (): TypeNode | null => this.SUBRULE(this.listType) },
+      { ALT: (): TypeNode | null => this.recordType() },
+      { ALT: (): TypeNode | null => this.SUBRULE(this.moneyType) },
+      { ALT: (): TypeNode | null => this.SUBRULE(this.namedType) },
+    ],
+    ERR_MSG: 'a type',
+  };
+
+  private recordType(): TypeNode | null {
+    const empty: { body?: RecordBody | null } = {};
+    return this.making<typeof empty, TypeNode>(
+      empty,
+      (draft) => this.part(draft, 'body', () => this.SUBRULE(this.recordBody)),
+      ({ body }) => body && { kind: 'record-type', body, span: body.span },
+    );
+  }
+
+  // listType = '[' type ']' [ typeRange ]
+  listType: Rule<TypeNode | null> = this.node(
+    'listType',
+    (draft: TypeParts<'list-type'>) => {
+      this.CONSUME(sign.openSquare);
+      this.part(draft, 'element', () => this.SUBRULE(this.type));
+      this.CONSUME(sign.closeSquare);
+      this.OPTION(() => this.part(draft, 'range', () => this.SUBRULE(this.typeRange)));
+    },
+    ({ element, range }, span) => element && { kind: 'list-type', element, range: range ?? null, span },
+  );
+
+  // moneyType = 'money' '(' fieldName ')' [ typeRange ]
+  moneyType: Rule<TypeNode | null> = this.node(
+    'moneyType',
+    (draft: TypeParts<'money-type'>) => {
+      this.CONSUME(word.money);
+      this.CONSUME(sign.openParen);
+      draft.currency = this.SUBRULE(this.fieldName);
+      this.CONSUME(sign.closeParen);
+      this.OPTION(() => this.part(draft, 'range', () => this.SUBRULE(this.typeRange)));
+    },
+    ({ currency, range }, span) => currency && { kind: 'money-type', currency, range: range ?? null, span },
+  );
+
+  // namedType = Word [ 'ignoring' 'case' ] [ 'matches' Text ] [ typeRange ]
+  namedType: Rule<TypeNode | null> = this.node(
+    'namedType',
+    (draft: TypeParts<'named-type'>) => {
+      draft.name = this.used('a type');
+      this.OPTION({
+        // Of other types the words are those of a list, which stand behind the whole type.
+        GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
+        DEF: () => {
+          this.CONSUME(word.ignoring);
+          draft.ignoringCase = isWritten(this.CONSUME(word.case));
+        },
+      });
+      this.OPTION1(() => {
+        this.CONSUME(word.matches);
+        const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
+        draft.pattern = textLiteral(pattern, {
+          source: this.source,
+          report: this.report,
+          textMode: 'pattern',
+        });
+      });
+      this.OPTION2(() => this.part(draft, 'range', () => this.SUBRULE(this.typeRange)));
+    },
+    ({ name, ignoringCase, pattern, range }, span) =>
+      name && {
+        kind: 'named-type',
+        name,
+        ignoringCase: ignoringCase ?? false,
+        pattern: pattern ?? null,
+        range: range ?? null,
+        span,
+      },
+  );
+
+  // typeRange = [ bound ] '..' [ bound ]
+  typeRange: Rule<TypeRange | null> = this.node(
+    'typeRange',
+    (draft: Draft<TypeRange>) => {
+      this.OPTION(() => this.part(draft, 'low', () => this.SUBRULE(this.bound)));
+      this.CONSUME(sign.range);
+      this.OPTION1(() => this.part(draft, 'high', () => this.SUBRULE1(this.bound)));
+    },
+    ({ low, high }, span) => ({ low: low ?? null, high: high ?? null, span }),
+  );
+
+  /** `secret` and `signed` modify a type that follows on; before the next field they are the name of a type. */
+  private isModifier(): boolean {
+    const next = this.LA(2);
+    const startsType = isAnyWord(next) || startsTypeBesideWords.has(next.tokenType);
+    const afterNext = this.LA(3).tokenType;
+    return startsType && afterNext !== sign.colon && afterNext !== sign.optional;
+  }
+}
+
+const isModifierWord = tokenTable(word.secret, word.signed);
+const isBar = tokenTable(sign.bar);
+
+const startsTypeBesideWords: ReadonlySet<TokenType> = new Set([
+  ...[literal.quoted, literal.raw, sign.openSquare, sign.openCurly, word.null],
+]);
+
+function nullType(token: Token, reader: Reader): TypeNode {
+  return { kind: 'null-type', span: tokenSpan(token, reader) };
+}
+
+function textType(token: Token, ctx: ReadContext): TypeNode | null {
+  const text = textLiteral(token, ctx);
+  return text && { kind: 'text-type', text, span: text.span };
+}
+
+function modified(type: TypeNode, token: Token, reader: Reader): TypeNode {
+  const modifier = token.image === 'secret' ? 'secret' : 'signed';
+  return { kind: 'modified-type', modifier, type, span: spanning(tokenSpan(token, reader), type.span) };
+}
+
+// Line breaks mean nothing to the parser, so the rule that one separates two fields is kept here.
+function reportMissingSeparators(fields: readonly Field[], reader: Reader): void {
+  for (const [index, field] of fields.entries()) {
+    const before = fields[index - 1];
+    if (before === undefined) continue;
+    const between = reader.source.text.slice(before.span.end, field.span.start);
+    if (/[,\n\r#]/.test(between) || between.trim() !== '') continue;
+    const place = makeSpan(reader, before.span.end, before.span.end);
+    reader.report({
+      ...syntaxError(
+        'missing-separator',
+        field.name.span,
+        `\`${field.name.text}\` begins a field on the line of another one`,
+        'separate fields by a comma or a line break',
+      ),
+      fix: { title: 'add a comma', edits: [{ span: place, text: ',' }] },
+    });
+  }
+}

@@ -1,0 +1,68 @@
+// A reason's text → its parts: plain text with `{{` read as a brace, and expressions between braces, each read by the
+// same grammar as any other and with spans that point to where it was written, also behind escapes.
+
+import type { Expression, TemplatePart } from '../tree.ts';
+import { makeSpan, type Reader, syntaxError } from './context.ts';
+import { type ResolvedText, resolveText } from './text-literal.ts';
+import type { Token } from './tokens.ts';
+
+/** Reads the expression between two places of a text. */
+type ReadExpression = (text: ResolvedText, start: number, end: number) => Expression;
+
+export function readTemplate(token: Token, reader: Reader, read: ReadExpression): readonly TemplatePart[] {
+  const text = resolveText(token, { source: reader.source, report: reader.report, textMode: 'plain' });
+  const parts: TemplatePart[] = [];
+  for (let at = 0; at < text.value.length; ) {
+    const isPlaceholder = opensPlaceholder(text.value, at);
+    const { part, end } = isPlaceholder
+      ? readPlaceholder(text, at, reader, read)
+      : readText(text, at, reader);
+    parts.push(part);
+    at = end;
+  }
+  return parts;
+}
+
+interface ReadPart {
+  readonly part: TemplatePart;
+  /** Where the next part begins, in the resolved text. */
+  readonly end: number;
+}
+
+function opensPlaceholder(value: string, at: number): boolean {
+  return value[at] === '{' && value[at + 1] !== '{';
+}
+
+function readText(text: ResolvedText, start: number, reader: Reader): ReadPart {
+  let end = start;
+  while (end < text.value.length && !opensPlaceholder(text.value, end)) {
+    end += text.value[end] === '{' ? 2 : 1;
+  }
+  const resolved = text.value.slice(start, end).replaceAll('{{', '{');
+  const span = makeSpan(reader, text.offsetOf(start), text.offsetOf(end));
+  return { part: { kind: 'template-text', text: resolved, span }, end };
+}
+
+function readPlaceholder(text: ResolvedText, start: number, reader: Reader, read: ReadExpression): ReadPart {
+  const close = closingBrace(text.value, start + 1);
+  const end = close ?? text.value.length;
+  const span = makeSpan(reader, text.offsetOf(start), text.offsetOf(close === null ? end : end + 1));
+  if (close === null) {
+    const help = 'close it with `}`, or write `{{` for a brace';
+    const brace = { ...span, end: span.start + 1 };
+    reader.report(syntaxError('unclosed-placeholder', brace, '`{` in a reason has no `}`', help));
+    return { part: { kind: 'template-text', text: text.value.slice(start), span }, end };
+  }
+  const value = read(text, start + 1, close);
+  return { part: { kind: 'template-value', value, span }, end: close + 1 };
+}
+
+/** The brace that ends a placeholder; braces within its texts do not. */
+function closingBrace(value: string, start: number): number | null {
+  const token = /"(?:[^"\\]|\\.)*"|'[^']*'|\}/gs;
+  token.lastIndex = start;
+  for (let match = token.exec(value); match !== null; match = token.exec(value)) {
+    if (match[0] === '}') return match.index;
+  }
+  return null;
+}

@@ -1,0 +1,244 @@
+// Source text → tokens: every word, sign and literal that a policy file may hold, in one table that the parser, the
+// EBNF page and the editor colours are made from. Reserved words have token types of their own; all other words of the
+// language belong to the category `Word`, so that each may also be a name. Never throws: characters that begin no token
+// are left out and returned beside the tokens.
+
+import type { IToken, TokenType } from 'chevrotain';
+import { createToken, Lexer } from 'chevrotain';
+
+export type Token = IToken;
+
+/** Words that no declaration may take as its name. */
+export const reservedWords = [
+  ...['and', 'or', 'not', 'in', 'like', 'matches', 'starts', 'ends', 'with', 'contains', 'mentions'],
+  ...['inside', 'has', 'else', 'some', 'every', 'no', 'true', 'false', 'null', 'when', 'unless', 'risk'],
+  ...['because', 'per', 'over', 'never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'],
+  ...['action', 'list', 'hours', 'let', 'meter', 'policy', 'guarantee', 'group', 'type', 'approvers'],
+] as const;
+
+/** Words that mean something in one place and are ordinary names elsewhere. */
+export const contextualWords = [
+  ...['any', 'of', 'on', 'except', 'ignoring', 'case', 'from', 'may', 'be', 'empty', 'for', 'after'],
+  ...['approval', 'by', 'needs', 'within', 'to', 'owner', 'tags', 'link', 'sum', 'count', 'distinct'],
+  ...['today', 'secret', 'signed', 'money', 'unapproved'],
+] as const;
+
+export type ReservedWord = (typeof reservedWords)[number];
+type ContextualWord = (typeof contextualWords)[number];
+
+/** Any name: an ordinary one or a contextual word. */
+export const Word = createToken({ name: 'Word', pattern: Lexer.NA, label: 'a name' });
+
+const wordPattern = /[A-Za-z_][A-Za-z0-9_]*/;
+export const Name = createToken({
+  name: 'Name',
+  pattern: wordPattern,
+  categories: [Word],
+  label: 'a name',
+});
+
+/** Three capitals: a currency after a number, a name elsewhere. */
+export const Currency = createToken({
+  name: 'Currency',
+  pattern: /[A-Z]{3}/,
+  longer_alt: Name,
+  categories: [Word],
+  label: 'a currency such as `USD`',
+});
+
+export const Weekday = createToken({
+  name: 'Weekday',
+  pattern: /mon|tue|wed|thu|fri|sat|sun/,
+  longer_alt: Name,
+  categories: [Word],
+  label: 'a weekday such as `mon`',
+});
+
+/** Token types of the words of the language, by the word. */
+export const word = {
+  ...wordTokens<ReservedWord>(reservedWords, []),
+  ...wordTokens<ContextualWord>(contextualWords, [Word]),
+};
+
+/** Any text: `"quoted"` or `'raw'`. */
+export const Text = createToken({ name: 'Text', pattern: Lexer.NA, label: 'a text in quotes' });
+
+export const literal = {
+  quoted: literalToken('QuotedText', /"(?:[^"\\\r\n]|\\[^\r\n])*"/, 'a text in quotes', [Text]),
+  raw: literalToken('RawText', /'[^'\r\n]*'/, 'a text in quotes', [Text]),
+  instant: literalToken(
+    'Instant',
+    /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?/,
+    'an instant such as `2026-12-25T09:00Z`',
+  ),
+  date: literalToken('Date', /\d{4}-\d{2}-\d{2}/, 'a date such as `2026-12-25`'),
+  clock: literalToken('Clock', /\d{2}:\d{2}/, 'a clock time such as `09:00`'),
+  duration: literalToken(
+    'Duration',
+    /\d+(?:_\d+)*[smhd](?![A-Za-z0-9_])/,
+    'a duration such as `30s`, `15m`, `24h` or `7d`',
+  ),
+  number: literalToken('Number', /\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?/, 'a number'),
+};
+
+export const sign = {
+  ellipsis: signToken('Ellipsis', '...'),
+  range: signToken('Range', '..'),
+  dot: signToken('Dot', '.'),
+  comma: signToken('Comma', ','),
+  optional: signToken('Optional', '?:'),
+  colon: signToken('Colon', ':'),
+  equal: signToken('Equal', '=='),
+  notEqual: signToken('NotEqual', '!='),
+  atMost: signToken('AtMost', '<='),
+  below: signToken('Below', '<'),
+  atLeast: signToken('AtLeast', '>='),
+  above: signToken('Above', '>'),
+  assign: signToken('Assign', '='),
+  plus: signToken('Plus', '+'),
+  minus: signToken('Minus', '-'),
+  star: signToken('Star', '*'),
+  slash: signToken('Slash', '/'),
+  bar: signToken('Bar', '|'),
+  openParen: signToken('OpenParen', '('),
+  closeParen: signToken('CloseParen', ')'),
+  openSquare: signToken('OpenSquare', '['),
+  closeSquare: signToken('CloseSquare', ']'),
+  openCurly: signToken('OpenCurly', '{'),
+  closeCurly: signToken('CloseCurly', '}'),
+};
+
+/** What people write by habit from other languages or leave unfinished; no rule of the grammar accepts these. */
+export const mistake = {
+  strictEqual: signToken('StrictEqual', '==='),
+  strictNotEqual: signToken('StrictNotEqual', '!=='),
+  lessGreater: signToken('LessGreater', '<>'),
+  doubleAmpersand: signToken('DoubleAmpersand', '&&'),
+  doubleBar: signToken('DoubleBar', '||'),
+  bang: signToken('Bang', '!'),
+  unterminatedQuoted: literalToken('UnterminatedQuoted', /"(?:[^"\\\r\n]|\\[^\r\n])*/, 'a text in quotes'),
+  unterminatedRaw: literalToken('UnterminatedRaw', /'[^'\r\n]*/, 'a text in quotes'),
+};
+
+const Comment = createToken({ name: 'Comment', pattern: /#[^\r\n]*/, group: 'comments' });
+
+// Control and direction characters are skipped like blanks: the scan of the whole text reports each of them once.
+const Blank = createToken({
+  name: 'Blank',
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the pattern is about
+  pattern: /[\u0000-\u0020\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/,
+  group: Lexer.SKIPPED,
+});
+
+/** Every token type, in the order in which the lexer tries them. */
+export const tokenTypes: readonly TokenType[] = [
+  Blank,
+  Comment,
+  // The first pattern that matches is taken: `inside` goes before `in`, `===` before `==`.
+  ...Object.values(word).toSorted((a, b) => b.LABEL!.length - a.LABEL!.length),
+  Currency,
+  Weekday,
+  Name,
+  ...Object.values(literal),
+  ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater],
+  ...[mistake.doubleAmpersand, mistake.doubleBar],
+  ...Object.values(sign),
+  ...[mistake.bang, mistake.unterminatedQuoted, mistake.unterminatedRaw],
+  Word,
+  Text,
+];
+
+const lexer = new Lexer([...tokenTypes], { positionTracking: 'onlyOffset', ensureOptimizations: true });
+
+export interface Lexed {
+  readonly tokens: Token[];
+  readonly comments: readonly Token[];
+  /** Runs of characters that begin no token. */
+  readonly strays: readonly { readonly start: number; readonly end: number }[];
+}
+
+/**
+ * The tokens of a text in order, offsets in UTF-16 units. A word beside a dot, before `:` or `?:`, or after `has` is a
+ * name whatever it says.
+ */
+export function tokenize(text: string): Lexed {
+  const { tokens, groups, errors } = lexer.tokenize(text);
+  const comments = groups.comments ?? [];
+  nameFields(tokens);
+  const strays = errors.map(({ offset, length }) => ({ start: offset, end: offset + length }));
+  return { tokens, comments, strays };
+}
+
+/** Where a token ends; only those that were moved or read as another say so themselves. */
+export function tokenEnd({ startOffset, endOffset, image }: Token): number {
+  return endOffset === undefined ? startOffset + image.length : endOffset + 1;
+}
+
+/** The same place in the text, read as another token. */
+export function retype(token: Token, type: TokenType, image: string = token.image): Token {
+  const endOffset = tokenEnd(token) - 1;
+  return {
+    startOffset: token.startOffset,
+    endOffset,
+    image,
+    tokenType: type,
+    tokenTypeIdx: type.tokenTypeIdx!,
+  };
+}
+
+const reserved: ReadonlySet<string> = new Set(reservedWords);
+
+export function isReservedWord(text: string): boolean {
+  return reserved.has(text);
+}
+
+/** Whether a token is a word, reserved or not. */
+export function isAnyWord(token: Token | undefined): boolean {
+  return (
+    token !== undefined && (token.tokenType.CATEGORIES?.includes(Word) === true || isReservedToken(token))
+  );
+}
+
+export function isReservedToken(token: Token): boolean {
+  return isReservedType[token.tokenTypeIdx] === true;
+}
+
+const isReservedType: boolean[] = [];
+for (const text of reservedWords) isReservedType[word[text].tokenTypeIdx!] = true;
+
+/** A word beside a dot, before a colon or after `has` is read as a name. */
+function nameFields(tokens: Token[]): void {
+  for (let index = 0; index < tokens.length; index++) {
+    const type = tokens[index]!.tokenType;
+    if (type === sign.dot || type === word.has) nameAt(tokens, index + 1);
+    if (type === sign.dot || type === sign.colon || type === sign.optional) nameAt(tokens, index - 1);
+  }
+}
+
+function nameAt(tokens: Token[], index: number): void {
+  const token = tokens[index];
+  if (token !== undefined && token.tokenType !== Name && isAnyWord(token))
+    tokens[index] = retype(token, Name);
+}
+
+function wordTokens<W extends string>(words: readonly W[], categories: TokenType[]): Record<W, TokenType> {
+  const entries = words.map((text) => [
+    text,
+    createToken({
+      name: text.charAt(0).toUpperCase() + text.slice(1),
+      pattern: new RegExp(text),
+      longer_alt: Name,
+      categories,
+      label: `\`${text}\``,
+    }),
+  ]);
+  return Object.fromEntries(entries) as Record<W, TokenType>;
+}
+
+function literalToken(name: string, pattern: RegExp, label: string, categories: TokenType[] = []): TokenType {
+  return createToken({ name, pattern, label, categories });
+}
+
+function signToken(name: string, text: string): TokenType {
+  return createToken({ name, pattern: text, label: `\`${text}\`` });
+}

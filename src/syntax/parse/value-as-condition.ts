@@ -1,0 +1,81 @@
+// `payload.x == "a" or "b"` reads well and means something else: finds literals that stand as conditions after a
+// comparison, reports them with `in` as the fix, and puts `missing` in their place.
+
+import { printExpression } from '../print/expression.ts';
+import type { Binary, Expression } from '../tree.ts';
+import { type Reader, syntaxError } from './context.ts';
+import type { Operand } from './operators.ts';
+
+/** The operands of one chain of operators, bare literals in a condition replaced. */
+export function replaceBareValues(
+  operands: readonly Operand[],
+  operator: string | undefined,
+  reader: Reader,
+): readonly Operand[] {
+  if (operator !== 'or' && operator !== 'and') return operands;
+  if (!operands.some(({ value }) => isBareValue(value))) return operands;
+  const kept: Operand[] = [];
+  for (let index = 0; index < operands.length; index++) {
+    const { value, extent } = operands[index]!;
+    kept.push({ value, extent });
+    const anchor = lastComparison(value, operator);
+    const values = anchor === null ? [] : bareValuesFrom(operands, index + 1);
+    if (anchor === null || values.length === 0) continue;
+    reportValues(anchor, values, operator, reader);
+    kept.push(...values.map(asMissing));
+    index += values.length;
+  }
+  return kept;
+}
+
+function asMissing({ extent }: Operand): Operand {
+  return { value: { kind: 'missing', span: { ...extent, end: extent.start } }, extent };
+}
+
+function bareValuesFrom(operands: readonly Operand[], start: number): readonly Operand[] {
+  let end = start;
+  while (end < operands.length && isBareValue(operands[end]!.value)) end++;
+  return operands.slice(start, end);
+}
+
+function isBareValue(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'text':
+    case 'number':
+    case 'money':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. */
+function lastComparison(expression: Expression, operator: 'or' | 'and'): Binary | null {
+  if (expression.kind !== 'binary') return null;
+  if (expression.operator === 'and' && operator === 'or') return lastComparison(expression.right, operator);
+  return expression.operator === (operator === 'or' ? '==' : '!=') ? expression : null;
+}
+
+function reportValues(
+  anchor: Binary,
+  values: readonly Operand[],
+  operator: 'or' | 'and',
+  reader: Reader,
+): void {
+  const span = values[0]!.extent;
+  const entries = [anchor.right, ...values.map(({ value }) => value)].map(printExpression);
+  const membership = operator === 'or' ? 'in' : 'not in';
+  const better = `${printExpression(anchor.left)} ${membership} [${entries.join(', ')}]`;
+  const message = `\`${printExpression(values[0]!.value)}\` is not a condition: \`${operator}\` does not repeat the comparison`;
+  reader.report({
+    ...syntaxError('value-as-condition', span, message, `write \`${better}\``),
+    fix: {
+      title: `use \`${membership}\``,
+      edits: [{ span: { ...span, start: anchor.span.start, end: values.at(-1)!.extent.end }, text: better }],
+    },
+  });
+}

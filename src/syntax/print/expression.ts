@@ -1,0 +1,250 @@
+// Expressions → canonical text, with parentheses only where reading them back would give another tree, and where a reader
+// would have to know the grammar by heart: around `else` beside an operator and around a comparison behind `not`.
+
+import type { Binary, BinaryOperator, Expression, Literal, Name, Path, TextLiteral, Unary } from '../tree.ts';
+
+/** One line of text that parses to the same expression. */
+export function printExpression(expression: Expression): string {
+  return print(expression, 'plain');
+}
+
+/**
+ * The operands of an `and` or `or` chain, each with the operator before it, for lines that are too long for one; a single
+ * piece for anything else.
+ */
+export function printPieces(
+  expression: Expression,
+): readonly { readonly text: string; readonly start: number }[] {
+  if (expression.kind !== 'binary' || (expression.operator !== 'and' && expression.operator !== 'or')) {
+    return [{ text: printExpression(expression), start: expression.span.start }];
+  }
+  const { operator } = expression;
+  const own = operatorBinding(operator);
+  const pieces: { readonly text: string; readonly start: number }[] = [];
+  let left: Expression = expression;
+  for (; left.kind === 'binary' && left.operator === operator; left = left.left) {
+    const text = `${operator} ${operand(left.right, own + 1, 'plain')}`;
+    pieces.push({ text, start: left.operatorSpan.start });
+  }
+  return [{ text: operand(left, own, 'plain'), start: left.span.start }, ...pieces.reverse()];
+}
+
+/** In a pattern the backslash sequences of a text are restricted. */
+type TextMode = 'plain' | 'pattern';
+
+// How tightly a form binds; an operand that binds less tightly than its place asks for gets parentheses.
+const binding = {
+  or: 1,
+  and: 2,
+  not: 3,
+  comparison: 4,
+  sum: 5,
+  product: 6,
+  negation: 7,
+  else: 8,
+  primary: 9,
+} as const;
+
+function print(expression: Expression, mode: TextMode): string {
+  switch (expression.kind) {
+    case 'path':
+      return printPath(expression);
+    case 'unary':
+      return printUnary(expression, mode);
+    case 'binary':
+      return printBinary(expression, mode);
+    case 'range':
+      return `${operand(expression.low, binding.sum, mode)}..${operand(expression.high, binding.sum, mode)}`;
+    case 'list-literal':
+      return `[${expression.entries.map((entry) => print(entry, mode)).join(', ')}]`;
+    case 'quantifier': {
+      const { quantifier, variable, sources, body } = expression;
+      const lists = sources.map((source) => print(source, mode)).join(', ');
+      return `${quantifier} ${variable.text} in ${lists} (${print(body, mode)})`;
+    }
+    case 'has':
+      return `${printPath(expression.subject)} has ${expression.field.map(printName).join('.')}`;
+    case 'else': {
+      const subject = operand(expression.subject, binding.else, mode);
+      return `${subject} else ${printFallback(expression.fallback, mode)}`;
+    }
+    case 'today':
+      return `today in ${printText(expression.zone, mode)}`;
+    case 'call':
+      return `${expression.callee.text}(${expression.args.map((argument) => print(argument, mode)).join(', ')})`;
+    case 'missing':
+      return '…';
+    default:
+      return printLiteral(expression, mode);
+  }
+}
+
+function operand(expression: Expression, least: number, mode: TextMode): string {
+  const text = print(expression, mode);
+  return bindingOf(expression) < least ? `(${text})` : text;
+}
+
+function bindingOf(expression: Expression): number {
+  switch (expression.kind) {
+    case 'binary':
+      return operatorBinding(expression.operator);
+    case 'unary':
+      return expression.operator === 'not' ? binding.not : binding.negation;
+    case 'has':
+      return binding.comparison;
+    case 'else':
+      return binding.else;
+    case 'number':
+    case 'money':
+    case 'duration':
+      return isNegative(expression) ? binding.negation : binding.primary;
+    case 'range':
+      return binding.or;
+    case 'path':
+      // `today in "UTC"` is a date, so a name `today` is set apart from what follows.
+      return printPath(expression) === 'today' ? binding.or : binding.primary;
+    default:
+      return binding.primary;
+  }
+}
+
+function operatorBinding(operator: BinaryOperator): number {
+  switch (operator) {
+    case 'or':
+    case 'and':
+      return binding[operator];
+    case '+':
+    case '-':
+      return binding.sum;
+    case '*':
+    case '/':
+      return binding.product;
+    default:
+      return binding.comparison;
+  }
+}
+
+function isNegative(literal: Literal): boolean {
+  if (literal.kind === 'money') return literal.amount.startsWith('-');
+  return (literal.kind === 'number' || literal.kind === 'duration') && literal.text.startsWith('-');
+}
+
+function isUnsignedQuantity(expression: Expression): boolean {
+  const { kind } = expression;
+  return (kind === 'number' || kind === 'money' || kind === 'duration') && !isNegative(expression);
+}
+
+// `-5` is a literal with a sign, so the negation of the literal 5 keeps its parentheses.
+function printUnary({ operator, operand: inner }: Unary, mode: TextMode): string {
+  if (operator === 'not') {
+    const isNegation = inner.kind === 'unary' && inner.operator === 'not';
+    return `not ${operand(inner, isNegation ? binding.not : binding.sum, mode)}`;
+  }
+  return isUnsignedQuantity(inner)
+    ? `-(${print(inner, mode)})`
+    : `-${operand(inner, binding.negation, mode)}`;
+}
+
+/** An operand of an operator. */
+function operandOf(expression: Expression, least: number, mode: TextMode): string {
+  return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
+}
+
+// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
+function printBinary(expression: Binary, mode: TextMode): string {
+  const own = operatorBinding(expression.operator);
+  if (own === binding.comparison) return printComparison(expression, mode);
+  const pieces: string[] = [];
+  let left: Expression = expression;
+  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
+    pieces.push(`${left.operator} ${operandOf(left.right, own + 1, mode)}`);
+  }
+  return [...pieces, operandOf(left, own, mode)].reverse().join(' ');
+}
+
+function printComparison({ operator, left, right }: Binary, mode: TextMode): string {
+  const isPattern = operator === 'like' || operator === 'matches';
+  const rightMode = isPattern ? 'pattern' : mode;
+  const isRange = right.kind === 'range';
+  const rightText = isRange ? print(right, rightMode) : operandOf(right, binding.sum, rightMode);
+  return `${operandOf(left, binding.sum, mode)} ${operator} ${rightText}`;
+}
+
+function printFallback(fallback: Expression, mode: TextMode): string {
+  const text = print(fallback, mode);
+  return fallback.kind === 'path' || isLiteral(fallback) ? text : `(${text})`;
+}
+
+function isLiteral(expression: Expression): expression is Literal {
+  switch (expression.kind) {
+    case 'text':
+    case 'number':
+    case 'money':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+    case 'boolean':
+    case 'null':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function printPath({ root, steps }: Path): string {
+  return [root, ...steps].map(printName).join('.');
+}
+
+/** A name as it may stand in a path or before a type. */
+export function printName({ text, isQuoted }: Name): string {
+  return isQuoted ? quote(text) : text;
+}
+
+export function printLiteral(literal: Literal, mode: TextMode = 'plain'): string {
+  switch (literal.kind) {
+    case 'text':
+      return printText(literal, mode);
+    case 'money':
+      return `${literal.amount} ${literal.currency}`;
+    case 'boolean':
+      return String(literal.value);
+    case 'null':
+      return 'null';
+    case 'number':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+      return literal.text;
+  }
+}
+
+export function printText({ value, isRaw }: TextLiteral, mode: TextMode = 'plain'): string {
+  return isRaw ? `'${value}'` : quote(value, mode);
+}
+
+// What a reader could not see or a file must not hold: controls, line separators, direction marks, half pairs.
+const unseen =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the pattern is about
+  /["\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** A text between double quotes, escaped so that it reads back as it is. */
+export function quote(value: string, mode: TextMode = 'plain'): string {
+  return `"${escapeText(value, mode)}"`;
+}
+
+export function escapeText(value: string, mode: TextMode = 'plain'): string {
+  return value.replaceAll(unseen, (character) => {
+    if (character === '"' || character === '\\') return `\\${character}`;
+    const short = mode === 'plain' ? shortEscapes[character] : undefined;
+    return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}

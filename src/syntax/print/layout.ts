@@ -1,0 +1,100 @@
+// Lines of canonical text, each with the place in the old text that it comes from, and the weaving of comments between
+// them. Comments keep their order and their text; what was documentation of a line stays so, and nothing else becomes it.
+
+import type { Comment } from '../tree.ts';
+
+/** The widest line that is not broken up. */
+export const columnsMax = 110;
+
+export interface Line {
+  readonly indent: number;
+  readonly text: string;
+  /** Offset in the old text of what the line shows first. */
+  readonly start: number;
+  /** Documentation right above; undefined on lines that can have none. */
+  readonly doc?: string | null;
+  readonly isBlankBefore?: boolean;
+  /** A closing bracket, whose comments belong to the block before it. */
+  readonly isClosing?: boolean;
+}
+
+/** Whether a comment stands within a span: what holds one is broken up, so that each stays beside what it is about. */
+export type HoldsComment = (span: { readonly start: number; readonly end: number }) => boolean;
+
+/** Columns that the indentation of a line takes. */
+export function indentColumns(indent: number): number {
+  return indent * 2;
+}
+
+/** Two runs of lines of which the last and the first share a line. */
+export function joinLines(before: readonly Line[], after: readonly Line[]): readonly Line[] {
+  const last = before.at(-1);
+  const first = after[0];
+  if (last === undefined) return after;
+  if (first === undefined) return before;
+  return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...after.slice(1)];
+}
+
+/** The lines with a text before the first and one after the last of them. */
+export function wrapLines(prefix: string, lines: readonly Line[], suffix: string): readonly Line[] {
+  const [first, ...rest] = lines;
+  if (first === undefined) return [];
+  const all = [{ ...first, text: prefix + first.text }, ...rest];
+  const last = all.at(-1)!;
+  return [...all.slice(0, -1), { ...last, text: last.text + suffix }];
+}
+
+/** The text of a file: its lines with every comment before or behind the line that it stood at. */
+export function weave(lines: readonly Line[], comments: readonly Comment[]): string {
+  const output: string[] = [];
+  let next = 0;
+  for (const [index, line] of lines.entries()) {
+    const leading = comments.slice(next, firstAfter(comments, next, line.start));
+    next += leading.length;
+    for (const one of leadingLines(line, leading, isBlockStart(lines[index - 1]))) output.push(one);
+    const trailing = comments[next];
+    const limit = lines[index + 1]?.start ?? Number.POSITIVE_INFINITY;
+    const isTrailing = trailing !== undefined && !trailing.ownLine && trailing.span.start < limit;
+    output.push(isTrailing ? `${indented(line)} ${trailing.text}` : indented(line));
+    if (isTrailing) next++;
+  }
+  for (const { text, afterBlank } of comments.slice(next)) {
+    if (afterBlank && output.length > 0) output.push('');
+    output.push(text);
+  }
+  return output.length === 0 ? '' : `${output.join('\n')}\n`;
+}
+
+function firstAfter(comments: readonly Comment[], from: number, offset: number): number {
+  let index = from;
+  while (index < comments.length && comments[index]!.span.start < offset) index++;
+  return index;
+}
+
+function isBlockStart(before: Line | undefined): boolean {
+  return before === undefined || /[{[]$/.test(before.text);
+}
+
+function indented(line: Line): string {
+  return ' '.repeat(indentColumns(line.indent)) + line.text;
+}
+
+/** The comments before a line, its documentation last, with the blank lines among them. */
+function leadingLines(line: Line, comments: readonly Comment[], isFirst: boolean): readonly string[] {
+  const margin = ' '.repeat(indentColumns(line.isClosing ? line.indent + 1 : line.indent));
+  const docLines = line.doc?.split('\n').length ?? 0;
+  const detached = comments.length - docLines;
+  const isApart =
+    line.isBlankBefore === true || (line.indent === 0 && comments.length > 0 && line.doc !== undefined);
+  const lines = comments.flatMap((comment, index) => {
+    const wantsBlank = index === 0 ? isApart || comment.afterBlank : comment.afterBlank || index === detached;
+    return withBlank(margin + comment.text, wantsBlank && !(isFirst && index === 0));
+  });
+  const isDetachedFromLine = line.doc === null && comments.length > 0;
+  const isBlankLast = comments.length === 0 ? isApart && !isFirst : isDetachedFromLine;
+  return isBlankLast ? [...lines, ''] : lines;
+}
+
+function withBlank(text: string, isBlankBefore: boolean): readonly string[] {
+  return isBlankBefore ? ['', text] : [text];
+}

@@ -1,0 +1,114 @@
+// Rules and claims → lines of canonical text: parameters on the line of the name, every other clause on a line of its
+// own, in the order in which they were written.
+
+import type { Claim, Clause, Expression, Rule, Template } from '../tree.ts';
+import { escapeText, printExpression, printPieces } from './expression.ts';
+import { columnsMax, type HoldsComment, indentColumns, type Line } from './layout.ts';
+
+export function ruleLines(rule: Rule, isFirst: boolean, holdsComment: HoldsComment): readonly Line[] {
+  const shadow = rule.isShadow ? 'shadow ' : '';
+  const onHead = headLength(rule);
+  const parameters = rule.clauses.slice(0, onHead).map((clause) => ` ${printParameter(clause, rule)}`);
+  const text = `${shadow}${rule.effect} ${rule.name.text}${parameters.join('')}`;
+  const head = { indent: 1, start: rule.span.start, text, doc: rule.doc, isBlankBefore: !isFirst };
+  return [head, ...rule.clauses.slice(onHead).flatMap((clause) => clauseLines(clause, rule, holdsComment))];
+}
+
+/** How many clauses stand on the line of the name: the parameters before the first other clause. */
+function headLength({ clauses, effect }: Rule): number {
+  const end = clauses.findIndex((clause) => !isParameter(clause, effect));
+  return end < 0 ? clauses.length : end;
+}
+
+function isParameter(clause: Clause, effect: Rule['effect']): boolean {
+  switch (clause.kind) {
+    case 'for':
+    case 'after-approval':
+    case 'after-reauth':
+    case 'to':
+    case 'needs':
+    case 'within':
+      return true;
+    case 'points':
+      return effect === 'risk';
+    case 'when':
+    case 'unless':
+    case 'because':
+      return false;
+  }
+}
+
+function clauseLines(clause: Clause, rule: Rule, holdsComment: HoldsComment): readonly Line[] {
+  const { start } = clause.span;
+  if (clause.kind === 'when' || clause.kind === 'unless') {
+    return expressionLines(`${clause.kind} `, clause.condition, { indent: 2, start, holdsComment });
+  }
+  return [{ indent: 2, start, text: printParameter(clause, rule) }];
+}
+
+function printParameter(clause: Clause, { effect }: Rule): string {
+  switch (clause.kind) {
+    case 'for':
+    case 'within':
+      return `${clause.kind} ${clause.duration.text}`;
+    case 'after-approval':
+      return `after approval by ${clause.group.text}`;
+    case 'after-reauth':
+      return 'after reauth';
+    case 'to':
+      return `to ${clause.group.text}`;
+    case 'needs':
+      return `needs ${clause.people.text}`;
+    case 'points':
+      return effect === 'risk' ? clause.points.text : `risk ${clause.points.text}`;
+    case 'when':
+    case 'unless':
+      return `${clause.kind} ${printExpression(clause.condition)}`;
+    case 'because':
+      return `because ${printTemplate(clause.reason)}`;
+  }
+}
+
+function printTemplate({ parts }: Template): string {
+  const texts = parts.map((part) =>
+    part.kind === 'template-text'
+      ? escapeText(part.text).replaceAll('{', '{{')
+      : `{${escapeText(printExpression(part.value))}}`,
+  );
+  return `"${texts.join('')}"`;
+}
+
+export function claimLines(claim: Claim, holdsComment: HoldsComment): readonly Line[] {
+  const { span, doc, when } = claim;
+  const unapproved = claim.isUnapproved ? ' unapproved' : '';
+  const text = `${claim.mode} ${claim.effect}${unapproved}`;
+  if (when === null) return [{ indent: 1, start: span.start, text, doc }];
+  const [first, ...rest] = expressionLines(`${text} when `, when, {
+    indent: 1,
+    start: span.start,
+    holdsComment,
+  });
+  return [{ ...first!, doc }, ...rest];
+}
+
+interface ExpressionRoom {
+  readonly indent: number;
+  readonly start: number;
+  readonly holdsComment: HoldsComment;
+}
+
+/** An expression behind a text: on one line where it fits, else an operand of its outermost chain a line. */
+export function expressionLines(
+  prefix: string,
+  expression: Expression,
+  { indent, start, holdsComment }: ExpressionRoom,
+): readonly Line[] {
+  const text = `${prefix}${printExpression(expression)}`;
+  const fits = indentColumns(indent) + text.length <= columnsMax;
+  if (fits && !holdsComment(expression.span)) return [{ indent, start, text }];
+  const [first, ...rest] = printPieces(expression);
+  return [
+    { indent, start, text: `${prefix}${first!.text}` },
+    ...rest.map((piece) => ({ indent: indent + 1, ...piece })),
+  ];
+}

@@ -1,0 +1,87 @@
+// Types and record bodies → lines of canonical text: a field a line with types aligned, or a record of one field on the
+// line of its name where it fits.
+
+import type { Field, RecordBody, TypeNode, TypeRange } from '../tree.ts';
+import { printLiteral, printName, printText } from './expression.ts';
+import { columnsMax, type HoldsComment, indentColumns, joinLines, type Line, wrapLines } from './layout.ts';
+
+/** Where a type is to stand: the indentation of its line and the columns before it; and where comments stand. */
+export interface Room {
+  readonly indent: number;
+  readonly columns: number;
+  readonly holdsComment: HoldsComment;
+}
+
+/** A type as lines, of which the first may follow other text. */
+export function typeLines(type: TypeNode, room: Room): readonly Line[] {
+  const { indent } = room;
+  const start = type.span.start;
+  switch (type.kind) {
+    case 'named-type': {
+      const pattern = type.pattern === null ? '' : ` matches ${printText(type.pattern, 'pattern')}`;
+      const letters = type.ignoringCase ? ' ignoring case' : '';
+      return [
+        { indent, start, text: `${printName(type.name)}${letters}${pattern}${printRange(type.range)}` },
+      ];
+    }
+    case 'money-type':
+      return [{ indent, start, text: `money(${printName(type.currency)})${printRange(type.range)}` }];
+    case 'text-type':
+      return [{ indent, start, text: printText(type.text) }];
+    case 'null-type':
+      return [{ indent, start, text: 'null' }];
+    case 'list-type':
+      return wrapLines('[', typeLines(type.element, room), `]${printRange(type.range)}`);
+    case 'record-type':
+      return recordLines(type.body, room);
+    case 'modified-type':
+      return wrapLines(`${type.modifier} `, typeLines(type.type, room), '');
+    case 'union-type':
+      return type.members
+        .map((member) => typeLines(member, room))
+        .reduce((before, member) => joinLines(wrapLines('', before, ' | '), member));
+  }
+}
+
+function printRange(range: TypeRange | null): string {
+  if (range === null) return '';
+  const low = range.low === null ? '' : printLiteral(range.low);
+  const high = range.high === null ? '' : printLiteral(range.high);
+  return ` ${low}..${high}`;
+}
+
+/** A record body as lines, of which the first may follow other text. */
+export function recordLines(body: RecordBody, room: Room): readonly Line[] {
+  const { indent } = room;
+  const { start, end } = body.span;
+  const items = body.fields.length + (body.isOpen ? 1 : 0);
+  if (items === 0) return [{ indent, start, text: '{}' }];
+  const inner = fieldLines(body.fields, { ...room, indent: indent + 1 });
+  const [only] = inner;
+  if (items === 1 && inner.length <= 1 && !only?.doc && !room.holdsComment(body.span)) {
+    const text = `{ ${only?.text ?? '...'} }`;
+    const columns = indentColumns(indent) + room.columns + text.length;
+    if (columns <= columnsMax) return [{ indent, start, text }];
+  }
+  const ellipsis = { indent: indent + 1, start: end - 1, text: '...' };
+  return [
+    { indent, start, text: '{' },
+    ...inner,
+    ...(body.isOpen ? [ellipsis] : []),
+    { indent, start: end - 1, text: '}', isClosing: true },
+  ];
+}
+
+function fieldLines(fields: readonly Field[], room: Room): readonly Line[] {
+  const printed = fields.map((field) => {
+    const label = `${printName(field.name)}${field.isOptional ? '?:' : ':'}`;
+    return { field, label, lines: typeLines(field.type, { ...room, columns: label.length + 1 }) };
+  });
+  const single = printed.filter(({ lines }) => lines.length === 1);
+  const width = single.reduce((most, { label }) => Math.max(most, label.length), 0);
+  return printed.flatMap(({ field, label, lines }) => {
+    const prefix = lines.length === 1 ? label.padEnd(width) : label;
+    const [first, ...rest] = wrapLines(`${prefix} `, lines, '');
+    return [{ ...first!, start: field.span.start, doc: field.doc }, ...rest];
+  });
+}

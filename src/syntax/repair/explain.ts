@@ -1,0 +1,204 @@
+// An error of the parser → a diagnostic in plain words: the mistakes that people make often have a message of their own,
+// all others say what was expected, after what, and what was found instead.
+
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { SourceText, Span } from '../../diagnostic/span.ts';
+import { nearestOf } from '../../diagnostic/suggest.ts';
+import { makeSpan, type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
+import type { ParserError } from '../parse/parser.ts';
+import {
+  contextualWords,
+  isAnyWord,
+  isReservedToken,
+  isReservedWord,
+  reservedWords,
+  sign,
+  type Token,
+  word,
+} from '../parse/tokens.ts';
+import { declarationVocabulary, effectVocabulary, unknownWord } from './vocabulary.ts';
+
+/** The tokens that were parsed, and where they end, as an offset and in words. */
+interface TokenRun {
+  readonly tokens: readonly Token[];
+  readonly end: number;
+  readonly endName: 'the end of the file' | 'the end of the placeholder';
+}
+
+/** An error with its surroundings. */
+interface PlacedError extends ParserError, TokenRun {
+  /** The token before the one that does not fit; null at the beginning. */
+  readonly previous: Token | null;
+  readonly source: SourceText;
+}
+
+/** Reports the errors of a run of tokens, of several at one token the first. */
+export function reportErrors(errors: readonly ParserError[], run: TokenRun, reader: Reader): void {
+  if (errors.length === 0) return;
+  const { tokens, end } = run;
+  const { source } = reader;
+  const seen = new Set<number>();
+  const places = new Map(tokens.map((token, index) => [token, index]));
+  for (const error of errors) {
+    const place = error.found?.startOffset ?? end;
+    if (seen.has(place)) continue;
+    seen.add(place);
+    // The parser knows the token that it last looked at, which after skipping is another one.
+    const index = error.found === null ? tokens.length : (places.get(error.found) ?? 0);
+    reader.report(explain({ ...error, ...run, source, previous: tokens[index - 1] ?? null }));
+  }
+}
+
+function explain(error: PlacedError): Diagnostic {
+  const { found } = error;
+  if (found === null) return explainPlainly(error);
+  const span = tokenSpan(found, error);
+  for (const explainCase of specialCases) {
+    const diagnostic = explainCase({ ...error, found, span });
+    if (diagnostic !== null) return diagnostic;
+  }
+  return explainPlainly(error);
+}
+
+function explainPlainly(error: PlacedError): Diagnostic {
+  const { expected, found, previous } = error;
+  const isCondition = previous !== null && takesCondition.has(previous.tokenType) && expected === 'a value';
+  const after = previous === null ? '' : ` after ${shown(previous)}`;
+  const instead = found === null ? error.endName : shown(found);
+  const message = `expected ${isCondition ? 'a condition' : expected}${after}, found ${instead}`;
+  return syntaxError('unexpected-token', placeOf(error), message, helpFor(expected, found));
+}
+
+const takesCondition: ReadonlySet<unknown> = new Set([word.when, word.unless, word.and, word.or, word.not]);
+
+/** What is missing at the end of a line is missing there, not where the next line begins. */
+function placeOf({ found, previous, end, source, expected }: PlacedError): Span {
+  if (found === null) return makeSpan({ source }, end, end);
+  const span = tokenSpan(found, { source });
+  if (previous === null || repeats.has(expected)) return span;
+  const previousEnd = tokenSpan(previous, { source }).end;
+  const isOnNextLine = /[\r\n]/.test(source.text.slice(previousEnd, span.start));
+  return isOnNextLine ? makeSpan({ source }, previousEnd, previousEnd) : span;
+}
+
+/** Expectations of places where a whole part has ended and the token found is the one too many. */
+const repeats: ReadonlySet<string> = new Set([
+  ...[
+    'a declaration',
+    'a clause, a rule or `}`',
+    'a claim or `}`',
+    'a field or `}`',
+    'the end of the expression',
+  ],
+]);
+
+/** A token as it may stand in a message. */
+function shown({ image }: Token): string {
+  return `\`${image.length > 40 ? `${image.slice(0, 40)}…` : image}\``;
+}
+
+function helpFor(expected: string, found: Token | null): string | undefined {
+  if (found === null) return undefined;
+  const small = found.image.toLowerCase();
+  const isLanguageWord = isReservedWord(small) || (contextualWords as readonly string[]).includes(small);
+  if (small !== found.image && isLanguageWord) return `words of the language are small: \`${small}\``;
+  if (expected === '`in`' && negatable.has(found.tokenType)) {
+    return 'put `not` before the whole comparison: `not (a like b)`';
+  }
+  if (expected === 'a name' && isReservedToken(found)) {
+    return `\`${found.image}\` is a word of the language and cannot be a name here`;
+  }
+  const words = expected.startsWith('a clause') ? [...reservedWords, ...clauseWords] : reservedWords;
+  const near = isAnyWord(found) ? nearestOf(found.image, words) : null;
+  return near === null || near === found.image ? undefined : `did you mean \`${near}\`?`;
+}
+
+const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
+
+const negatable: ReadonlySet<unknown> = new Set([
+  ...[word.like, word.matches, word.starts, word.ends, word.contains, word.mentions, word.inside, word.has],
+]);
+
+// ---- frequent mistakes, each of which answers null where it does not apply
+
+interface FoundError extends PlacedError {
+  readonly found: Token;
+  readonly span: Span;
+}
+
+const specialCases: readonly ((error: FoundError) => Diagnostic | null)[] = [
+  explainChain,
+  explainRange,
+  explainReserved,
+  explainDeclaration,
+  explainEffect,
+];
+
+const comparing: ReadonlySet<unknown> = new Set([
+  ...[sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast],
+  ...negatable,
+  word.in,
+]);
+
+/** Expectations of places where an expression has ended. */
+const endsExpression: ReadonlySet<string> = new Set([...repeats, '`)`', '`]`', '`{`', '`over`', '`of`']);
+
+function explainChain({ found, span, expected, previous }: FoundError): Diagnostic | null {
+  const isChain = comparing.has(found.tokenType) && endsExpression.has(expected) && previous !== null;
+  if (!isChain) return null;
+  const message = `comparisons do not chain: \`${found.image}\` follows a whole comparison`;
+  return syntaxError('chained-comparison', span, message, 'compare twice and join the two by `and`');
+}
+
+function explainRange({ found, previous, span, expected, source, rules }: FoundError): Diagnostic | null {
+  const help = 'a range in an expression has both ends and stands right of `in`: `x in 1..5`';
+  if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
+  if (previous?.tokenType === sign.range && expected === 'a value') {
+    const message = 'this range has no upper end';
+    return syntaxError(
+      'open-range',
+      tokenSpan(previous, { source }),
+      message,
+      `${help}, or compare by \`>=\``,
+    );
+  }
+  if (found.tokenType !== sign.range) return null;
+  if (expected === 'a value') {
+    return syntaxError('open-range', span, 'this range has no lower end', `${help}, or compare by \`<=\``);
+  }
+  return endsExpression.has(expected)
+    ? syntaxError('open-range', span, 'a range stands right of `in` only', help)
+    : null;
+}
+
+/** A reserved word in the place of a declared name, unless it begins what should follow the name. */
+function explainReserved({ found, span, expected }: FoundError): Diagnostic | null {
+  const what = /^a name for the (\w+)/.exec(expected)?.[1];
+  if (what === undefined || !isReservedToken(found) || followsName.has(found.tokenType)) return null;
+  const message = `\`${found.image}\` is a word of the language and cannot name a ${what}`;
+  return syntaxError(
+    'reserved-word',
+    span,
+    message,
+    `choose another name, such as \`${found.image}_${what}\``,
+  );
+}
+
+const followsName: ReadonlySet<unknown> = new Set([
+  ...[word.when, word.unless, word.risk, word.because],
+  ...[word.allow, word.deny, word.escalate, word.reauth, word.shadow],
+  ...[word.action, word.type, word.group, word.approvers, word.list, word.hours, word.let, word.meter],
+  ...[word.policy, word.guarantee, word.in],
+]);
+
+function explainDeclaration({ found, expected, span }: FoundError): Diagnostic | null {
+  if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;
+  return unknownWord(found.image, span, declarationVocabulary);
+}
+
+/** A word of another language for an effect; other words may be misspelt clauses as well. */
+function explainEffect({ found, expected, span }: FoundError): Diagnostic | null {
+  const isEffect = Object.hasOwn(effectVocabulary.synonyms, found.image.toLowerCase());
+  if (expected !== 'a clause, a rule or `}`' || !isEffect) return null;
+  return unknownWord(found.image, span, effectVocabulary);
+}

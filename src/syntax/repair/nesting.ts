@@ -1,0 +1,71 @@
+// Holds tokens to the nesting limit before anything recurses over them: a region nested too deep is reported once and
+// replaced by a single `null`, which may stand wherever an expression or a type may.
+
+import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
+import { retype, sign, type Token, word } from '../parse/tokens.ts';
+
+/** How deep brackets and prefix operators may stand inside one another. */
+const nestingMax = 64;
+
+/** The same tokens where none is nested too deep. */
+export function flatten(tokens: Token[], reader: Reader): Token[] {
+  let kept: Token[] | null = null;
+  // What each open bracket adds to the depth: itself and the prefix operators right before it.
+  const open: number[] = [];
+  let depth = 0;
+  let prefixes = 0;
+  for (let index = 0; index < tokens.length; index++) {
+    const token = tokens[index]!;
+    const step = steps[token.tokenTypeIdx];
+    if (step === undefined) prefixes = 0;
+    else if (step === 'prefix') {
+      if (depth + ++prefixes > nestingMax) {
+        kept ??= tokens.slice(0, index);
+        if (depth + prefixes === nestingMax + 1) report(token, reader);
+        continue;
+      }
+    } else if (step === 'close') {
+      depth -= open.pop() ?? 0;
+      prefixes = 0;
+    } else {
+      const added = prefixes + 1;
+      if (depth + added > nestingMax) {
+        if (depth + prefixes <= nestingMax) report(token, reader);
+        kept ??= tokens.slice(0, index);
+        kept.push(retype(token, word.null, 'null'));
+        index = closingIndex(tokens, index);
+        prefixes = 0;
+        continue;
+      }
+      open.push(added);
+      depth += added;
+      prefixes = 0;
+    }
+    kept?.push(token);
+  }
+  return kept ?? tokens;
+}
+
+/** What a token does to the depth, by the number of its type. */
+const steps: ('open' | 'close' | 'prefix' | undefined)[] = [];
+for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) steps[type.tokenTypeIdx!] = 'open';
+for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) steps[type.tokenTypeIdx!] = 'close';
+for (const type of [word.not, sign.minus, word.secret, word.signed]) steps[type.tokenTypeIdx!] = 'prefix';
+
+/** Index of the bracket that closes the one at `start`, or of the last token. */
+function closingIndex(tokens: readonly Token[], start: number): number {
+  let depth = 0;
+  for (let index = start; index < tokens.length; index++) {
+    const step = steps[tokens[index]!.tokenTypeIdx];
+    if (step === 'open') depth++;
+    if (step === 'close') depth--;
+    if (depth === 0) return index;
+  }
+  return tokens.length - 1;
+}
+
+function report(token: Token, reader: Reader): void {
+  const message = `\`${token.image}\` is nested more than ${nestingMax} deep`;
+  const help = 'name inner parts with `let` or `type`';
+  reader.report(syntaxError('nesting-too-deep', tokenSpan(token, reader), message, help));
+}

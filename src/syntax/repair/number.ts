@@ -1,0 +1,96 @@
+// A number with a word behind it → money, a duration or a number: `5USD`, `10 m`, `1h30m` and their like.
+
+import { spanning } from '../../diagnostic/span.ts';
+import { type Reader, tokenSpan } from '../parse/context.ts';
+import { Currency, isAnyWord, literal, retype, sign, type Token, tokenEnd } from '../parse/tokens.ts';
+import { type Repair, type RepairState, reportProblem } from './problem.ts';
+
+export function repairNumber(index: number, state: RepairState): Repair | null {
+  const number = state.tokens[index]!;
+  const next = state.tokens[index + 1];
+  if (next === undefined || !isAnyWord(next) || isLabel(index + 1, state)) return null;
+  const isAdjacent = next.startOffset === tokenEnd(number);
+  return isAdjacent ? repairAdjacent(number, next, state.reader) : repairApart(number, next, state.reader);
+}
+
+function isLabel(index: number, { tokens }: RepairState): boolean {
+  const after = tokens[index + 1]?.tokenType;
+  return after === sign.colon || after === sign.optional;
+}
+
+function repairAdjacent(number: Token, next: Token, reader: Reader): Repair {
+  const image = number.image + next.image;
+  const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
+  if (next.tokenType === Currency || looksLikeCurrency(next)) {
+    const currency = retype(next, Currency, next.image.toUpperCase());
+    const message = `\`${image}\` has no blank between amount and currency`;
+    const write = `${number.image} ${currency.image}`;
+    reportProblem(span, { code: 'money-spelling', message, write }, reader);
+    return { taken: 2, tokens: [number, currency] };
+  }
+  const write = compoundDuration(image) ?? unitDuration(number.image, next.image);
+  if (write !== null || /^\d+(?:\.\d+)?[a-z]+$/.test(image)) {
+    const message = `\`${image}\` is not one whole number and one unit`;
+    const help = write === null ? 'durations are written `30s`, `15m`, `24h` or `7d`' : undefined;
+    reportProblem(span, { code: 'duration-spelling', message, write, help }, reader);
+    return { taken: 2, tokens: [durationToken(number, next, write ?? '1s')] };
+  }
+  const message = `\`${image}\` is neither a number nor a name`;
+  reportProblem(span, { code: 'malformed-number', message, write: null }, reader);
+  return { taken: 2, tokens: [number] };
+}
+
+function repairApart(number: Token, next: Token, reader: Reader): Repair | null {
+  const write = unitDuration(number.image, next.image);
+  const isMoney = next.tokenType !== Currency && looksLikeCurrency(next);
+  if (write === null && !isMoney) return null;
+  const between = reader.source.text.slice(number.startOffset, next.startOffset);
+  if (/[\r\n]/.test(between)) return null;
+  if (write !== null) {
+    const message = `\`${number.image} ${next.image}\` has a blank between number and unit`;
+    const span = spanning(tokenSpan(number, reader), tokenSpan(next, reader));
+    reportProblem(span, { code: 'duration-spelling', message, write }, reader);
+    return { taken: 2, tokens: [durationToken(number, next, write)] };
+  }
+  const better = retype(next, Currency, next.image.toUpperCase());
+  const message = `\`${next.image}\` is not a currency: currencies are three capitals`;
+  reportProblem(tokenSpan(next, reader), { code: 'money-spelling', message, write: better.image }, reader);
+  return { taken: 2, tokens: [number, better] };
+}
+
+function looksLikeCurrency({ image }: Token): boolean {
+  return ['usd', 'eur', 'gbp', 'jpy', 'chf', 'cad', 'aud', 'cny', 'inr'].includes(image.toLowerCase());
+}
+
+function durationToken(number: Token, unit: Token, image: string): Token {
+  return { ...retype(number, literal.duration, image), endOffset: tokenEnd(unit) - 1 };
+}
+
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+type Unit = keyof typeof unitSeconds;
+
+/** `1h30m` as one number of its smallest unit: `90m`; null for anything else. */
+function compoundDuration(image: string): string | null {
+  if (!/^(?:\d{1,6}[smhd]){2,8}$/.test(image)) return null;
+  const parts = [...image.matchAll(/(\d+)([smhd])/g)].map(([, amount, unit]) => ({
+    amount: Number(amount),
+    unit: unit as Unit,
+  }));
+  const smallest = parts.map(({ unit }) => unit).sort((a, b) => unitSeconds[a] - unitSeconds[b])[0]!;
+  const seconds = parts.reduce((total, { amount, unit }) => total + amount * unitSeconds[unit], 0);
+  return `${seconds / unitSeconds[smallest]}${smallest}`;
+}
+
+const unitWords: Readonly<Record<Unit, RegExp>> = {
+  s: /^(?:s|secs?|seconds?)$/,
+  m: /^(?:m|mins?|minutes?)$/,
+  h: /^(?:h|hrs?|hours?)$/,
+  d: /^(?:d|days?)$/,
+};
+
+function unitDuration(amount: string, word: string): string | null {
+  if (!/^\d+$/.test(amount)) return null;
+  if (/^(?:w|weeks?)$/.test(word)) return amount.length > 6 ? null : `${Number(amount) * 7}d`;
+  const unit = Object.entries(unitWords).find(([, pattern]) => pattern.test(word))?.[0];
+  return unit === undefined ? null : amount + unit;
+}

@@ -1,0 +1,39 @@
+// What the repairs share: what they know of the text, what they answer, and how a slip is reported.
+
+import type { TokenType } from 'chevrotain';
+import type { Code } from '../../diagnostic/codes.ts';
+import type { Span } from '../../diagnostic/span.ts';
+import { type Reader, syntaxError } from '../parse/context.ts';
+import type { Token } from '../parse/tokens.ts';
+
+export interface RepairState {
+  readonly tokens: readonly Token[];
+  readonly reader: Reader;
+  /** Whether a declaration has begun that gives its name a value. */
+  awaitsAssign: boolean;
+  /** How many braces are open. */
+  braces: number;
+  /** The word that began the declaration. */
+  declaration: TokenType | null;
+}
+
+/** Tokens in the place of as many as are taken from the text. */
+export interface Repair {
+  readonly taken: number;
+  readonly tokens: readonly Token[];
+}
+
+export interface Problem {
+  readonly code: Code;
+  readonly message: string;
+  /** What to write instead, or null where that is not known. */
+  readonly write: string | null;
+  readonly help?: string | undefined;
+}
+
+export function reportProblem(span: Span, { code, message, write, help }: Problem, reader: Reader): void {
+  const better = `write \`${write?.trim()}\``;
+  const diagnostic = syntaxError(code, span, message, help ?? (write === null ? undefined : better));
+  const fix = { title: better, edits: [{ span, text: write ?? '' }] };
+  reader.report(write === null ? diagnostic : { ...diagnostic, fix });
+}

@@ -1,0 +1,104 @@
+// Tokens → tokens that the grammar knows: what people write by habit from other languages or spell almost right is
+// reported with a fix and read as what was meant, so that one slip costs one diagnostic.
+
+import type { TokenType } from 'chevrotain';
+import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
+import { literal, mistake, Name, reservedWords, retype, sign, type Token, word } from '../parse/tokens.ts';
+import { repairNumber } from './number.ts';
+import { type Problem, type Repair, type RepairState, reportProblem } from './problem.ts';
+import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
+
+/** Repairs what stands at one place; null where nothing is to be repaired. */
+type RepairAt = (index: number, state: RepairState) => Repair | null;
+
+/** The same tokens where nothing is to be repaired. */
+export function repair(tokens: Token[], reader: Reader): Token[] {
+  const state: RepairState = { tokens, reader, awaitsAssign: false, braces: 0, declaration: null };
+  let repaired: Token[] | null = null;
+  for (let index = 0; index < tokens.length; ) {
+    const token = tokens[index]!;
+    const better = repairs[token.tokenTypeIdx]?.(index, state) ?? null;
+    if (better !== null) {
+      repaired ??= tokens.slice(0, index);
+      repaired.push(...better.tokens);
+    } else repaired?.push(token);
+    index += better?.taken ?? 1;
+  }
+  return repaired ?? tokens;
+}
+
+function replace(token: Token, better: Token, problem: Problem, { reader }: RepairState): Repair {
+  reportProblem(tokenSpan(token, reader), problem, reader);
+  return { taken: 1, tokens: [better] };
+}
+
+function foreignOperator(type: TokenType, write: string): RepairAt {
+  return (index, state) => {
+    const token = state.tokens[index]!;
+    const text = write.trim();
+    const message = `\`${token.image}\` is written \`${text}\` here`;
+    return replace(token, retype(token, type, text), { code: 'foreign-operator', message, write }, state);
+  };
+}
+
+function repairAssign(index: number, state: RepairState): Repair | null {
+  const token = state.tokens[index]!;
+  const isAssign = state.awaitsAssign;
+  state.awaitsAssign = false;
+  if (isAssign) return null;
+  const message = '`=` gives a name its value and does not compare';
+  const problem = { code: 'assignment-for-equality', message, write: '==' } as const;
+  return replace(token, retype(token, sign.equal, '=='), problem, state);
+}
+
+function repairText(index: number, { tokens, reader }: RepairState): Repair {
+  const token = tokens[index]!;
+  const quote = token.image.charAt(0);
+  const span = tokenSpan(token, reader);
+  const end = { ...span, start: span.end };
+  const help = 'a text ends on the line on which it begins';
+  reader.report({
+    ...syntaxError('unterminated-text', span, 'this text has no closing quote', help),
+    fix: { title: 'close the text at the end of the line', edits: [{ span: end, text: quote }] },
+  });
+  return { taken: 1, tokens: [retype(token, quote === '"' ? literal.quoted : literal.raw)] };
+}
+
+function repairInstant(index: number, state: RepairState): Repair | null {
+  const token = state.tokens[index]!;
+  if (/(?:Z|[+-]\d{2}:\d{2})$/.test(token.image)) return null;
+  const message = `\`${token.image}\` does not say its offset from UTC`;
+  const help = `write \`${token.image}Z\` for UTC, or an offset such as \`+02:00\``;
+  const better = retype(token, literal.instant, `${token.image}Z`);
+  return replace(token, better, { code: 'instant-without-offset', message, write: null, help }, state);
+}
+
+function countBraces(step: 1 | -1): RepairAt {
+  return (_, state) => {
+    state.braces = Math.max(0, state.braces + step);
+    return null;
+  };
+}
+
+/** What is looked at twice, by the number of its token type. */
+const repairs: (RepairAt | undefined)[] = [];
+for (const text of reservedWords) repairs[word[text].tokenTypeIdx!] = repairDeclaredWord;
+for (const [type, repairAt] of [
+  [word.risk, repairRisk],
+  [Name, repairFirstWord],
+  [literal.number, repairNumber],
+  [literal.instant, repairInstant],
+  [sign.assign, repairAssign],
+  [sign.openCurly, countBraces(1)],
+  [sign.closeCurly, countBraces(-1)],
+  [mistake.unterminatedQuoted, repairText],
+  [mistake.unterminatedRaw, repairText],
+  [mistake.doubleAmpersand, foreignOperator(word.and, 'and')],
+  [mistake.doubleBar, foreignOperator(word.or, 'or')],
+  [mistake.bang, foreignOperator(word.not, 'not ')],
+  [mistake.strictEqual, foreignOperator(sign.equal, '==')],
+  [mistake.strictNotEqual, foreignOperator(sign.notEqual, '!=')],
+  [mistake.lessGreater, foreignOperator(sign.notEqual, '!=')],
+] as const) {
+  repairs[type.tokenTypeIdx!] = repairAt;
+}
