@@ -9,7 +9,7 @@ import { type Grant, grantOf, type OperationName, type Reach, reachOf } from '..
 import type { Actor, Session } from '../people/person.ts';
 import type { SignInDeps } from '../people/sign-in.ts';
 import type { AgentRow } from '../store/records.ts';
-import { jsonType } from './authorize-handler.ts';
+import { jsonType } from './content-type.ts';
 import type { Identify } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
 import type { Credential, JsonSchema, Operation, Parameter } from './operation.ts';

@@ -7,13 +7,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../requests/reply.ts';
 import { requestStateOf } from '../../requests/request-state.ts';
-import {
-  type AuthorizeCall,
-  type AuthorizeHandler,
-  checksInOrder,
-  contentTypeFault,
-} from '../authorize-handler.ts';
+import { type AuthorizeCall, type AuthorizeHandler, checksInOrder } from '../authorize-handler.ts';
 import { createBodyReader } from '../body-reader.ts';
+import { contentTypeFault } from '../content-type.ts';
 import { createDecisionReplies } from '../decision-replies.ts';
 import { actionKeyLengthMax } from '../envelope.ts';
 import type { Identify, IdentifyAgain } from '../identify.ts';
