@@ -1,12 +1,12 @@
 // From policies to a function that is ready: what one changed file costs, the stages behind the checker, and the memory
 // that is kept. What the whole way from text costs is measured by `process.ts`, beside the peers.
 
-import type { SourceText } from '../src/diagnostic/span.ts';
-import { link } from '../src/emit/link.ts';
-import { heapBytes } from '../src/measure/memory.ts';
+import type { SourceText } from '../src/language/diagnostic/span.ts';
+import { link } from '../src/language/emit/link.ts';
+import { unpack } from '../src/language/program/packed/unpack.ts';
+import { createPlanMemory, planPacked } from '../src/language/program/plan/incremental.ts';
 import { compile, createCompileMemory, sha256 } from '../src/pipeline.ts';
-import { unpack } from '../src/program/packed/unpack.ts';
-import { createPlanMemory, planPacked } from '../src/program/plan/incremental.ts';
+import { heapBytes } from '../src/tools/measure/memory.ts';
 import { policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import { createWorkload, type WorkloadName } from './workloads.ts';

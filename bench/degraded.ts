@@ -2,11 +2,11 @@
 // withheld or of another type, or the fact that they name is unknown. Half of the policies name an agent and a band of
 // amounts, half a band and a currency.
 
-import { link } from '../src/emit/link.ts';
-import { rotate, time } from '../src/measure/clock.ts';
-import type { Figure } from '../src/measure/figure.ts';
-import type { Json, JsonObject } from '../src/model/json.ts';
-import type { Facts } from '../src/model/request.ts';
+import { link } from '../src/language/emit/link.ts';
+import type { Json, JsonObject } from '../src/language/model/json.ts';
+import type { Facts } from '../src/language/model/request.ts';
+import { rotate, time } from '../src/tools/measure/clock.ts';
+import type { Figure } from '../src/tools/measure/figure.ts';
 import { programOf } from './from-model.ts';
 import type { ModelTest } from './policy-model.ts';
 import { toFacts } from './policy-text.ts';

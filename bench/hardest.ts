@@ -2,12 +2,12 @@
 // case grows with the number of its rules; nothing may grow faster than that number.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Linked } from '../src/emit/link.ts';
-import { rotate, time } from '../src/measure/clock.ts';
-import { type Figure, growthExponent } from '../src/measure/figure.ts';
-import { type Facts, nothingSatisfied } from '../src/model/request.ts';
+import type { Linked } from '../src/language/emit/link.ts';
+import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
+import { authorize } from '../src/language/spec/authorize.ts';
 import { compile } from '../src/pipeline.ts';
-import { authorize } from '../src/spec/authorize.ts';
+import { rotate, time } from '../src/tools/measure/clock.ts';
+import { type Figure, growthExponent } from '../src/tools/measure/figure.ts';
 
 export interface HardFigures {
   readonly name: string;

@@ -1,9 +1,9 @@
 // What a reading of a meter, a reservation and a grant cost together, by how many grants are in the window.
 
-import { type Figure, figureOf } from '../src/measure/figure.ts';
-import { createMeterBook, type MeterBook, type PastEntry } from '../src/meters/book.ts';
-import type { MeterDefinition, MeterEntry } from '../src/model/metering.ts';
-import { fromNumber } from '../src/value/decimal.ts';
+import type { MeterDefinition, MeterEntry } from '../src/language/model/metering.ts';
+import { fromNumber } from '../src/language/value/decimal.ts';
+import { createMeterBook, type MeterBook, type PastEntry } from '../src/service/meters/book.ts';
+import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
 
 export interface MeterFigures {
   /** Grants in the window. */

@@ -2,13 +2,13 @@
 // equal first.
 
 import { readFileSync } from 'node:fs';
-import { rotate, time } from '../src/measure/clock.ts';
-import type { Figure } from '../src/measure/figure.ts';
-import { factsOf, readRequestLines } from '../src/measure/read-requests.ts';
-import type { Facts } from '../src/model/request.ts';
+import type { Facts } from '../src/language/model/request.ts';
+import { authorize } from '../src/language/spec/authorize.ts';
 import { compile } from '../src/pipeline.ts';
-import { readPolicies } from '../src/sources/read.ts';
-import { authorize } from '../src/spec/authorize.ts';
+import { readPolicies } from '../src/service/policies/read.ts';
+import { rotate, time } from '../src/tools/measure/clock.ts';
+import type { Figure } from '../src/tools/measure/figure.ts';
+import { factsOf, readRequestLines } from '../src/tools/measure/read-requests.ts';
 
 export interface PackFigures {
   readonly pack: string;

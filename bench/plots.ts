@@ -1,9 +1,9 @@
 // The pictures of a run: how decisions, getting ready and memory grow with the policies, worst cases with the payload, and
 // how latencies are distributed.
 
-import { type Chart, drawChart, type Line } from '../src/measure/chart.ts';
-import { drawDistribution } from '../src/measure/distribution.ts';
-import { duration, type Figure, size } from '../src/measure/figure.ts';
+import { type Chart, drawChart, type Line } from '../src/tools/measure/chart.ts';
+import { drawDistribution } from '../src/tools/measure/distribution.ts';
+import { duration, type Figure, size } from '../src/tools/measure/figure.ts';
 import type { ReadyFigures } from './ready.ts';
 import type { Results } from './targets.ts';
 import { type WorkloadName, workloadNames } from './workloads.ts';

@@ -1,8 +1,8 @@
 // A workload as the model that the checker would make of its policy text: for sizes at which the stages before the
 // program would be most of what is measured. A test of the benchmarks holds both to the same decisions.
 
-import type { Expression } from '../src/model/expression.ts';
-import type { Action, Policy, PolicySet } from '../src/model/policy.ts';
+import type { Expression } from '../src/language/model/expression.ts';
+import type { Action, Policy, PolicySet } from '../src/language/model/policy.ts';
 import {
   anyText,
   booleanType,
@@ -11,9 +11,9 @@ import {
   quantity,
   type Shape,
   type Type,
-} from '../src/model/type.ts';
-import type { Value } from '../src/model/value.ts';
-import { fromNumber } from '../src/value/decimal.ts';
+} from '../src/language/model/type.ts';
+import type { Value } from '../src/language/model/value.ts';
+import { fromNumber } from '../src/language/value/decimal.ts';
 import { type BenchRule, type BenchTest, currencies, tiers } from './workloads.ts';
 
 const span = { file: 'bench.policy', start: 0, end: 0 };

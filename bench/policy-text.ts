@@ -1,7 +1,7 @@
 // A workload as Writ's policy text, and its requests as the facts of requests: what an operator would write.
 
-import type { SourceText } from '../src/diagnostic/span.ts';
-import { type Facts, nothingSatisfied, type RiskTier } from '../src/model/request.ts';
+import type { SourceText } from '../src/language/diagnostic/span.ts';
+import { type Facts, nothingSatisfied, type RiskTier } from '../src/language/model/request.ts';
 import type { BenchRequest, BenchRule, BenchTest, Workload } from './workloads.ts';
 
 /** Policies in one file: files have a limit. */

@@ -3,8 +3,8 @@
 // With `ready` behind the workload it only gets ready, the whole way from what an operator writes, and says how long that
 // took and what it keeps.
 
-import { time, timeEach } from '../src/measure/clock.ts';
-import { heapBytes } from '../src/measure/memory.ts';
+import { time, timeEach } from '../src/tools/measure/clock.ts';
+import { heapBytes } from '../src/tools/measure/memory.ts';
 import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import { createWorkload, type Workload, type WorkloadName } from './workloads.ts';

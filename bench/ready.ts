@@ -1,7 +1,7 @@
 // From what an operator writes to a decision, and what is kept: Writ beside its peers, each start in a process of its own,
 // rounds in rotation. A start that takes too long is ended and told as such.
 
-import { duration, type Figure, figureOf } from '../src/measure/figure.ts';
+import { duration, type Figure, figureOf } from '../src/tools/measure/figure.ts';
 import { answerOf, startEngine } from './decisions.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import type { WorkloadName } from './workloads.ts';

@@ -6,8 +6,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
-import type { Facts } from '../src/model/request.ts';
-import { openPolicies, type PolicyHost } from '../src/sources/policy-host.ts';
+import type { Facts } from '../src/language/model/request.ts';
+import { openPolicies, type PolicyHost } from '../src/service/policies/policy-host.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts';
 

@@ -1,10 +1,10 @@
 // A whole request in process: its body parsed, the payload checked, decided, traced; each body is parsed anew, so that no
 // text has been seen before. What parsing costs is measured beside it and taken off.
 
-import { rotate, time } from '../src/measure/clock.ts';
-import type { Figure } from '../src/measure/figure.ts';
-import type { JsonObject } from '../src/model/json.ts';
-import type { Facts } from '../src/model/request.ts';
+import type { JsonObject } from '../src/language/model/json.ts';
+import type { Facts } from '../src/language/model/request.ts';
+import { rotate, time } from '../src/tools/measure/clock.ts';
+import type { Figure } from '../src/tools/measure/figure.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
 import { engineOf } from './writ.ts';

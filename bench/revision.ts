@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { duration, figureOf, ratioOf, times } from '../src/measure/figure.ts';
+import { duration, figureOf, ratioOf, times } from '../src/tools/measure/figure.ts';
 import { alone } from './alone.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
@@ -79,7 +79,7 @@ function removeWorktree(root: string, folder: string): void {
 
 /** This tree's benchmarks, what they measure with, the packs and the packages. */
 function lay(root: string, folder: string): void {
-  for (const part of ['bench', 'src/measure', 'policies']) {
+  for (const part of ['bench', 'src/tools/measure', 'policies']) {
     rmSync(join(folder, part), { recursive: true, force: true });
     const isOwn = (path: string): boolean => !path.includes('/node_modules');
     cpSync(join(root, part), join(folder, part), { recursive: true, filter: isOwn });

@@ -9,17 +9,17 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
-import { verifyChain } from '../src/audit/verify.ts';
-import { createRequestId } from '../src/requests/id.ts';
-import { linkHash } from '../src/store/chain.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openStore } from '../src/store/open.ts';
-import type { RequestRow } from '../src/store/records.ts';
-import { prepareChain } from '../src/store/sqlite-chain.ts';
-import { prepareBasisCheck } from '../src/store/sqlite-grant-basis.ts';
-import { requestColumns } from '../src/store/sqlite-rows.ts';
-import { prepareWrites } from '../src/store/sqlite-writes.ts';
-import type { Store } from '../src/store/store.ts';
+import { verifyChain } from '../src/service/audit/verify.ts';
+import { createRequestId } from '../src/service/requests/record/id.ts';
+import { linkHash } from '../src/service/store/contract/chain.ts';
+import type { RequestRow } from '../src/service/store/contract/records.ts';
+import type { Store } from '../src/service/store/contract/store.ts';
+import { openStore } from '../src/service/store/open.ts';
+import { prepareChain } from '../src/service/store/sqlite/chain/chain.ts';
+import { prepareBasisCheck } from '../src/service/store/sqlite/grant-basis.ts';
+import { migrate } from '../src/service/store/sqlite/migrate.ts';
+import { requestColumns } from '../src/service/store/sqlite/rows.ts';
+import { prepareWrites } from '../src/service/store/sqlite/writes.ts';
 
 const { values } = parseArgs({
   options: { records: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '5' } },

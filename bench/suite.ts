@@ -1,6 +1,6 @@
 // The measurements of `npm run bench`, by the names under which one asks for them, in the order in which they run.
 
-import { figureOf } from '../src/measure/figure.ts';
+import { figureOf } from '../src/tools/measure/figure.ts';
 import { alone } from './alone.ts';
 import { measureDecisions } from './decisions.ts';
 import type { EngineKey } from './engines.ts';

@@ -1,6 +1,6 @@
 // What Writ must reach, and what it has reached: one row a target, with the spread of its figure and the peers beside it.
 
-import { digits, duration, type Figure, size, times } from '../src/measure/figure.ts';
+import { digits, duration, type Figure, size, times } from '../src/tools/measure/figure.ts';
 import type { Measured } from './decisions.ts';
 import type { DegradedFigures } from './degraded.ts';
 import type { EngineKey } from './engines.ts';

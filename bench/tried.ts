@@ -1,7 +1,7 @@
 // How many rules the index names for the requests of `wild`.
 
-import { link } from '../src/emit/link.ts';
-import { percentile } from '../src/measure/figure.ts';
+import { link } from '../src/language/emit/link.ts';
+import { percentile } from '../src/tools/measure/figure.ts';
 import { programOf } from './from-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';

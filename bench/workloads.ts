@@ -1,7 +1,7 @@
 // The sets of policies that every engine is measured on, as plain data that each adapter writes in its own
 // language, and the requests that are decided. Everything is drawn from a seed, so that all engines see the same.
 
-import { createRandom, type Random } from '../src/prove/random.ts';
+import { createRandom, type Random } from '../src/language/value/random.ts';
 
 export type Outcome = 'ALLOW' | 'DENY';
 

@@ -2,7 +2,7 @@
 // for each construct a policy, and payloads that grow with `size`. Nothing may cost more than in proportion to its
 // payload, but for what is bounded, as docs/LANGUAGE.md says under "What a decision may cost".
 
-import type { JsonObject } from '../src/model/json.ts';
+import type { JsonObject } from '../src/language/model/json.ts';
 
 export interface WorstCase {
   readonly name: string;

@@ -1,11 +1,11 @@
 // The worst cases of single conditions, as their authors know them: a policy each, and payloads that grow. What one
 // decision costs may grow with the payload, and hardly faster than it.
 
-import { link } from '../src/emit/link.ts';
-import { growthExponent } from '../src/measure/figure.ts';
-import type { JsonObject } from '../src/model/json.ts';
-import { type Facts, nothingSatisfied } from '../src/model/request.ts';
+import { link } from '../src/language/emit/link.ts';
+import type { JsonObject } from '../src/language/model/json.ts';
+import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
 import { compile } from '../src/pipeline.ts';
+import { growthExponent } from '../src/tools/measure/figure.ts';
 import { type WorstCase, worstCases } from './worst-cases.ts';
 
 export interface WorstFigures {

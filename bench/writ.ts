@@ -1,7 +1,7 @@
 // Writ itself, from policy text to the function that decides: what a request does (payload check, decision, trace), and
 // the bare decision, which a program that embeds Writ may ask for alone.
 
-import { type Linked, link } from '../src/emit/link.ts';
+import { type Linked, link } from '../src/language/emit/link.ts';
 import { type Compiled, compile } from '../src/pipeline.ts';
 import { type Decided, type Engine, type Prepared, unlimited } from './engine.ts';
 import { policyFiles, toFacts } from './policy-text.ts';

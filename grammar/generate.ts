@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
-import { PolicyParser } from '../src/syntax/parse/parser.ts';
-import { contextualWords, literal, reservedWords } from '../src/syntax/parse/tokens.ts';
+import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
+import { contextualWords, literal, reservedWords } from '../src/language/syntax/parse/tokens.ts';
 import { alternativesOf, fromTheTop, type Production } from './productions.ts';
 import { type RailroadShapes, railroadPage } from './railroad.ts';
 
@@ -35,7 +35,7 @@ function ebnf(rules: readonly Production[]): string {
   return `${[ebnfHeader, ...lines, ebnfTokens()].join('\n')}`;
 }
 
-const ebnfHeader = `(* The grammar of policy files, made from src/syntax/parse by \`npm run grammar\`.
+const ebnfHeader = `(* The grammar of policy files, made from src/language/syntax/parse by \`npm run grammar\`.
    'text' stands for itself; Words_with_a_capital are tokens, described at the end; everything else is a rule. *)
 `;
 

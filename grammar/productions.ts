@@ -2,7 +2,7 @@
 // diagrams are both made from.
 
 import type { ISerializedGast } from 'chevrotain';
-import { contextualWords, reservedWords, sign } from '../src/syntax/parse/tokens.ts';
+import { contextualWords, reservedWords, sign } from '../src/language/syntax/parse/tokens.ts';
 
 /** One rule or a part of one, as chevrotain serializes it. */
 export interface Production {

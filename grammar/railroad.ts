@@ -34,7 +34,7 @@ ${style}</style>
 </head>
 <body>
 <h1>The grammar of policy files</h1>
-<p>Made from src/syntax/parse by <code>npm run grammar</code>. Round: written as it stands. Angular: another rule, or a
+<p>Made from src/language/syntax/parse by <code>npm run grammar</code>. Round: written as it stands. Angular: another rule, or a
 token in <i>italics</i>, which grammar.ebnf describes at its end.</p>
 <nav>
 ${links}

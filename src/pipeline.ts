@@ -7,20 +7,20 @@
 // Two more readings start from the model: `spec`, which defines what it means, and `prove`, which reasons about it.
 
 import { hash } from 'node:crypto';
-import { check, listFilesOf } from './check/check.ts';
-import { type CheckState, createCheckState } from './check/incremental/state.ts';
-import type { ListFile } from './check/messages/list-files.ts';
-import { applySilences } from './check/silences.ts';
-import { type Diagnostic, hasErrors } from './diagnostic/diagnostic.ts';
-import type { SourceText } from './diagnostic/span.ts';
-import { createFunctionCache, type FunctionCache } from './emit/cache.ts';
-import { type Linked, link } from './emit/link.ts';
-import type { PolicySet } from './model/policy.ts';
-import type { PackedProgram } from './program/packed/packed.ts';
-import { type OpenProgram, unpack } from './program/packed/unpack.ts';
-import { createPlanMemory, type PlanMemory, planPacked } from './program/plan/incremental.ts';
-import { type ParsedFile, parse } from './syntax/parse.ts';
-import type { PolicyFile } from './syntax/tree.ts';
+import { check, listFilesOf } from './language/check/check.ts';
+import { type CheckState, createCheckState } from './language/check/incremental/state.ts';
+import type { ListFile } from './language/check/messages/list-files.ts';
+import { applySilences } from './language/check/silences.ts';
+import { type Diagnostic, hasErrors } from './language/diagnostic/diagnostic.ts';
+import type { SourceText } from './language/diagnostic/span.ts';
+import { createFunctionCache, type FunctionCache } from './language/emit/cache.ts';
+import { type Linked, link } from './language/emit/link.ts';
+import type { PolicySet } from './language/model/policy.ts';
+import type { PackedProgram } from './language/program/packed/packed.ts';
+import { type OpenProgram, unpack } from './language/program/packed/unpack.ts';
+import { createPlanMemory, type PlanMemory, planPacked } from './language/program/plan/incremental.ts';
+import { type ParsedFile, parse } from './language/syntax/parse/parse.ts';
+import type { PolicyFile } from './language/syntax/tree.ts';
 
 /** A policy set as text: its files, and the list files that they may name. */
 export interface PolicySources {

@@ -3,8 +3,8 @@
 
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { findTests } from '../src/testing/find.ts';
-import { runTestFiles } from '../src/testing/run.ts';
+import { findTests } from '../src/tools/testing/find.ts';
+import { runTestFiles } from '../src/tools/testing/run.ts';
 
 const conformance = '../shared/conformance';
 

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { addAgent, setSigning } from '../../src/agents/registry.ts';
-import { openStore } from '../../src/store/open.ts';
+import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
+import { openStore } from '../../src/service/store/open.ts';
 
 export interface Target {
   readonly port: number;
@@ -182,7 +182,7 @@ export async function startTarget(): Promise<Target & { readonly end: () => void
   await store.close();
   const root = join(import.meta.dirname, '../..');
   const flags = [
-    join(root, 'src/cli/writ.js'),
+    join(root, 'src/tools/cli/writ.js'),
     'serve',
     '--port',
     '0',

@@ -5,15 +5,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import type { PolicySet } from '../../src/model/policy.ts';
-import type { Facts } from '../../src/model/request.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { type CountedRequest, meterReading, meterShare } from '../../src/language/spec/meters.ts';
+import { add } from '../../src/language/value/decimal.ts';
 import { compile } from '../../src/pipeline.ts';
-import { type RequestRecord, requestRecord } from '../../src/requests/record.ts';
-import { authorize } from '../../src/spec/authorize.ts';
-import { type CountedRequest, meterReading, meterShare } from '../../src/spec/meters.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { RequestRow } from '../../src/store/records.ts';
-import { add } from '../../src/value/decimal.ts';
+import { type RequestRecord, requestRecord } from '../../src/service/requests/record/record.ts';
+import type { RequestRow } from '../../src/service/store/contract/records.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
 

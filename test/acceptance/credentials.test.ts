@@ -10,7 +10,7 @@ import { addAgent, ask, type Service, startService } from './service.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const request = {
   action_key: 'payment.create',
   payload: { amount: 1, currency: 'USD', vendor: 'Staples', description: 'paper' },

@@ -1,8 +1,8 @@
 // The OpenAPI document into requests: each begins as one that an operation says it takes, and then goes against what
 // the operation says of its parameters and its body, in up to three places.
 
-import type { OpenApiDocument, OperationObject } from '../../src/server/openapi.ts';
-import type { JsonSchema } from '../../src/server/operation.ts';
+import type { OpenApiDocument, OperationObject } from '../../src/service/http/contract/openapi.ts';
+import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
 import type { Draw } from './draw.ts';
 
 export interface DocumentRequest {

@@ -2,8 +2,8 @@
 // in the body, in the headers, in the framing, or in the bytes; and how many grants they may lead to at most.
 
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from '../../src/json/parse.ts';
-import type { OpenApiDocument } from '../../src/server/openapi.ts';
+import { parseJson } from '../../src/language/json/parse.ts';
+import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
 import { createDocumentRequests, type DocumentRequest } from './document-requests.ts';
 import { createDraw, type Draw } from './draw.ts';
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
-import type { OpenApiDocument } from '../../src/server/openapi.ts';
+import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
 import { type Case, createCases } from './fuzz-cases.ts';
 import { addAgent, type Service, startService } from './service.ts';
 

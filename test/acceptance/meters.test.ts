@@ -3,8 +3,8 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CountedRequest, meterReading } from '../../src/spec/meters.ts';
-import { formatDecimal, fromNumber } from '../../src/value/decimal.ts';
+import { type CountedRequest, meterReading } from '../../src/language/spec/meters.ts';
+import { formatDecimal, fromNumber } from '../../src/language/value/decimal.ts';
 import { begin, inForceOf, type World } from '../requests/metered.ts';
 import { agentRow, temporaryFolder } from '../store/rows.ts';
 import { runBudget } from './budget-rounds.ts';

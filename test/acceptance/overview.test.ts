@@ -2,12 +2,12 @@
 
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { setUpFirstAdmin } from '../../src/people/access.ts';
-import { createDirectory } from '../../src/people/directory.ts';
-import { createToken } from '../../src/people/tokens.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
-import { password } from '../server/person-client.ts';
+import { setUpFirstAdmin } from '../../src/service/people/access.ts';
+import { createDirectory } from '../../src/service/people/directory.ts';
+import { createToken } from '../../src/service/people/tokens.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { password } from '../http/person-client.ts';
 import { recordsOf } from '../statistics/naive.ts';
 import { runLoad } from './load.ts';
 import { addAgent, startService, temporary } from './service.ts';

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Service, startService, temporary } from './service.ts';
 
-const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const sandboxToken = `sandbox-${randomUUID()}`;
 const fieldSecret = `field-${randomUUID()}`;
 const policies = `

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const startTimeoutMs = 20_000;
 
 export interface Service {

@@ -3,11 +3,11 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type AgentCache, cachedMsMax, createAgentCache } from '../../src/agents/agent-cache.ts';
-import { createApiKey } from '../../src/agents/keys.ts';
-import { addAgent, authenticate, rotateKey } from '../../src/agents/registry.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { type AgentCache, cachedMsMax, createAgentCache } from '../../src/service/agents/agent-cache.ts';
+import { createApiKey } from '../../src/service/agents/keys.ts';
+import { addAgent, authenticate, rotateKey } from '../../src/service/agents/registry.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { startMs, temporaryFolder } from '../store/rows.ts';
 
 async function open(path: string): Promise<Store> {

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createHmacCheck } from '../../src/agents/hmac.ts';
+import { createHmacCheck } from '../../src/service/agents/hmac.ts';
 
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 const body = fc.oneof(

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createApiKey, isSameDigest, parseApiKey, randomBase62 } from '../../src/agents/keys.ts';
+import { createApiKey, isSameDigest, parseApiKey, randomBase62 } from '../../src/service/agents/keys.ts';
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createApiKey } from '../../src/agents/keys.ts';
+import { createApiKey } from '../../src/service/agents/keys.ts';
 import {
   type AgentDraft,
   addAgent,
@@ -11,11 +11,11 @@ import {
   defaultGraceMs,
   rotateKey,
   setSigning,
-} from '../../src/agents/registry.ts';
-import { deriveKey, unseal } from '../../src/agents/sealing.ts';
-import { sealingPurpose } from '../../src/agents/signature.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+} from '../../src/service/agents/registry.ts';
+import { deriveKey, unseal } from '../../src/service/agents/sealing.ts';
+import { sealingPurpose } from '../../src/service/agents/signature.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { startMs, temporaryFolder } from '../store/rows.ts';
 
 const draft: AgentDraft = { name: 'buyer-1', riskTier: 'low', controlOwner: 'ops@example.com', tags: ['eu'] };

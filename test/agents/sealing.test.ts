@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { deriveKey, seal, unseal } from '../../src/agents/sealing.ts';
+import { deriveKey, seal, unseal } from '../../src/service/agents/sealing.ts';
 
 const key = deriveKey(randomBytes(32), 'a test');
 

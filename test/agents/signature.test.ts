@@ -3,14 +3,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { deriveKey, seal } from '../../src/agents/sealing.ts';
+import { deriveKey, seal } from '../../src/service/agents/sealing.ts';
 import {
   createSignatureVerifier,
   type SignatureInput,
   type VerifierOptions,
-} from '../../src/agents/signature.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { NonceUse, SigningMode } from '../../src/store/records.ts';
+} from '../../src/service/agents/signature.ts';
+import type { NonceUse, SigningMode } from '../../src/service/store/contract/records.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 
 const masterKey = randomBytes(32);

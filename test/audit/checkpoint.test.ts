@@ -2,7 +2,11 @@
 
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { checkpointText, createCheckpointSigner, readCheckpoint } from '../../src/audit/checkpoint.ts';
+import {
+  checkpointText,
+  createCheckpointSigner,
+  readCheckpoint,
+} from '../../src/service/audit/checkpoint.ts';
 
 const signer = createCheckpointSigner(randomBytes(32));
 const signed = signer.sign({ sequence: 12, hash: 'ab'.repeat(32) }, 'end', 1_800_000_000_000);

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type ExportOptions, exportRecords } from '../../src/audit/export.ts';
-import { pruneRecords } from '../../src/audit/prune.ts';
-import type { Store } from '../../src/store/store.ts';
+import { type ExportOptions, exportRecords } from '../../src/service/audit/export.ts';
+import { pruneRecords } from '../../src/service/audit/prune.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import { refusalRecord, startMs } from '../store/rows.ts';
 import { createChainedStore } from './chained.ts';
 

@@ -2,10 +2,10 @@
 
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { createCheckpointSigner } from '../../src/audit/checkpoint.ts';
-import { verifyChain } from '../../src/audit/verify.ts';
-import type { DocumentPut } from '../../src/store/documents.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createCheckpointSigner } from '../../src/service/audit/checkpoint.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import type { DocumentPut } from '../../src/service/store/contract/documents.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from '../store/rows.ts';
 
 const entry = { definition: 'd1', key: 'agent-1', isCertain: true, value: '12.5' };

@@ -1,8 +1,8 @@
 // Deleting the oldest records: what goes, what stays, and that the rest still holds together.
 
 import { expect, test } from 'vitest';
-import { pruneRecords } from '../../src/audit/prune.ts';
-import { verifyChain } from '../../src/audit/verify.ts';
+import { pruneRecords } from '../../src/service/audit/prune.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
 import { requestRow, startMs } from '../store/rows.ts';
 import { createChainedStore, listRecords } from './chained.ts';
 

@@ -5,11 +5,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { isWhole, verifyStore } from '../../src/audit/verify-store.ts';
-import { type ChainEntry, linkHash } from '../../src/store/chain.ts';
-import { openStore } from '../../src/store/open.ts';
-import { nameOfDifference } from '../../src/store/state.ts';
-import type { Store } from '../../src/store/store.ts';
+import { isWhole, verifyStore } from '../../src/service/audit/verify-store.ts';
+import { type ChainEntry, linkHash } from '../../src/service/store/contract/chain.ts';
+import { nameOfDifference } from '../../src/service/store/contract/state.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { keyRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { type Column, fillStore, openForTampering, type Tampering } from './filled.ts';
 

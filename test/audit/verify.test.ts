@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createCheckpointSigner } from '../../src/audit/checkpoint.ts';
-import { pruneRecords } from '../../src/audit/prune.ts';
-import { verifyChain } from '../../src/audit/verify.ts';
+import { createCheckpointSigner } from '../../src/service/audit/checkpoint.ts';
+import { pruneRecords } from '../../src/service/audit/prune.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
 import { requestRow, startMs } from '../store/rows.ts';
 import { type ChainedStore, createChainedStore, listRecords } from './chained.ts';
 

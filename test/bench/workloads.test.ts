@@ -7,7 +7,7 @@ import { hardCases, prepareHardest } from '../../bench/hardest.ts';
 import { policySet } from '../../bench/policy-model.ts';
 import { policyFiles, toFacts } from '../../bench/policy-text.ts';
 import { createWorkload, workloadNames } from '../../bench/workloads.ts';
-import { link } from '../../src/emit/link.ts';
+import { link } from '../../src/language/emit/link.ts';
 import { compile } from '../../src/pipeline.ts';
 import { opened } from '../program/programs.ts';
 

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { totpAt } from '../../src/people/totp.ts';
-import { firstAdmin, password, personWith, signedIn } from '../server/person-client.ts';
-import { shareService, startService } from '../server/service.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
+import { firstAdmin, password, personWith, signedIn } from '../http/person-client.ts';
+import { shareService, startService } from '../http/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const hourMs = 3_600_000;

@@ -2,9 +2,9 @@
 
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { totpAt } from '../../src/people/totp.ts';
-import { firstAdmin, password, personWith, send } from '../server/person-client.ts';
-import { shareService, startService } from '../server/service.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
+import { firstAdmin, password, personWith, send } from '../http/person-client.ts';
+import { shareService, startService } from '../http/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();

@@ -1,8 +1,8 @@
 // Agents: registering, looking after and revoking them, and what of it other roles may do.
 
 import { expect, test } from 'vitest';
-import { firstAdmin, personWith, signedIn } from '../server/person-client.ts';
-import { authorize, type Service, shareService } from '../server/service.ts';
+import { firstAdmin, personWith, signedIn } from '../http/person-client.ts';
+import { authorize, type Service, shareService } from '../http/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();

@@ -3,9 +3,9 @@
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { password } from '../server/person-client.ts';
-import { shareService } from '../server/service.ts';
-import { usePolicies } from '../server/written-policies.ts';
+import { password } from '../http/person-client.ts';
+import { shareService } from '../http/service.ts';
+import { usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 import { eventually, hostile, type Payments, payments, policies } from './payments.ts';
 

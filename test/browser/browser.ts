@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { cookieOf, firstAdmin, password, personWith, send } from '../server/person-client.ts';
-import type { Service } from '../server/service.ts';
+import { cookieOf, firstAdmin, password, personWith, send } from '../http/person-client.ts';
+import type { Service } from '../http/service.ts';
 import { findChromium } from './chromium.ts';
 
 export const sizes = {

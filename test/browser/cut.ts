@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Service } from '../server/service.ts';
+import type { Service } from '../http/service.ts';
 
 export interface Line {
   /** The service at the near end of the line. */

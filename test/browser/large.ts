@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { addAgent } from '../../src/agents/registry.ts';
-import { createApp } from '../../src/server/app.ts';
-import { tokenDigest } from '../../src/server/routes/plants.ts';
-import { openPolicies } from '../../src/sources/policy-host.ts';
-import { openStore } from '../../src/store/open.ts';
-import { firstAdmin } from '../server/person-client.ts';
+import { addAgent } from '../../src/service/agents/registry.ts';
+import { createApp } from '../../src/service/http/app.ts';
+import { tokenDigest } from '../../src/service/http/routes/plants.ts';
+import { openPolicies } from '../../src/service/policies/policy-host.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { firstAdmin } from '../http/person-client.ts';
 import { launchBrowser, signInAs, sizes } from './browser.ts';
 import { appendCopies } from './many-requests.ts';
 

@@ -1,7 +1,7 @@
 // A store with many requests: copies of one that was decided, each with an id of its own, a millisecond apart up to now.
 
-import { createRequestId } from '../../src/requests/id.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 
 const atOnce = 5_000;
 

@@ -3,8 +3,8 @@
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { send } from '../server/person-client.ts';
-import { type Service, shareService } from '../server/service.ts';
+import { send } from '../http/person-client.ts';
+import { type Service, shareService } from '../http/service.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();

@@ -2,13 +2,13 @@
 // for hours, or for the control owner; and payloads that try to be more than text.
 
 import { expect } from 'vitest';
-import { addAgent } from '../../src/agents/registry.ts';
-import { offerTotp } from '../../src/people/codes.ts';
-import type { Person } from '../../src/people/person.ts';
+import { addAgent } from '../../src/service/agents/registry.ts';
+import { offerTotp } from '../../src/service/people/codes.ts';
+import type { Person } from '../../src/service/people/person.ts';
 
-import { firstAdmin, personWith, setUpCodes } from '../server/person-client.ts';
-import type { Service } from '../server/service.ts';
-import { ask, usePolicies, type View } from '../server/written-policies.ts';
+import { firstAdmin, personWith, setUpCodes } from '../http/person-client.ts';
+import type { Service } from '../http/service.ts';
+import { ask, usePolicies, type View } from '../http/written-policies.ts';
 
 export const policies = `
 approvers finance "Finance"

@@ -3,9 +3,9 @@
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { signedIn } from '../server/person-client.ts';
-import { type Service, shareService } from '../server/service.ts';
-import { ask, usePolicies } from '../server/written-policies.ts';
+import { signedIn } from '../http/person-client.ts';
+import { type Service, shareService } from '../http/service.ts';
+import { ask, usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();

@@ -4,8 +4,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Service, shareService } from '../server/service.ts';
-import { ask, usePolicies } from '../server/written-policies.ts';
+import { type Service, shareService } from '../http/service.ts';
+import { ask, usePolicies } from '../http/written-policies.ts';
 import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();

@@ -3,9 +3,9 @@
 import { connect, createServer } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { totpAt } from '../../src/people/totp.ts';
-import { password } from '../server/person-client.ts';
-import { type Service, shareService, startService } from '../server/service.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
+import { password } from '../http/person-client.ts';
+import { type Service, shareService, startService } from '../http/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 import { appendCopies } from './many-requests.ts';
 import { confirmCodes, eventually, hostile, type Payments, payments } from './payments.ts';

@@ -3,8 +3,8 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { firstAdmin, password, personWith, send, signedIn } from '../server/person-client.ts';
-import { type Service, shareService } from '../server/service.ts';
+import { firstAdmin, password, personWith, send, signedIn } from '../http/person-client.ts';
+import { type Service, shareService } from '../http/service.ts';
 import { accessibilityFaults, shareBrowser, signInAs, sizes } from './browser.ts';
 import { lineTo } from './cut.ts';
 

@@ -4,26 +4,26 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createApp } from '../../src/service/http/app.ts';
+import { tokenDigest } from '../../src/service/http/routes/plants.ts';
 import {
   acceptInvitation,
   apply,
   createSetUpLink,
   invite,
   setUpFirstAdmin,
-} from '../../src/people/access.ts';
-import { createDirectory } from '../../src/people/directory.ts';
-import type { Role } from '../../src/people/operations.ts';
-import type { Person } from '../../src/people/person.ts';
-import { createToken } from '../../src/people/tokens.ts';
-import { startExpiry } from '../../src/requests/expiry.ts';
-import { startMeterUpkeep } from '../../src/requests/meter-upkeep.ts';
-import { createMetering } from '../../src/requests/metering.ts';
-import { createApp } from '../../src/server/app.ts';
-import { tokenDigest } from '../../src/server/routes/plants.ts';
-import { openPolicies } from '../../src/sources/policy-host.ts';
-import { openStore } from '../../src/store/open.ts';
-import { type Answer, type Client, client, password, signedIn } from '../server/person-client.ts';
-import type { Service } from '../server/service.ts';
+} from '../../src/service/people/access.ts';
+import { createDirectory } from '../../src/service/people/directory.ts';
+import type { Role } from '../../src/service/people/operations.ts';
+import type { Person } from '../../src/service/people/person.ts';
+import { createToken } from '../../src/service/people/tokens.ts';
+import { openPolicies } from '../../src/service/policies/policy-host.ts';
+import { startExpiry } from '../../src/service/requests/expiry.ts';
+import { startMeterUpkeep } from '../../src/service/requests/metering/meter-upkeep.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { type Answer, type Client, client, password, signedIn } from '../http/person-client.ts';
+import type { Service } from '../http/service.ts';
 import { type Ask, askOf, createChance, type ShownAgent } from './showcase-asks.ts';
 
 export interface Showcase {

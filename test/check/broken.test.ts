@@ -4,9 +4,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { check } from '../../src/check/check.ts';
-import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
-import { parse } from '../../src/syntax/parse.ts';
+import { check } from '../../src/language/check/check.ts';
+import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
 
 const texts = globSync(['test/check/cases/*.policy', 'policies/*/*.policy'])
   .sort()

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkCodes } from '../../src/diagnostic/check-codes.ts';
+import { checkCodes } from '../../src/language/diagnostic/check-codes.ts';
 import { runCase } from './golden.ts';
 
 const folder = new URL('./cases', import.meta.url).pathname;

@@ -1,12 +1,12 @@
 // Golden cases: a policy file with what the checker says about it in `#!` lines at its end. UPDATE_GOLDEN=1 accepts.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { check } from '../../src/check/check.ts';
-import type { ListFile } from '../../src/check/messages/list-files.ts';
-import { applySilences } from '../../src/check/silences.ts';
-import type { Diagnostic } from '../../src/diagnostic/diagnostic.ts';
-import type { Span } from '../../src/diagnostic/span.ts';
-import { parse } from '../../src/syntax/parse.ts';
+import { check } from '../../src/language/check/check.ts';
+import type { ListFile } from '../../src/language/check/messages/list-files.ts';
+import { applySilences } from '../../src/language/check/silences.ts';
+import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
+import type { Span } from '../../src/language/diagnostic/span.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
 
 export interface GoldenCase {
   readonly expected: string;

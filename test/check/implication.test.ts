@@ -3,11 +3,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAlwaysTrue, isNeverTrue } from '../../src/check/logic/domains.ts';
-import { implies, statementOf } from '../../src/check/logic/implication.ts';
-import type { Expression } from '../../src/model/expression.ts';
-import { unknown } from '../../src/model/value.ts';
-import { evaluateCondition, type Scope } from '../../src/spec/evaluate.ts';
+import { isAlwaysTrue, isNeverTrue } from '../../src/language/check/logic/domains.ts';
+import { implies, statementOf } from '../../src/language/check/logic/implication.ts';
+import type { Expression } from '../../src/language/model/expression.ts';
+import { unknown } from '../../src/language/model/value.ts';
+import { evaluateCondition, type Scope } from '../../src/language/spec/evaluate.ts';
 import { setOf } from './trees.ts';
 
 const bounds = [0, 1, 2, 3];

@@ -2,12 +2,12 @@
 // stage, and definition and function decide alike at its ends, in its middle and beside it.
 
 import { describe, expect, it } from 'vitest';
-import { childrenOf } from '../../src/model/children.ts';
-import { type Facts, nothingSatisfied } from '../../src/model/request.ts';
+import { childrenOf } from '../../src/language/model/children.ts';
+import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
 import { compile } from '../../src/pipeline.ts';
-import { authorize } from '../../src/spec/authorize.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
 
 const operands = 5_000;
 

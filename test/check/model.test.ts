@@ -1,8 +1,8 @@
 // What the model of a policy set says, at the places where later stages rely on it.
 
 import { describe, expect, it } from 'vitest';
-import { check, listFilesOf } from '../../src/check/check.ts';
-import { parse } from '../../src/syntax/parse.ts';
+import { check, listFilesOf } from '../../src/language/check/check.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
 import { setOf, withoutSpans } from './trees.ts';
 
 const actions = `

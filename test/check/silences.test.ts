@@ -1,10 +1,10 @@
 // Silences beyond what golden cases show: what is handed on for tools, several files, and line ends.
 
 import { describe, expect, it } from 'vitest';
-import { check } from '../../src/check/check.ts';
-import { applySilences, type Silenced } from '../../src/check/silences.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
+import { check } from '../../src/language/check/check.ts';
+import { applySilences, type Silenced } from '../../src/language/check/silences.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
 
 function silence(...texts: readonly string[]): Silenced {
   const sources = texts.map((text, index) => ({ path: `${index}.policy`, text }));

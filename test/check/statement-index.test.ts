@@ -3,12 +3,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { implies, type Statement, statementOf } from '../../src/check/logic/implication.ts';
+import { implies, type Statement, statementOf } from '../../src/language/check/logic/implication.ts';
 import {
   createIndexMemory,
   indexStatements,
   triedMax,
-} from '../../src/check/warnings/engine/statement-index.ts';
+} from '../../src/language/check/warnings/engine/statement-index.ts';
 import { setOf } from './trees.ts';
 
 interface Indexed {

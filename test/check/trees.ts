@@ -3,10 +3,10 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { check } from '../../src/check/check.ts';
-import type { Checked } from '../../src/check/incremental/state.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import type { PolicyFile } from '../../src/syntax/tree.ts';
+import { check } from '../../src/language/check/check.ts';
+import type { Checked } from '../../src/language/check/incremental/state.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree.ts';
 
 export interface NamedSet {
   readonly name: string;

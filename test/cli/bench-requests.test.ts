@@ -2,10 +2,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readRequestLines } from '../../src/measure/read-requests.ts';
-import { readTestFile } from '../../src/testing/read.ts';
-import type { Amount, Situation } from '../../src/testing/test-file.ts';
-import { formatDecimal } from '../../src/value/decimal.ts';
+import { formatDecimal } from '../../src/language/value/decimal.ts';
+import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
+import { readTestFile } from '../../src/tools/testing/read.ts';
+import type { Amount, Situation } from '../../src/tools/testing/test-file.ts';
 
 it.each(['payments', 'banking', 'slack'])('%s/requests.jsonl holds the cases of its tests', (name) => {
   const folder = `policies/${name}`;

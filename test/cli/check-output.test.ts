@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { describe, expect, it, vi } from 'vitest';
-import { findingsOf } from '../../src/cli/findings.ts';
-import { fixPolicies } from '../../src/cli/fix.ts';
-import { toGithub } from '../../src/cli/github.ts';
-import { loadPolicies } from '../../src/cli/policies.ts';
-import { toSarif } from '../../src/cli/sarif.ts';
-import { codes } from '../../src/diagnostic/codes.ts';
+import { codes } from '../../src/language/diagnostic/codes.ts';
 import { compile, type PolicySources } from '../../src/pipeline.ts';
-import { createFolder } from '../sources/folder.ts';
+import { findingsOf } from '../../src/tools/cli/output/findings.ts';
+import { toGithub } from '../../src/tools/cli/output/github.ts';
+import { toSarif } from '../../src/tools/cli/output/sarif.ts';
+import { fixPolicies } from '../../src/tools/cli/tasks/fix.ts';
+import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';
+import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
 // Generous: other work may share the machine.

@@ -4,8 +4,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { firstAdmin, personWith, send, tokenClient } from '../server/person-client.ts';
-import { authorize, type Service, startService } from '../server/service.ts';
+import { firstAdmin, personWith, send, tokenClient } from '../http/person-client.ts';
+import { authorize, type Service, startService } from '../http/service.ts';
 import { type Ran, writ } from './writ.ts';
 
 async function startWithAdmin() {

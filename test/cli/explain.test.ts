@@ -3,16 +3,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { addAgent } from '../../src/agents/registry.ts';
-import { loadPolicies } from '../../src/cli/policies.ts';
-import type { JsonObject } from '../../src/model/json.ts';
-import { createAuthorizer } from '../../src/requests/authorize.ts';
-import { createRequestId } from '../../src/requests/id.ts';
-import { createMetering } from '../../src/requests/metering.ts';
-import { digest } from '../../src/sources/digest.ts';
-import { openStore } from '../../src/store/open.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import { addAgent } from '../../src/service/agents/registry.ts';
+import { digest } from '../../src/service/policies/digest.ts';
+import { createAuthorizer } from '../../src/service/requests/authorize.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';
+import { createFolder } from '../policies/folder.ts';
 import { bystanders } from '../requests/bystanders.ts';
-import { createFolder } from '../sources/folder.ts';
 import { writ } from './writ.ts';
 
 // Generous: other work may share the machine.

@@ -3,9 +3,9 @@
 import { chmodSync, globSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
-import { createFolder } from '../sources/folder.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
+import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
 // Generous: other work may share the machine.

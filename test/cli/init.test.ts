@@ -3,13 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { loadPolicies } from '../../src/cli/policies.ts';
-import { tryGuarantees } from '../../src/prove/try.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
-import { countRun } from '../../src/testing/report.ts';
-import { runTestFiles } from '../../src/testing/run.ts';
-import { createFolder } from '../sources/folder.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
+import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
+import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';
+import { countRun } from '../../src/tools/testing/report.ts';
+import { runTestFiles } from '../../src/tools/testing/run.ts';
+import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
 // Generous: other work may share the machine.

@@ -1,10 +1,10 @@
 // `writ matrix`: which rules meet which action, and what nothing can allow.
 
 import { describe, expect, it, vi } from 'vitest';
-import { type MatrixRow, matrixOf } from '../../src/cli/matrix.ts';
-import { matrixToMarkdown, matrixToText } from '../../src/cli/matrix-text.ts';
 import { compile } from '../../src/pipeline.ts';
-import { createFolder } from '../sources/folder.ts';
+import { type MatrixRow, matrixOf } from '../../src/tools/cli/tasks/matrix.ts';
+import { matrixToMarkdown, matrixToText } from '../../src/tools/cli/tasks/matrix-text.ts';
+import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
 // Generous: other work may share the machine.

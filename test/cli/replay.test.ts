@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { verifyChain } from '../../src/audit/verify.ts';
-import { serve } from '../../src/server/main.ts';
-import { openStore } from '../../src/store/open.ts';
-import { createFolder } from '../sources/folder.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import { serve } from '../../src/service/http/main.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { createFolder } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

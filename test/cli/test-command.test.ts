@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { createFolder, until, writeFiles } from '../sources/folder.ts';
+import { createFolder, until, writeFiles } from '../policies/folder.ts';
 import { writ } from './writ.ts';
 
 // Generous: other work may share the machine.
@@ -94,7 +94,7 @@ describe('writ test of nothing', () => {
 describe('writ test --watch', () => {
   /** A watch under way, and what it has printed. */
   function start(folder: string) {
-    const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+    const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
     const child = spawn(process.execPath, [entry, 'test', '--watch'], { cwd: folder });
     const printed = { out: '', err: '' };
     child.stdout.on('data', (chunk: Buffer) => {

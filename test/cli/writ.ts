@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-const entry = join(import.meta.dirname, '../../src/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 
 export interface Ran {
   readonly code: number | null;

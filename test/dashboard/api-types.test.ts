@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/server/openapi.ts';
-import { shareService } from '../server/service.ts';
+import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
+import { shareService } from '../http/service.ts';
 import { typeText } from './type-text.ts';
 
 const file = join(import.meta.dirname, '../../src/dashboard/api/types.ts');

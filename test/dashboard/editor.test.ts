@@ -11,8 +11,8 @@ import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-la
 import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
 import type { Vocabulary } from '../../src/dashboard/editor/vocabulary.ts';
 import { piecesOf } from '../../src/dashboard/parts/policy-words.ts';
-import { createDesk } from '../../src/playground/desk.ts';
-import { vocabularyOf } from '../../src/playground/vocabulary.ts';
+import { createDesk } from '../../src/service/playground/desk.ts';
+import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
 import { textsOf } from '../playground/texts.ts';
 
 const policy = `group things

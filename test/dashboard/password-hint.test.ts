@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { passwordHint } from '../../src/dashboard/parts/password-hint.ts';
-import { passwordProblem } from '../../src/people/passwords.ts';
+import { passwordProblem } from '../../src/service/people/passwords.ts';
 
 const names = ['Ann Miller', 'ann.miller@example.com'];
 

@@ -10,10 +10,10 @@ import { findRule } from '../../src/dashboard/pages/playground/find-rule.ts';
 import { diffLines, hunksOf } from '../../src/dashboard/pages/playground/line-diff.ts';
 import { fixedFiles, markDiagnostics, markIssues } from '../../src/dashboard/pages/playground/marks.ts';
 import { startPath } from '../../src/dashboard/pages/playground/start-path.ts';
-import { createDesk } from '../../src/playground/desk.ts';
-import type { GivenRequest } from '../../src/playground/questions.ts';
-import { tryRequest } from '../../src/playground/try-request.ts';
-import { vocabularyOf } from '../../src/playground/vocabulary.ts';
+import { createDesk } from '../../src/service/playground/desk.ts';
+import type { GivenRequest } from '../../src/service/playground/questions.ts';
+import { tryRequest } from '../../src/service/playground/try-request.ts';
+import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
 import { textsOf } from '../playground/texts.ts';
 
 const odd = `action odd.one {

@@ -13,7 +13,7 @@ import {
   reservedWords,
   Text,
   tokenize,
-} from '../../src/syntax/parse/tokens.ts';
+} from '../../src/language/syntax/parse/tokens.ts';
 
 const root = join(import.meta.dirname, '../..');
 const files = globSync(['policies/**/*.policy', 'test/**/*.policy', 'bench/**/*.policy'], {

@@ -1,8 +1,8 @@
 // The OpenAPI document into the types that the dashboard calls the management API by: one entry an operation, with
 // where it is, what it takes and what it answers when all is well.
 
-import type { OpenApiDocument, OperationObject } from '../../src/server/openapi.ts';
-import type { JsonSchema } from '../../src/server/operation.ts';
+import type { OpenApiDocument, OperationObject } from '../../src/service/http/contract/openapi.ts';
+import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
 
 /** A TypeScript file. Operations that agents and machines use by themselves are left out. */
 export function typeText({ paths }: OpenApiDocument): string {

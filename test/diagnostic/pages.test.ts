@@ -3,24 +3,24 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkWarnings } from '../../src/diagnostic/check-codes.ts';
-import { codes } from '../../src/diagnostic/codes.ts';
-import { sourceCodes } from '../../src/diagnostic/source-codes.ts';
-import { syntaxCodes, syntaxWarnings } from '../../src/diagnostic/syntax-codes.ts';
+import { checkWarnings } from '../../src/language/diagnostic/check-codes.ts';
+import { codes } from '../../src/language/diagnostic/codes.ts';
+import { sourceCodes } from '../../src/language/diagnostic/source-codes.ts';
+import { syntaxCodes, syntaxWarnings } from '../../src/language/diagnostic/syntax-codes.ts';
 import { diagnose, pageNames, prelude, readPage } from './pages.ts';
 
 const names = Object.keys(codes).sort();
 
 /** Tests that draw the codes whose examples need what a page cannot hold; those of the checker have golden cases. */
 const drawnBy: Readonly<Record<string, string>> = {
-  'directory-unreadable': 'test/sources/read.test.ts',
-  'no-policy-files': 'test/sources/read.test.ts',
-  'file-unreadable': 'test/sources/read.test.ts',
-  'file-outside': 'test/sources/read.test.ts',
-  'file-not-utf8': 'test/sources/read.test.ts',
-  'file-too-large': 'test/sources/read.test.ts',
-  'list-file-unreadable': 'test/sources/read.test.ts',
-  'list-file-too-large': 'test/sources/read.test.ts',
+  'directory-unreadable': 'test/policies/read.test.ts',
+  'no-policy-files': 'test/policies/read.test.ts',
+  'file-unreadable': 'test/policies/read.test.ts',
+  'file-outside': 'test/policies/read.test.ts',
+  'file-not-utf8': 'test/policies/read.test.ts',
+  'file-too-large': 'test/policies/read.test.ts',
+  'list-file-unreadable': 'test/policies/read.test.ts',
+  'list-file-too-large': 'test/policies/read.test.ts',
   'bidi-control': 'test/syntax/cases/characters.txt',
   'control-character': 'test/syntax/cases/characters.txt',
   'nesting-too-deep': 'test/syntax/parse.test.ts',

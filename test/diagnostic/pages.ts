@@ -3,12 +3,12 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { check } from '../../src/check/check.ts';
-import type { ListFile } from '../../src/check/messages/list-files.ts';
-import { applySilences } from '../../src/check/silences.ts';
-import type { Diagnostic } from '../../src/diagnostic/diagnostic.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { readTestFile } from '../../src/testing/read.ts';
+import { check } from '../../src/language/check/check.ts';
+import type { ListFile } from '../../src/language/check/messages/list-files.ts';
+import { applySilences } from '../../src/language/check/silences.ts';
+import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { readTestFile } from '../../src/tools/testing/read.ts';
 
 const folder = 'docs/diagnostics';
 

@@ -1,8 +1,8 @@
 // Diagnostics as text and as JSON: the smallest source that shows each point, with the output drawn under it.
 
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../src/diagnostic/diagnostic.ts';
-import { diagnosticToJson, position, renderDiagnostics } from '../../src/diagnostic/render.ts';
+import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
+import { diagnosticToJson, position, renderDiagnostics } from '../../src/language/diagnostic/render.ts';
 
 /** Renders one diagnostic at the place that `«` and `»` mark in the text. */
 function render(marked: string, parts: Partial<Diagnostic> = {}): string {

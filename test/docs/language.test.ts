@@ -3,8 +3,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { builtins } from '../../src/model/builtins.ts';
-import type { JsonObject } from '../../src/model/json.ts';
+import { builtins } from '../../src/language/model/builtins.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
 import { compile } from '../../src/pipeline.ts';
 
 const page = 'docs/LANGUAGE.md';

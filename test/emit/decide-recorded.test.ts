@@ -2,8 +2,8 @@
 // it elsewhere is still wrong.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/model/json.ts';
-import { createSecretHider } from '../../src/requests/secrets.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import { createSecretHider } from '../../src/service/requests/record/secrets.ts';
 import { engineOf, factsOf } from './engine.ts';
 
 const policies = `

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../src/model/request.ts';
+import type { Facts } from '../../src/language/model/request.ts';
 import { engineOf, factsOf, reading } from './engine.ts';
 
 /** Rules over an action with a number, decided for one request. */

@@ -1,11 +1,11 @@
 // Policy text into a linked engine, and requests with sensible facts: what the tests of this folder start from.
 
-import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
-import { createFunctionCache, type FunctionCache } from '../../src/emit/cache.ts';
-import type { Linked } from '../../src/emit/link.ts';
-import type { Facts } from '../../src/model/request.ts';
+import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
+import { createFunctionCache, type FunctionCache } from '../../src/language/emit/cache.ts';
+import type { Linked } from '../../src/language/emit/link.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { fromNumber } from '../../src/language/value/decimal.ts';
 import { type Compiled, compile, createCompileMemory } from '../../src/pipeline.ts';
-import { fromNumber } from '../../src/value/decimal.ts';
 
 /** Compiles one file; throws with the diagnostics where there are errors. */
 export function compileText(text: string, cache: FunctionCache = createFunctionCache()): Compiled {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { hoursTest } from '../../src/emit/runtime/hours.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { fromNumber } from '../../src/value/decimal.ts';
-import { type Hours, isWithinHours } from '../../src/value/hours.ts';
+import { hoursTest } from '../../src/language/emit/runtime/hours.ts';
+import { fromNumber } from '../../src/language/value/decimal.ts';
+import { type Hours, isWithinHours } from '../../src/language/value/hours.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 
 const everyDay = Array.from({ length: 7 }, () => true);
 

@@ -2,15 +2,15 @@
 // tried one by one, whatever a request withholds or nobody knows of it.
 
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache } from '../../src/emit/cache.ts';
-import { link } from '../../src/emit/link.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { Facts } from '../../src/model/request.ts';
+import { createFunctionCache } from '../../src/language/emit/cache.ts';
+import { link } from '../../src/language/emit/link.ts';
+import type { Json } from '../../src/language/model/json.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { applyPrefilter } from '../../src/language/program/index/prefilter.ts';
+import { createIndex, select } from '../../src/language/program/index/rule-index.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 import type { Compiled } from '../../src/pipeline.ts';
-import { applyPrefilter } from '../../src/program/index/prefilter.ts';
-import { createIndex, select } from '../../src/program/index/rule-index.ts';
-import { createRandom, type Random } from '../../src/prove/random.ts';
-import { authorize } from '../../src/spec/authorize.ts';
 import { opened } from '../program/programs.ts';
 import { compileText, factsOf } from './engine.ts';
 

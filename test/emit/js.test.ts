@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identifier, type Js, joinJs, js, render } from '../../src/emit/code/js.ts';
+import { identifier, type Js, joinJs, js, render } from '../../src/language/emit/code/js.ts';
 
 /** What the text means to JavaScript. */
 function meaning(code: Js): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { KeptByRules } from '../../src/emit/decide/kept-by-rules.ts';
-import { createRandom } from '../../src/prove/random.ts';
+import { KeptByRules } from '../../src/language/emit/decide/kept-by-rules.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 
 describe('what is kept by rules', () => {
   it('is found for just the rules it was kept for, however many have come up', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache } from '../../src/emit/cache.ts';
-import { type Linked, link } from '../../src/emit/link.ts';
-import type { Json } from '../../src/model/json.ts';
+import { createFunctionCache } from '../../src/language/emit/cache.ts';
+import { type Linked, link } from '../../src/language/emit/link.ts';
+import type { Json } from '../../src/language/model/json.ts';
+import { transferOf } from '../../src/language/program/packed/packed.ts';
+import { unpack } from '../../src/language/program/packed/unpack.ts';
+import { createPlanMemory, planPacked } from '../../src/language/program/plan/incremental.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import { transferOf } from '../../src/program/packed/packed.ts';
-import { unpack } from '../../src/program/packed/unpack.ts';
-import { createPlanMemory, planPacked } from '../../src/program/plan/incremental.ts';
 import { compileText, engineOf, factsOf } from './engine.ts';
 
 const policies = (limit: number, entries: string): string => `

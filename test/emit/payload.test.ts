@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { payloadIssues } from '../../src/emit/code/payload-issues.ts';
-import { link } from '../../src/emit/link.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { PolicySet } from '../../src/model/policy.ts';
-import { type Field, listOf, quantity, type Type } from '../../src/model/type.ts';
+import { payloadIssues } from '../../src/language/emit/code/payload-issues.ts';
+import { link } from '../../src/language/emit/link.ts';
+import type { Json } from '../../src/language/model/json.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import { type Field, listOf, quantity, type Type } from '../../src/language/model/type.ts';
 import { opened } from '../program/programs.ts';
 import { compileText, engineOf } from './engine.ts';
 

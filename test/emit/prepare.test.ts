@@ -1,8 +1,8 @@
 // Actions of many rules can be made ready in steps before their first request: that changes nothing but when.
 
 import { expect, it } from 'vitest';
-import { link } from '../../src/emit/link.ts';
-import { type Facts, nothingSatisfied } from '../../src/model/request.ts';
+import { link } from '../../src/language/emit/link.ts';
+import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { compile } from '../../src/pipeline.ts';
 
 const rules = Array.from({ length: 400 }, (_, at) =>

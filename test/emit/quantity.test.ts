@@ -16,8 +16,8 @@ import {
   negate,
   type Quantity,
   subtract,
-} from '../../src/emit/runtime/quantity.ts';
-import * as decimal from '../../src/value/decimal.ts';
+} from '../../src/language/emit/runtime/quantity.ts';
+import * as decimal from '../../src/language/value/decimal.ts';
 
 const numbers = fc.oneof(
   fc.integer({ min: -1000, max: 1000 }),

@@ -2,15 +2,21 @@
 // as shared texts, with an index and without.
 
 import { describe, expect, it } from 'vitest';
-import { createFunctionCache } from '../../src/emit/cache.ts';
-import { link, type Realisation } from '../../src/emit/link.ts';
-import { between, type Kleene, truths } from '../../src/emit/runtime/quantity.ts';
-import { createTracer } from '../../src/emit/trace.ts';
-import type { Facts } from '../../src/model/request.ts';
-import { noTrace, type Trace, type TracedDecision, tracedRules, truthOf } from '../../src/model/trace.ts';
-import type { Program } from '../../src/program/program.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { resolveFacts } from '../../src/spec/payload.ts';
+import { createFunctionCache } from '../../src/language/emit/cache.ts';
+import { link, type Realisation } from '../../src/language/emit/link.ts';
+import { between, type Kleene, truths } from '../../src/language/emit/runtime/quantity.ts';
+import { createTracer } from '../../src/language/emit/trace.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import {
+  noTrace,
+  type Trace,
+  type TracedDecision,
+  tracedRules,
+  truthOf,
+} from '../../src/language/model/trace.ts';
+import type { Program } from '../../src/language/program/program.ts';
+import { resolveFacts } from '../../src/language/spec/payload.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { compileSet, ruleIdsOf } from '../laws/differential.ts';
 import { randomSet } from '../laws/policies.ts';
 import { randomFacts } from '../laws/requests.ts';

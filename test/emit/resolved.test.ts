@@ -2,11 +2,11 @@
 // is, and every other spelling of it is another request to whoever approves.
 
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import { type Facts, nothingSatisfied } from '../../src/model/request.ts';
-import { tracedRules } from '../../src/model/trace.ts';
+import type { Json, JsonObject } from '../../src/language/model/json.ts';
+import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
+import { tracedRules } from '../../src/language/model/trace.ts';
 import { compile } from '../../src/pipeline.ts';
-import { requestDigest } from '../../src/requests/vote-scope.ts';
+import { requestDigest } from '../../src/service/requests/record/vote-scope.ts';
 
 const source = `
 action file.read {

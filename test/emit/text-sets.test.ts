@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTextSets } from '../../src/emit/runtime/membership.ts';
-import { createRandom } from '../../src/prove/random.ts';
+import { createTextSets } from '../../src/language/emit/runtime/membership.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 
 describe('sets of texts that share their numbers', () => {
   it('hold what plain sets hold', () => {

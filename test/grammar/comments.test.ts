@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { productions } from '../../grammar/generate.ts';
 import { alternativesOf } from '../../grammar/productions.ts';
 
-const folder = join(import.meta.dirname, '../../src/syntax/parse');
+const folder = join(import.meta.dirname, '../../src/language/syntax/parse');
 const sources = globSync('*-rules.ts', { cwd: folder }).map((file) =>
   readFileSync(join(folder, file), 'utf8'),
 );

@@ -1,7 +1,7 @@
 // How text falls into tokens: longest words first, fields are names whatever they say, nothing is lost.
 
 import { expect, test } from 'vitest';
-import { tokenEnd, tokenize } from '../../src/syntax/parse/tokens.ts';
+import { tokenEnd, tokenize } from '../../src/language/syntax/parse/tokens.ts';
 
 const typesOf = (text: string) => tokenize(text).tokens.map(({ tokenType }) => tokenType.name);
 

@@ -2,8 +2,8 @@
 // there fails here.
 
 import { expect, test } from 'vitest';
-import { nextStatus } from '../../src/requests/lifecycle.ts';
-import { requestStatuses } from '../../src/store/records.ts';
+import { nextStatus } from '../../src/service/requests/record/lifecycle.ts';
+import { requestStatuses } from '../../src/service/store/contract/records.ts';
 
 // A decision on the way from `pending` by an approval or a step-up: what the policies say then, and how it stands.
 const decided = {

@@ -2,11 +2,11 @@
 // its edge and one beyond.
 
 import { describe, expect, test } from 'vitest';
-import { addAgent } from '../../src/agents/registry.ts';
-import { settings } from '../../src/server/config.ts';
-import { openStore } from '../../src/store/open.ts';
-import { liveKeysMax } from '../../src/store/store.ts';
-import { makeWebhook } from '../../src/webhooks/webhook.ts';
+import { addAgent } from '../../src/service/agents/registry.ts';
+import { settings } from '../../src/service/http/config.ts';
+import { liveKeysMax } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { makeWebhook } from '../../src/service/webhooks/webhook.ts';
 import { startPeople } from '../people/service.ts';
 import { temporaryFolder } from '../store/rows.ts';
 

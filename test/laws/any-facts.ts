@@ -1,12 +1,17 @@
 // Requests that nothing restrains: any JSON for a payload, mostly under the keys that an action declares, any text for
 // what is known of the agent, any time that a clock can show.
 
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import type { PolicySet } from '../../src/model/policy.ts';
-import { type AgentFacts, type Facts, type RequestFacts, riskTiers } from '../../src/model/request.ts';
-import type { Field, Range, Shape, TextKind, Type } from '../../src/model/type.ts';
-import type { Random } from '../../src/prove/random.ts';
-import { fromNumber, toNumber } from '../../src/value/decimal.ts';
+import type { Json, JsonObject } from '../../src/language/model/json.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  type RequestFacts,
+  riskTiers,
+} from '../../src/language/model/request.ts';
+import type { Field, Range, Shape, TextKind, Type } from '../../src/language/model/type.ts';
+import { fromNumber, toNumber } from '../../src/language/value/decimal.ts';
+import type { Random } from '../../src/language/value/random.ts';
 
 const texts = [
   ...[

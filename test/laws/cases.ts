@@ -3,9 +3,9 @@
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SourceText } from '../../src/diagnostic/span.ts';
-import type { Facts, Reading } from '../../src/model/request.ts';
-import { formatDecimal, parseDecimal, zero } from '../../src/value/decimal.ts';
+import type { SourceText } from '../../src/language/diagnostic/span.ts';
+import type { Facts, Reading } from '../../src/language/model/request.ts';
+import { formatDecimal, parseDecimal, zero } from '../../src/language/value/decimal.ts';
 
 export interface CaseFiles {
   readonly files: readonly SourceText[];

@@ -3,8 +3,8 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SourceText } from '../../src/diagnostic/span.ts';
-import { createRandom } from '../../src/prove/random.ts';
+import type { SourceText } from '../../src/language/diagnostic/span.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import type { CaseFiles } from './cases.ts';
 import { randomSet } from './policies.ts';
 

@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { worstCases } from '../../bench/worst-cases.ts';
-import type { JsonObject } from '../../src/model/json.ts';
-import { elementRoundsMax, textRoundsMax } from '../../src/model/limits.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import { elementRoundsMax, textRoundsMax } from '../../src/language/model/limits.ts';
 import { compileText, engineOf, factsOf } from '../emit/engine.ts';
 import { differenceOn } from './differential.ts';
 

@@ -2,19 +2,19 @@
 // what is required and what no rule asks for may never weaken a decision. Where a rule asks whether a field is there, its
 // absence says something, and a policy may grant by it; and without a value that the gate refuses, rules are reached.
 
-import { descendants } from '../../src/model/children.ts';
-import { outcomes } from '../../src/model/decision.ts';
-import type { Expression, FieldRead } from '../../src/model/expression.ts';
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import type { PolicySet } from '../../src/model/policy.ts';
-import type { Facts } from '../../src/model/request.ts';
-import type { Shape, Type } from '../../src/model/type.ts';
+import { descendants } from '../../src/language/model/children.ts';
+import { outcomes } from '../../src/language/model/decision.ts';
+import type { Expression, FieldRead } from '../../src/language/model/expression.ts';
+import type { Json, JsonObject } from '../../src/language/model/json.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import type { Shape, Type } from '../../src/language/model/type.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
 import { compile } from '../../src/pipeline.ts';
-import { readPaths, readText } from '../../src/sources/read.ts';
-import { authorize } from '../../src/spec/authorize.ts';
-import { findTests } from '../../src/testing/find.ts';
-import { readTestFile } from '../../src/testing/read.ts';
-import { toFacts } from '../../src/testing/situation.ts';
+import { readPaths, readText } from '../../src/service/policies/read.ts';
+import { findTests } from '../../src/tools/testing/find.ts';
+import { readTestFile } from '../../src/tools/testing/read.ts';
+import { toFacts } from '../../src/tools/testing/situation.ts';
 import { lessKnown } from './monotone.ts';
 
 /** What is taken away; a decision may become weaker for those of the second line alone. */

@@ -1,15 +1,15 @@
 // function = definition: random policy sets and requests, decided by the compiled function and by the definition, whose
 // rules are explained and traced alike. A difference is made smaller and returned with all that shows it again.
 
-import { type Diagnostic, hasErrors } from '../../src/diagnostic/diagnostic.ts';
-import { renderDiagnostics } from '../../src/diagnostic/render.ts';
-import { type Decision, gates } from '../../src/model/decision.ts';
-import type { PolicySet } from '../../src/model/policy.ts';
-import type { Facts } from '../../src/model/request.ts';
+import { type Diagnostic, hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
+import { renderDiagnostics } from '../../src/language/diagnostic/render.ts';
+import { type Decision, gates } from '../../src/language/model/decision.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { explain } from '../../src/language/spec/explain.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { authorize } from '../../src/spec/authorize.ts';
-import { explain } from '../../src/spec/explain.ts';
 import type { Case, CaseFiles } from './cases.ts';
 import { randomSet } from './policies.ts';
 import { createReached, type Reached } from './reached.ts';

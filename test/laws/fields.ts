@@ -2,7 +2,7 @@
 // what a condition can read of it. The values are few and stand in the conditions too, so that comparisons are met as
 // often as missed.
 
-import type { Json } from '../../src/model/json.ts';
+import type { Json } from '../../src/language/model/json.ts';
 
 /** What a readable place holds, as far as it decides which conditions may be written of it. */
 export type Sort = ScalarSort | ListSort | 'record' | 'any';

@@ -1,10 +1,10 @@
 // print(parse(x)) is read as the same tree, and printed to itself, for random policy sets.
 
 import { isDeepStrictEqual } from 'node:util';
-import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
+import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { withoutPlaces } from '../syntax/nodes.ts';
 import type { Case } from './cases.ts';
 import { randomSet } from './policies.ts';

@@ -1,13 +1,13 @@
 // What requests add to meters: by the generated functions and by the definition, over random policy sets and requests.
 
-import type { MeterUse } from '../../src/model/metering.ts';
-import type { Meter, PolicySet } from '../../src/model/policy.ts';
-import type { Facts } from '../../src/model/request.ts';
+import type { MeterUse } from '../../src/language/model/metering.ts';
+import type { Meter, PolicySet } from '../../src/language/model/policy.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { createPlanning } from '../../src/language/program/plan/meters.ts';
+import { type MeterShare, meterShare } from '../../src/language/spec/meters.ts';
+import { checkPayload } from '../../src/language/spec/payload.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import { createPlanning } from '../../src/program/plan/meters.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { type MeterShare, meterShare } from '../../src/spec/meters.ts';
-import { checkPayload } from '../../src/spec/payload.ts';
 import { compileSet, ruleIdsOf } from './differential.ts';
 import { randomSet } from './policies.ts';
 import { randomFacts } from './requests.ts';

@@ -1,15 +1,15 @@
 // The laws of the language over random sets: what is unknown never opens the gate, a guard more never does either, and
 // no order of what is written changes a decision. Each returns what broke it, ready to be made a case.
 
-import type { Decision, Outcome } from '../../src/model/decision.ts';
-import { outcomes } from '../../src/model/decision.ts';
-import type { Facts } from '../../src/model/request.ts';
-import { createRandom, type Random } from '../../src/prove/random.ts';
-import { authorize } from '../../src/spec/authorize.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
-import type { Declaration, PolicyFile } from '../../src/syntax/tree.ts';
-import { add, fromNumber } from '../../src/value/decimal.ts';
+import type { Decision, Outcome } from '../../src/language/model/decision.ts';
+import { outcomes } from '../../src/language/model/decision.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
+import type { Declaration, PolicyFile } from '../../src/language/syntax/tree.ts';
+import { add, fromNumber } from '../../src/language/value/decimal.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 import type { CaseFiles } from './cases.ts';
 import { compileSet, ruleIdsOf } from './differential.ts';
 import { type RandomSet, randomGuard, randomSet } from './policies.ts';

@@ -1,9 +1,9 @@
 // Mutated policy files: whatever bytes a file holds, it compiles to a set or to at least one error, soon and without a
 // throw, and whatever request meets a set that compiles, it is decided, traced and explained without one.
 
-import { hasErrors } from '../../src/diagnostic/diagnostic.ts';
-import { createRandom, type Random } from '../../src/prove/random.ts';
-import { fileBytesMax } from '../../src/syntax/parse.ts';
+import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
+import { fileBytesMax } from '../../src/language/syntax/parse/parse.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { anyFacts } from './any-facts.ts';
 import type { Case, CaseFiles } from './cases.ts';
 import { corpus } from './corpus.ts';

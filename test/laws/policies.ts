@@ -1,8 +1,8 @@
 // Random policy sets as text: a few actions, the declarations that their rules use, and policies over patterns, dealt
 // out to one file or two.
 
-import type { SourceText } from '../../src/diagnostic/span.ts';
-import type { Random } from '../../src/prove/random.ts';
+import type { SourceText } from '../../src/language/diagnostic/span.ts';
+import type { Random } from '../../src/language/value/random.ts';
 import { condition, presenceGuard } from './conditions.ts';
 import { approverNames, fixedDeclarations, groupNames, listFiles } from './declarations.ts';
 import {

@@ -2,18 +2,18 @@
 // the definition, and of how decisions came about. Beside it stands what must be reached, so that a construct that
 // the generator forgets is named.
 
-import { childrenOf } from '../../src/model/children.ts';
-import { type Decision, gates } from '../../src/model/decision.ts';
-import type { Expression } from '../../src/model/expression.ts';
-import type { PolicySet, Rule } from '../../src/model/policy.ts';
-import type { Facts } from '../../src/model/request.ts';
-import type { Type } from '../../src/model/type.ts';
-import { type Unknown, unknown, type Value } from '../../src/model/value.ts';
-import { judge } from '../../src/spec/authorize.ts';
-import { evaluate, type Scope } from '../../src/spec/evaluate.ts';
-import { isInterval } from '../../src/spec/quantity.ts';
-import { readField } from '../../src/spec/read.ts';
-import type { PolicyFile } from '../../src/syntax/tree.ts';
+import { childrenOf } from '../../src/language/model/children.ts';
+import { type Decision, gates } from '../../src/language/model/decision.ts';
+import type { Expression } from '../../src/language/model/expression.ts';
+import type { PolicySet, Rule } from '../../src/language/model/policy.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import type { Type } from '../../src/language/model/type.ts';
+import { type Unknown, unknown, type Value } from '../../src/language/model/value.ts';
+import { judge } from '../../src/language/spec/authorize.ts';
+import { evaluate, type Scope } from '../../src/language/spec/evaluate.ts';
+import { isInterval } from '../../src/language/spec/quantity.ts';
+import { readField } from '../../src/language/spec/read.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree.ts';
 import { requiredFeatures } from './required.ts';
 import { writtenFeatures } from './written.ts';
 

@@ -1,10 +1,10 @@
 // Random requests for a random policy set: payloads mostly of the declared shape, facts of which some are missing, and
 // times around midnights, weekends and both changes of the clock.
 
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import { type AgentFacts, type Facts, type Reading, riskTiers } from '../../src/model/request.ts';
-import type { Random } from '../../src/prove/random.ts';
-import { fromNumber } from '../../src/value/decimal.ts';
+import type { Json, JsonObject } from '../../src/language/model/json.ts';
+import { type AgentFacts, type Facts, type Reading, riskTiers } from '../../src/language/model/request.ts';
+import { fromNumber } from '../../src/language/value/decimal.ts';
+import type { Random } from '../../src/language/value/random.ts';
 import type { RandomAction, RandomSet } from './policies.ts';
 import type { DeclaredField } from './scope.ts';
 

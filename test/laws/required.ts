@@ -1,15 +1,15 @@
 // What a run must have reached, written out from tables that name every kind of expression, operator and function: a
 // new one fails to compile here until it says what it can come to.
 
-import { type Builtin, builtins } from '../../src/model/builtins.ts';
-import type { Expression, FactName } from '../../src/model/expression.ts';
+import { type Builtin, builtins } from '../../src/language/model/builtins.ts';
+import type { Expression, FactName } from '../../src/language/model/expression.ts';
 import type {
   BinaryOperator,
   Clause,
   Declaration,
   Effect,
   Expression as Tree,
-} from '../../src/syntax/tree.ts';
+} from '../../src/language/syntax/tree.ts';
 
 const truths = ['true', 'false', 'unknown'];
 const values = ['known', 'unknown'];

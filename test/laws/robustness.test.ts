@@ -1,9 +1,9 @@
 // Whatever a file holds and whatever is asked: an answer, soon, and never a throw.
 
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../src/model/request.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { fileBytesMax } from '../../src/language/syntax/parse/parse.ts';
 import type { Compiled } from '../../src/pipeline.ts';
-import { fileBytesMax } from '../../src/syntax/parse.ts';
 import { compileSet } from './differential.ts';
 import { tryMutations } from './mutations.ts';
 import { tryAnyRequests } from './robustness.ts';

@@ -1,8 +1,8 @@
 // A policy that checks never fails at run time: random sets meet requests that nothing restrains.
 
-import type { Facts } from '../../src/model/request.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { authorize } from '../../src/spec/authorize.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { anyFacts } from './any-facts.ts';
 import type { Case } from './cases.ts';
 import { compileSet, differenceOn, ruleIdsOf } from './differential.ts';

@@ -1,7 +1,7 @@
 // What a random condition may read at one place of a policy: which fields are there for sure, which lets fit, and in
 // which direction risk may be compared.
 
-import type { Random } from '../../src/prove/random.ts';
+import type { Random } from '../../src/language/value/random.ts';
 import { elementParts, type FieldKind, type Form, type ListSort, type Part, type Sort } from './fields.ts';
 
 export interface Scope {

@@ -1,11 +1,11 @@
 // Makes a failing case smaller while it still fails in the same way: takes declarations, rules, clauses and fields out of
 // the policy files, puts parts of conditions in the place of the whole, and takes facts and payload fields away.
 
-import type { JsonObject } from '../../src/model/json.ts';
-import type { Facts } from '../../src/model/request.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import { printFile } from '../../src/syntax/print.ts';
-import type { PolicyFile } from '../../src/syntax/tree.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { printFile } from '../../src/language/syntax/print/print.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree.ts';
 import type { Case } from './cases.ts';
 
 /** What is wrong with a case; null when nothing is. */

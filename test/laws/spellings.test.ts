@@ -2,12 +2,12 @@
 // trace sees the same, and no spelling of what is guarded is granted.
 
 import { expect, it } from 'vitest';
-import { canonical } from '../../src/model/canonical.ts';
-import type { JsonObject } from '../../src/model/json.ts';
-import { type Facts, nothingSatisfied } from '../../src/model/request.ts';
-import type { TextKind } from '../../src/model/type.ts';
-import { createRandom } from '../../src/prove/random.ts';
-import { authorize } from '../../src/spec/authorize.ts';
+import { canonical } from '../../src/language/model/canonical.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
+import type { TextKind } from '../../src/language/model/type.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 import { compileSet, ruleIdsOf } from './differential.ts';
 import { randomSet } from './policies.ts';
 import { randomFacts } from './requests.ts';

@@ -1,9 +1,9 @@
 // Roundabout spellings of paths, URLs, hosts and e-mail addresses: other texts that mean the same place. What is done to
 // a text is written here on its own, without a word of the code that undoes it.
 
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import type { Shape, TextKind, Type } from '../../src/model/type.ts';
-import type { Random } from '../../src/prove/random.ts';
+import type { Json, JsonObject } from '../../src/language/model/json.ts';
+import type { Shape, TextKind, Type } from '../../src/language/model/type.ts';
+import type { Random } from '../../src/language/value/random.ts';
 
 export const respellings: Readonly<Record<TextKind, (random: Random, text: string) => string>> = {
   string: (_, text) => text,

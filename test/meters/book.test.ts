@@ -1,9 +1,9 @@
 // The book of all meters: what is unknown, what is kept apart, and how a meter's past joins what came meanwhile.
 
 import { describe, expect, it } from 'vitest';
-import { createMeterBook } from '../../src/meters/book.ts';
-import type { MeterDefinition, MeterEntry } from '../../src/model/metering.ts';
-import { fromNumber } from '../../src/value/decimal.ts';
+import type { MeterDefinition, MeterEntry } from '../../src/language/model/metering.ts';
+import { fromNumber } from '../../src/language/value/decimal.ts';
+import { createMeterBook } from '../../src/service/meters/book.ts';
 
 const spent: MeterDefinition = { id: 'spent', aggregate: 'amounts', overMs: 1_000 };
 const at = { nowMs: 0, requestId: null };

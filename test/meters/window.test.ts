@@ -3,9 +3,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Window } from '../../src/meters/window.ts';
-import type { Aggregate, Contribution } from '../../src/model/metering.ts';
-import { add, type Decimal, fromNumber, parseDecimal, zero } from '../../src/value/decimal.ts';
+import type { Aggregate, Contribution } from '../../src/language/model/metering.ts';
+import { add, type Decimal, fromNumber, parseDecimal, zero } from '../../src/language/value/decimal.ts';
+import { Window } from '../../src/service/meters/window.ts';
 
 interface Entry {
   readonly requestId: string;

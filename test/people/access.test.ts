@@ -10,7 +10,7 @@ import {
   invite,
   setUpFirstAdmin,
   withdrawInvitation,
-} from '../../src/people/access.ts';
+} from '../../src/service/people/access.ts';
 import { actor, emptyDirectory, joinAs, password, startPeople } from './service.ts';
 
 const ben = { email: 'ben@example.com', name: 'Ben' };

@@ -1,9 +1,9 @@
 // Changes of people: what they may do from then on, and that somebody is always left who can change them back.
 
 import { describe, expect, it } from 'vitest';
-import { changePerson } from '../../src/people/change-person.ts';
-import { whoseSession } from '../../src/people/sessions.ts';
-import { signIn } from '../../src/people/sign-in.ts';
+import { changePerson } from '../../src/service/people/change-person.ts';
+import { whoseSession } from '../../src/service/people/sessions.ts';
+import { signIn } from '../../src/service/people/sign-in.ts';
 import { actor, joinAs, password, startPeople } from './service.ts';
 
 describe('a person', () => {

@@ -1,9 +1,9 @@
 // How many guesses are judged, and who is heard meanwhile: laws over random interleavings, and days of an attack.
 
 import { describe, expect, it } from 'vitest';
-import { createAttempts, type Reservation } from '../../src/people/attempts.ts';
-import { changePassword } from '../../src/people/change-password.ts';
-import { createDevice, knownDevice } from '../../src/people/device.ts';
+import { createAttempts, type Reservation } from '../../src/service/people/attempts.ts';
+import { changePassword } from '../../src/service/people/change-password.ts';
+import { createDevice, knownDevice } from '../../src/service/people/device.ts';
 import {
   blockOf,
   type Guess,
@@ -11,10 +11,10 @@ import {
   reserveCode,
   reservePassword,
   reserveUnguessable,
-} from '../../src/people/guesses.ts';
-import { createHashingLine } from '../../src/people/hashing.ts';
-import { signIn } from '../../src/people/sign-in.ts';
-import { totpAt } from '../../src/people/totp.ts';
+} from '../../src/service/people/guesses.ts';
+import { createHashingLine } from '../../src/service/people/hashing.ts';
+import { signIn } from '../../src/service/people/sign-in.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
 import { password, setUpCodes, startPeople } from './service.ts';
 
 const secondMs = 1_000;

@@ -6,7 +6,7 @@ import {
   hashPassword,
   passwordBytesMax,
   passwordProblem,
-} from '../../src/people/passwords.ts';
+} from '../../src/service/people/passwords.ts';
 
 const names = ['Ann Example', 'ann@example.com'];
 

@@ -4,18 +4,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { acceptInvitation, createSetUpLink, invite, setUpFirstAdmin } from '../../src/people/access.ts';
-import { createAttempts } from '../../src/people/attempts.ts';
-import { createChallenges } from '../../src/people/challenges.ts';
-import { confirmTotp, offerTotp } from '../../src/people/codes.ts';
-import { createDirectory, type Directory } from '../../src/people/directory.ts';
-import type { Notice } from '../../src/people/notices.ts';
-import type { Role } from '../../src/people/operations.ts';
-import type { Actor, Person } from '../../src/people/person.ts';
-import type { SignInDeps } from '../../src/people/sign-in.ts';
-import { totpAt } from '../../src/people/totp.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import {
+  acceptInvitation,
+  createSetUpLink,
+  invite,
+  setUpFirstAdmin,
+} from '../../src/service/people/access.ts';
+import { createAttempts } from '../../src/service/people/attempts.ts';
+import { createChallenges } from '../../src/service/people/challenges.ts';
+import { confirmTotp, offerTotp } from '../../src/service/people/codes.ts';
+import { createDirectory, type Directory } from '../../src/service/people/directory.ts';
+import type { Notice } from '../../src/service/people/notices.ts';
+import type { Role } from '../../src/service/people/operations.ts';
+import type { Actor, Person } from '../../src/service/people/person.ts';
+import type { SignInDeps } from '../../src/service/people/sign-in.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
 
 export const password = 'correct horse battery';
 export const origin = 'https://writ.example.com';

@@ -1,19 +1,25 @@
 // Signing in, staying in, and going out.
 
 import { describe, expect, it } from 'vitest';
-import { changePassword } from '../../src/people/change-password.ts';
-import { confirmTotp, offerTotp } from '../../src/people/codes.ts';
+import { changePassword } from '../../src/service/people/change-password.ts';
+import { confirmTotp, offerTotp } from '../../src/service/people/codes.ts';
 import {
   addPasskey,
   checkPasskey,
   passkeyCreationOptions,
   passkeyRequestOptions,
-} from '../../src/people/passkeys.ts';
-import { reauthenticate } from '../../src/people/prove.ts';
-import { csrfToken, isCsrfToken, signOut, startSession, whoseSession } from '../../src/people/sessions.ts';
-import { type Credentials, signIn } from '../../src/people/sign-in.ts';
-import { createToken, removeToken, whoseToken } from '../../src/people/tokens.ts';
-import { totpAt } from '../../src/people/totp.ts';
+} from '../../src/service/people/passkeys.ts';
+import { reauthenticate } from '../../src/service/people/prove.ts';
+import {
+  csrfToken,
+  isCsrfToken,
+  signOut,
+  startSession,
+  whoseSession,
+} from '../../src/service/people/sessions.ts';
+import { type Credentials, signIn } from '../../src/service/people/sign-in.ts';
+import { createToken, removeToken, whoseToken } from '../../src/service/people/tokens.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { actor, joinAs, origin, type PeopleService, password, setUpCodes, startPeople } from './service.ts';
 

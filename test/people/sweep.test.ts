@@ -1,10 +1,10 @@
 // What has ended is deleted, and nothing else is.
 
 import { expect, onTestFinished, test } from 'vitest';
-import { invite } from '../../src/people/access.ts';
-import { signIn } from '../../src/people/sign-in.ts';
-import { startSweep, sweep } from '../../src/people/sweep.ts';
-import { createToken } from '../../src/people/tokens.ts';
+import { invite } from '../../src/service/people/access.ts';
+import { signIn } from '../../src/service/people/sign-in.ts';
+import { startSweep, sweep } from '../../src/service/people/sweep.ts';
+import { createToken } from '../../src/service/people/tokens.ts';
 import { password, startPeople } from './service.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

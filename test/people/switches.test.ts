@@ -1,8 +1,13 @@
 // The kill switch over a real store: what each scope stops, and that all who share the store know in time.
 
 import { describe, expect, it } from 'vitest';
-import { createDirectory } from '../../src/people/directory.ts';
-import { createSwitchBoard, type SwitchBoard, type SwitchScope, stops } from '../../src/people/switches.ts';
+import { createDirectory } from '../../src/service/people/directory.ts';
+import {
+  createSwitchBoard,
+  type SwitchBoard,
+  type SwitchScope,
+  stops,
+} from '../../src/service/people/switches.ts';
 import { startPeople } from './service.ts';
 
 const asked = { agentId: 'a1', tier: 'high', actionKey: 'payment.refund.create' } as const;

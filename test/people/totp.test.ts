@@ -1,7 +1,7 @@
 // Codes by time against the vectors of RFC 6238, appendix B, cut to six digits.
 
 import { describe, expect, it } from 'vitest';
-import { acceptTotp, createTotpSecret, totpAt, totpUri } from '../../src/people/totp.ts';
+import { acceptTotp, createTotpSecret, totpAt, totpUri } from '../../src/service/people/totp.ts';
 
 /** `12345678901234567890` in base32. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

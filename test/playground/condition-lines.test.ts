@@ -1,10 +1,10 @@
 // Conditions as lines: by their texts in the file, each part with what came of it.
 
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../src/model/json.ts';
-import type { ConditionLine } from '../../src/playground/condition-lines.ts';
-import { createDesk } from '../../src/playground/desk.ts';
-import { explainRecord } from '../../src/playground/explain-record.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import type { ConditionLine } from '../../src/service/playground/condition-lines.ts';
+import { createDesk } from '../../src/service/playground/desk.ts';
+import { explainRecord } from '../../src/service/playground/explain-record.ts';
 import { textsOf } from './texts.ts';
 
 const policy = `

@@ -1,8 +1,8 @@
 // The playground's thread for tests: a line `# fault: KIND` in a file that is laid over the set makes it fail.
 
 import { parentPort, threadId } from 'node:worker_threads';
-import type { Asked } from '../../src/playground/questions.ts';
-import { servePlayground } from '../../src/playground/worker.ts';
+import type { Asked } from '../../src/service/playground/questions.ts';
+import { servePlayground } from '../../src/service/playground/worker.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');
 

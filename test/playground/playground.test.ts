@@ -2,8 +2,8 @@
 // question and nothing else.
 
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createPlayground, type PlaygroundOptions } from '../../src/playground/playground.ts';
-import type { Answers } from '../../src/playground/questions.ts';
+import { createPlayground, type PlaygroundOptions } from '../../src/service/playground/playground.ts';
+import type { Answers } from '../../src/service/playground/questions.ts';
 import { textsOf } from './texts.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

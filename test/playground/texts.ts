@@ -1,6 +1,6 @@
 // Texts of a set as the compiler would send them, for tests.
 
-import { packTexts, type SetTexts } from '../../src/sources/texts.ts';
+import { packTexts, type SetTexts } from '../../src/service/policies/texts.ts';
 
 /** Files by path; those that are no policies are list files. */
 export function textsOf(files: Readonly<Record<string, string>>): SetTexts {

@@ -3,11 +3,11 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createDesk, type Desk } from '../../src/playground/desk.ts';
-import { explainRecord } from '../../src/playground/explain-record.ts';
-import type { GivenRequest, Tried } from '../../src/playground/questions.ts';
-import { tryRequest } from '../../src/playground/try-request.ts';
-import { authorize } from '../../src/spec/authorize.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { createDesk, type Desk } from '../../src/service/playground/desk.ts';
+import { explainRecord } from '../../src/service/playground/explain-record.ts';
+import type { GivenRequest, Tried } from '../../src/service/playground/questions.ts';
+import { tryRequest } from '../../src/service/playground/try-request.ts';
 import { textsOf } from './texts.ts';
 
 const names = ['banking', 'payments', 'slack'];

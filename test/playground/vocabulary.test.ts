@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { attributes } from '../../src/model/attributes.ts';
-import { createDesk } from '../../src/playground/desk.ts';
-import { outlineOf } from '../../src/playground/outline.ts';
-import { vocabularyOf } from '../../src/playground/vocabulary.ts';
+import { attributes } from '../../src/language/model/attributes.ts';
+import { createDesk } from '../../src/service/playground/desk.ts';
+import { outlineOf } from '../../src/service/playground/outline.ts';
+import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
 import { textsOf } from './texts.ts';
 
 const text = `# Things that are done.

@@ -1,19 +1,19 @@
 // Packed programs: what is read back is what was packed, part by part and whole, however sets follow each other.
 
 import { describe, expect, it } from 'vitest';
-import type { PolicySet } from '../../src/model/policy.ts';
-import { anyText } from '../../src/model/type.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import { anyText } from '../../src/language/model/type.ts';
+import { createIndex } from '../../src/language/program/index/rule-index.ts';
+import { createAssembly } from '../../src/language/program/packed/assemble.ts';
+import { packPart } from '../../src/language/program/packed/blocks.ts';
+import { ByteReader, ByteWriter } from '../../src/language/program/packed/bytes.ts';
+import { transferOf } from '../../src/language/program/packed/packed.ts';
+import { type OpenProgram, unpack, wholeAction } from '../../src/language/program/packed/unpack.ts';
+import { createTextPool, createValueWriter, readValue } from '../../src/language/program/packed/values.ts';
+import { createPlanMemory, planPacked } from '../../src/language/program/plan/incremental.ts';
+import type { Program } from '../../src/language/program/program.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import { createIndex } from '../../src/program/index/rule-index.ts';
-import { createAssembly } from '../../src/program/packed/assemble.ts';
-import { packPart } from '../../src/program/packed/blocks.ts';
-import { ByteReader, ByteWriter } from '../../src/program/packed/bytes.ts';
-import { transferOf } from '../../src/program/packed/packed.ts';
-import { type OpenProgram, unpack, wholeAction } from '../../src/program/packed/unpack.ts';
-import { createTextPool, createValueWriter, readValue } from '../../src/program/packed/values.ts';
-import { createPlanMemory, planPacked } from '../../src/program/plan/incremental.ts';
-import type { Program } from '../../src/program/program.ts';
-import { createRandom, type Random } from '../../src/prove/random.ts';
 import { compileText } from '../emit/engine.ts';
 import { corpus } from '../laws/corpus.ts';
 import { compileSet } from '../laws/differential.ts';

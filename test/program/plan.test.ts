@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonical } from '../../src/model/canonical.ts';
-import { selectAll } from '../../src/program/index/rule-index.ts';
-import { printCondition, printProgram } from '../../src/program/print.ts';
+import { canonical } from '../../src/language/model/canonical.ts';
+import { selectAll } from '../../src/language/program/index/rule-index.ts';
+import { printCondition, printProgram } from '../../src/language/program/print.ts';
 import { compileText } from '../emit/engine.ts';
 
 const shape = `

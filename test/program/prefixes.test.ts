@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPrefixes, findPrefixes } from '../../src/program/index/prefixes.ts';
-import { createRandom, type Random } from '../../src/prove/random.ts';
+import { createPrefixes, findPrefixes } from '../../src/language/program/index/prefixes.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 
 const letters = ['a', 'a', 'a', 'b', '\u00e9', '\ud83d\ude00', '\uffff', ' '];
 

@@ -1,12 +1,12 @@
 // Policy sets into programs with the digest that compiling hands in.
 
-import type { PolicySet } from '../../src/model/policy.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import type { PackedProgram } from '../../src/language/program/packed/packed.ts';
+import { type OpenProgram, unpack } from '../../src/language/program/packed/unpack.ts';
+import { pack as packWith } from '../../src/language/program/plan/incremental.ts';
+import { plan as planWith } from '../../src/language/program/plan/plan.ts';
+import type { Program } from '../../src/language/program/program.ts';
 import { sha256 } from '../../src/pipeline.ts';
-import type { PackedProgram } from '../../src/program/packed/packed.ts';
-import { type OpenProgram, unpack } from '../../src/program/packed/unpack.ts';
-import { pack as packWith } from '../../src/program/plan/incremental.ts';
-import { plan as planWith } from '../../src/program/plan/plan.ts';
-import type { Program } from '../../src/program/program.ts';
 
 export function plan(set: PolicySet): Program {
   return planWith(set, sha256);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Bounds } from '../../src/program/index/index-key.ts';
-import { createSegments, findInSegments } from '../../src/program/index/segments.ts';
-import { createRandom, type Random } from '../../src/prove/random.ts';
+import type { Bounds } from '../../src/language/program/index/index-key.ts';
+import { createSegments, findInSegments } from '../../src/language/program/index/segments.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
 
 function randomBounds(random: Random, largest: number): Bounds {
   const low = random.below(largest) / random.pick([1, 10]);

@@ -5,14 +5,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Decision } from '../../src/model/decision.ts';
-import { type AuthorizeInput, type AuthorizeResult, createAuthorizer } from '../../src/requests/authorize.ts';
-import { createRequestId } from '../../src/requests/id.ts';
-import { createMetering } from '../../src/requests/metering.ts';
-import { requestRecord } from '../../src/requests/record.ts';
-import { createRefusalRecorder } from '../../src/requests/refusal.ts';
-import { openStore } from '../../src/store/open.ts';
-import { StoreError } from '../../src/store/store-error.ts';
+import type { Decision } from '../../src/language/model/decision.ts';
+import {
+  type AuthorizeInput,
+  type AuthorizeResult,
+  createAuthorizer,
+} from '../../src/service/requests/authorize.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
+import { requestRecord } from '../../src/service/requests/record/record.ts';
+import { createRefusalRecorder } from '../../src/service/requests/refusal.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, refusalRecord, startMs, temporaryFolder } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 import { allowed, denied, escalated, inForceWith, stepUpAsked } from './policies.ts';

@@ -1,9 +1,9 @@
 // Switches and people for tests of the request path that are about neither: no switch is on, and everybody is active and
 // approves for whichever group is asked.
 
-import type { FindPeople, PersonNow } from '../../src/requests/approvals/people-now.ts';
-import type { Caller, Rights } from '../../src/requests/approvals/rights.ts';
-import type { SwitchesNow } from '../../src/requests/switches-now.ts';
+import type { FindPeople, PersonNow } from '../../src/service/requests/approvals/people-now.ts';
+import type { Caller, Rights } from '../../src/service/requests/approvals/rights.ts';
+import type { SwitchesNow } from '../../src/service/requests/approvals/switches-now.ts';
 
 const none = { generation: 0, stopping: () => null };
 

@@ -1,7 +1,7 @@
 // The sweep over waits that have ended: it goes on after a failure, takes all that is due, and ends when it is closed.
 
 import { expect, onTestFinished, test } from 'vitest';
-import { type ExpiryOptions, startExpiry } from '../../src/requests/expiry.ts';
+import { type ExpiryOptions, startExpiry } from '../../src/service/requests/expiry.ts';
 
 function start(expireDue: ExpiryOptions['requests']['expireDue']) {
   const failures: unknown[] = [];

@@ -1,7 +1,7 @@
 // Ids are UUIDs of version 7 that rise in the order in which they are made.
 
 import { expect, test } from 'vitest';
-import { createIdSource, createRequestId } from '../../src/requests/id.ts';
+import { createIdSource, createRequestId } from '../../src/service/requests/record/id.ts';
 
 const startMs = Date.parse('2026-03-02T10:00:00Z');
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,9 +1,14 @@
 // The table of a request's lifecycle, cell by cell, against the words of its rules.
 
 import { describe, expect, test } from 'vitest';
-import { outcomes } from '../../src/model/decision.ts';
-import { lifecycle, lifecycleEvents, nextStatus, statusAt } from '../../src/requests/lifecycle.ts';
-import { type RequestStatus, requestStatuses } from '../../src/store/records.ts';
+import { outcomes } from '../../src/language/model/decision.ts';
+import {
+  lifecycle,
+  lifecycleEvents,
+  nextStatus,
+  statusAt,
+} from '../../src/service/requests/record/lifecycle.ts';
+import { type RequestStatus, requestStatuses } from '../../src/service/store/contract/records.ts';
 
 const grants: readonly RequestStatus[] = ['auto_approved', 'approved'];
 const ended: readonly RequestStatus[] = ['rejected', 'expired', 'consumed'];

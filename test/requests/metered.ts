@@ -1,18 +1,18 @@
 // The request path over a real store and real policies, with meters; it can be ended and begun again, as a process is.
 
 import { onTestFinished } from 'vitest';
-import type { ActivePolicies } from '../../src/model/active-policies.ts';
-import type { JsonObject } from '../../src/model/json.ts';
+import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
 import { compile } from '../../src/pipeline.ts';
-import { createAuthorizer } from '../../src/requests/authorize.ts';
-import { createDecisions } from '../../src/requests/decisions.ts';
-import { createRequestId } from '../../src/requests/id.ts';
-import { createMetering } from '../../src/requests/metering.ts';
-import type { RequestRecord } from '../../src/requests/record.ts';
-import { requestRecord } from '../../src/requests/record.ts';
-import { about } from '../../src/sources/about.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { AgentRow } from '../../src/store/records.ts';
+import { about } from '../../src/service/policies/set-summary.ts';
+import { createAuthorizer } from '../../src/service/requests/authorize.ts';
+import { createDecisions } from '../../src/service/requests/decisions.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
+import type { RequestRecord } from '../../src/service/requests/record/record.ts';
+import { requestRecord } from '../../src/service/requests/record/record.ts';
+import type { AgentRow } from '../../src/service/store/contract/records.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { keyRow } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 

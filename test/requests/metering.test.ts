@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StoreError } from '../../src/store/store-error.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
 import { begin, inForceOf, type World } from './metered.ts';

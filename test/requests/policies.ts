@@ -1,10 +1,10 @@
 // Policy sets in force for tests of the request path: a decision chosen by the test, and shapes of actions.
 
-import type { ActivePolicies } from '../../src/model/active-policies.ts';
-import type { AskedRule } from '../../src/model/asked.ts';
-import type { Decision } from '../../src/model/decision.ts';
-import type { Facts } from '../../src/model/request.ts';
-import { type Trace, tracedRules } from '../../src/model/trace.ts';
+import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
+import type { AskedRule } from '../../src/language/model/asked.ts';
+import type { Decision } from '../../src/language/model/decision.ts';
+import type { Facts } from '../../src/language/model/request.ts';
+import { type Trace, tracedRules } from '../../src/language/model/trace.ts';
 import {
   anyText,
   type Field,
@@ -13,7 +13,7 @@ import {
   type Shape,
   type Slot,
   type Type,
-} from '../../src/model/type.ts';
+} from '../../src/language/model/type.ts';
 
 export const allowed: Decision = {
   outcome: 'ALLOW',

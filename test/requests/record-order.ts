@@ -1,9 +1,9 @@
 // Walks the chain from its first record and says which grants are on record behind a record that forbids them. It knows
 // nothing of how the service decides: it keeps agents, keys, switches and people as the records so far say they are.
 
-import { isControlOwner } from '../../src/agents/control-owner.ts';
-import type { ChainEntry } from '../../src/store/chain.ts';
-import type { Store } from '../../src/store/store.ts';
+import { isControlOwner } from '../../src/service/agents/control-owner.ts';
+import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 
 interface Agent {
   status: string;

@@ -2,10 +2,21 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { noTrace, type Trace, type TraceForm, type TraceValue, tracedRules } from '../../src/model/trace.ts';
-import { decisionRecord, type RequestRecord, requestRecord, requestRow } from '../../src/requests/record.ts';
-import { readTrace, traceText } from '../../src/requests/trace-text.ts';
-import { engineVersions } from '../../src/requests/versions.ts';
+import {
+  noTrace,
+  type Trace,
+  type TraceForm,
+  type TraceValue,
+  tracedRules,
+} from '../../src/language/model/trace.ts';
+import {
+  decisionRecord,
+  type RequestRecord,
+  requestRecord,
+  requestRow,
+} from '../../src/service/requests/record/record.ts';
+import { readTrace, traceText } from '../../src/service/requests/record/trace-text.ts';
+import { engineVersions } from '../../src/service/requests/record/versions.ts';
 
 const json = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ noUnicodeString: false }), {
   noNullPrototype: true,

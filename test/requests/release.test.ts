@@ -4,8 +4,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { verifyChain } from '../../src/audit/verify.ts';
-import type { Report } from '../../src/requests/approvals/report-outcome.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import type { Report } from '../../src/service/requests/approvals/report-outcome.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
 import { begin, inForceOf, type World } from './metered.ts';

@@ -1,11 +1,11 @@
 // What a repeated POST says of a request whose lifecycle went on: only the three fixed statuses, and no grant that is over.
 
 import { expect, test } from 'vitest';
-import { noTrace } from '../../src/model/trace.ts';
-import type { RequestRecord } from '../../src/requests/record.ts';
-import { replyView, requestDetail } from '../../src/requests/reply.ts';
-import { freshState, type RequestState } from '../../src/requests/request-state.ts';
-import type { RequestStatus } from '../../src/store/records.ts';
+import { noTrace } from '../../src/language/model/trace.ts';
+import type { RequestRecord } from '../../src/service/requests/record/record.ts';
+import { replyView, requestDetail } from '../../src/service/requests/record/reply.ts';
+import { freshState, type RequestState } from '../../src/service/requests/record/request-state.ts';
+import type { RequestStatus } from '../../src/service/store/contract/records.ts';
 import { startMs } from '../store/rows.ts';
 import { allowed, escalated } from './policies.ts';
 

@@ -2,10 +2,10 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { deriveKey } from '../../src/agents/sealing.ts';
-import type { Json, JsonObject } from '../../src/model/json.ts';
-import { anyText } from '../../src/model/type.ts';
-import { createSecretHider } from '../../src/requests/secrets.ts';
+import type { Json, JsonObject } from '../../src/language/model/json.ts';
+import { anyText } from '../../src/language/model/type.ts';
+import { deriveKey } from '../../src/service/agents/sealing.ts';
+import { createSecretHider } from '../../src/service/requests/record/secrets.ts';
 import { field, paymentShape } from './policies.ts';
 
 const masterKey = randomBytes(32);

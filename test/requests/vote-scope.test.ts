@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ApprovalRule } from '../../src/model/asked.ts';
-import type { JsonObject } from '../../src/model/json.ts';
+import type { ApprovalRule } from '../../src/language/model/asked.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
 import {
   type Approved,
   approvalsOf,
@@ -11,7 +11,7 @@ import {
   isSatisfied,
   requestDigest,
   type ScopedVote,
-} from '../../src/requests/vote-scope.ts';
+} from '../../src/service/requests/record/vote-scope.ts';
 
 const request = {
   agentId: 'agent-1',

@@ -2,8 +2,8 @@
 // for it a minute takes a quarter of a second. Writes a line for each that was recorded.
 
 import { setTimeout } from 'node:timers/promises';
-import { createStatistics } from '../../src/statistics/statistics.ts';
-import { openStore } from '../../src/store/open.ts';
+import { createStatistics } from '../../src/service/statistics/statistics.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow } from '../store/rows.ts';
 import { requestPath } from './world.ts';
 

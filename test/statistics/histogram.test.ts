@@ -1,8 +1,14 @@
 // Quantiles out of counts on a scale that grows: off by less than 1/32, exact where numbers are small.
 
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/prove/random.ts';
-import { addPairs, addTo, createHistogram, histogramText, quantile } from '../../src/statistics/histogram.ts';
+import { createRandom } from '../../src/language/value/random.ts';
+import {
+  addPairs,
+  addTo,
+  createHistogram,
+  histogramText,
+  quantile,
+} from '../../src/service/statistics/histogram.ts';
 
 test('a number is told as it was, or less than 1/32 off', () => {
   const random = createRandom(11);

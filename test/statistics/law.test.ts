@@ -3,11 +3,11 @@
 
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createRandom, type Random } from '../../src/prove/random.ts';
-import { type OverviewRange, overviewRange, readOverview } from '../../src/statistics/overview.ts';
-import { hourMs, keptMs, minuteMs } from '../../src/statistics/times.ts';
-import { openStore } from '../../src/store/open.ts';
-import { StoreError } from '../../src/store/store-error.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { type OverviewRange, overviewRange, readOverview } from '../../src/service/statistics/overview.ts';
+import { hourMs, keptMs, minuteMs } from '../../src/service/statistics/times.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { approverOf } from '../requests/bystanders.ts';
 import { agentRow, keyRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { naiveHits, overviewFaults, shownHits } from './naive.ts';

@@ -1,12 +1,12 @@
 // The same numbers as an overview and the hits, counted from the chain of records, one after the other.
 
-import type { Decision, Outcome } from '../../src/model/decision.ts';
-import { type TracedRule, tracedRules } from '../../src/model/trace.ts';
-import { decisionRecord } from '../../src/requests/record.ts';
-import { type Overview, type OverviewRange, readOverview } from '../../src/statistics/overview.ts';
-import type { Hits, Statistics } from '../../src/statistics/statistics.ts';
-import type { ChainEntry } from '../../src/store/chain.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Decision, Outcome } from '../../src/language/model/decision.ts';
+import { type TracedRule, tracedRules } from '../../src/language/model/trace.ts';
+import { decisionRecord } from '../../src/service/requests/record/record.ts';
+import { type Overview, type OverviewRange, readOverview } from '../../src/service/statistics/overview.ts';
+import type { Hits, Statistics } from '../../src/service/statistics/statistics.ts';
+import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 
 export async function recordsOf({ chain }: Store): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];

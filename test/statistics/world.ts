@@ -1,13 +1,13 @@
 // The request path on a real store with statistics that listen to it, which can be ended without warning and begun again.
 
-import type { JsonObject } from '../../src/model/json.ts';
-import { createAuthorizer } from '../../src/requests/authorize.ts';
-import { createDecisions } from '../../src/requests/decisions.ts';
-import { createRequestId } from '../../src/requests/id.ts';
-import { createMetering } from '../../src/requests/metering.ts';
-import { createStatistics, type Statistics } from '../../src/statistics/statistics.ts';
-import type { AgentRow } from '../../src/store/records.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import { createAuthorizer } from '../../src/service/requests/authorize.ts';
+import { createDecisions } from '../../src/service/requests/decisions.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
+import { createStatistics, type Statistics } from '../../src/service/statistics/statistics.ts';
+import type { AgentRow } from '../../src/service/store/contract/records.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import { bystanders } from '../requests/bystanders.ts';
 import { inForceOf } from '../requests/metered.ts';
 import { refusalRecord } from '../store/rows.ts';

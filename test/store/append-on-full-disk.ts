@@ -5,9 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { verifyChain } from '../../src/audit/verify.ts';
-import { openStore } from '../../src/store/open.ts';
-import { StoreError } from '../../src/store/store-error.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { requestRow } from './rows.ts';
 
 const [, , folder = '', means = ''] = process.argv;

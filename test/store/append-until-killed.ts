@@ -2,7 +2,7 @@
 // its output once the store has acknowledged it. Writes of other kinds go with them.
 
 import { once } from 'node:events';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow } from './rows.ts';
 
 const store = await openStore({ path: process.argv[2] ?? '' });

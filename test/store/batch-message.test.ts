@@ -3,8 +3,12 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BatchMessage, createBatchPacker, readBatch } from '../../src/store/batch-message.ts';
-import type { Write } from '../../src/store/sqlite-writes.ts';
+import {
+  type BatchMessage,
+  createBatchPacker,
+  readBatch,
+} from '../../src/service/store/sqlite/batch-message.ts';
+import type { Write } from '../../src/service/store/sqlite/writes.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),

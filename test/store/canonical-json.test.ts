@@ -1,7 +1,7 @@
 // The rules of RFC 8785, each by the smallest value that shows it.
 
 import { expect, test } from 'vitest';
-import { type CanonicalValue, canonicalJson } from '../../src/store/canonical-json.ts';
+import { type CanonicalValue, canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
 
 test.each<[string, CanonicalValue, string]>([
   ['no white space', { a: [1, true, null] }, '{"a":[1,true,null]}'],

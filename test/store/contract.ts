@@ -1,9 +1,9 @@
 // What every store must do, run on each of them: nothing here knows how the rows are kept.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { verifyChain } from '../../src/audit/verify.ts';
-import type { AgentRow } from '../../src/store/records.ts';
-import type { Store } from '../../src/store/store.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import type { AgentRow } from '../../src/service/store/contract/records.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 
 /** A new, empty place for records, which can be opened any number of times at once. */

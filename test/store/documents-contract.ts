@@ -1,9 +1,13 @@
 // What every store must do with documents.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { verifyChain } from '../../src/audit/verify.ts';
-import type { DocumentPut, DocumentRow, ManagementChange } from '../../src/store/documents.ts';
-import type { Store } from '../../src/store/store.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import type {
+  DocumentPut,
+  DocumentRow,
+  ManagementChange,
+} from '../../src/service/store/contract/documents.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 
 function put(id: string, more: Partial<DocumentPut> = {}): DocumentPut {

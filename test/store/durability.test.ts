@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { verifyChain } from '../../src/audit/verify.ts';
-import { openStore } from '../../src/store/open.ts';
-import { startWriter } from '../../src/store/sqlite.ts';
-import { requestColumns } from '../../src/store/sqlite-rows.ts';
-import { openWriteQueue } from '../../src/store/write-queue.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { requestColumns } from '../../src/service/store/sqlite/rows.ts';
+import { startWriter } from '../../src/service/store/sqlite/sqlite.ts';
+import { openWriteQueue } from '../../src/service/store/sqlite/write-queue.ts';
 import { runKillRounds } from './kill-rounds.ts';
 import { requestRow, startMs, temporaryFolder } from './rows.ts';
 

@@ -3,9 +3,9 @@
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { GrantBasis } from '../../src/store/grant-basis.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { GrantBasis } from '../../src/service/store/contract/grant-basis.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, keyRow, pendingRow, requestRow, startMs, temporaryFolder } from './rows.ts';
 
 const document = { name: null, parent: null, createdAtMs: startMs, endsAtMs: null, json: '{}' };

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { verifyStore } from '../../src/audit/verify-store.ts';
-import { openStore } from '../../src/store/open.ts';
+import { verifyStore } from '../../src/service/audit/verify-store.ts';
+import { openStore } from '../../src/service/store/open.ts';
 
 const appendScript = fileURLToPath(new URL('./append-until-killed.ts', import.meta.url));
 const acknowledgedMax = 100;

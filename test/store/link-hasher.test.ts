@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ChainEntry, linkHash } from '../../src/store/chain.ts';
-import { createLinkHasher } from '../../src/store/link-hasher.ts';
+import { type ChainEntry, linkHash } from '../../src/service/store/contract/chain.ts';
+import { createLinkHasher } from '../../src/service/store/sqlite/chain/link-hasher.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 600 }),

@@ -1,9 +1,9 @@
 // What every store must do with the entries of meters.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { MeterEntryRow } from '../../src/store/metering.ts';
-import type { RequestRow, RequestStatus } from '../../src/store/records.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
+import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 import { pendingRow, requestRow, startMs } from './rows.ts';
 

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { verifyChain } from '../../src/audit/verify.ts';
-import { openStore } from '../../src/store/open.ts';
-import { refusalColumns, requestColumns } from '../../src/store/sqlite-rows.ts';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { refusalColumns, requestColumns } from '../../src/service/store/sqlite/rows.ts';
 import { refusalRecord, requestRow, temporaryFolder } from './rows.ts';
 
 const firstSchema = readFileSync(
-  new URL('../../src/store/migrations/sqlite/001.sql', import.meta.url),
+  new URL('../../src/service/store/sqlite/migrations/001.sql', import.meta.url),
   'utf8',
 );
 

@@ -4,11 +4,16 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
-import type { RequestRow, RequestStatus } from '../../src/store/records.ts';
-import { grantedText, outcomeTexts } from '../../src/store/sqlite-agent-activity.ts';
-import { listText, lookedThroughMax, waitingText, walks } from '../../src/store/sqlite-request-lists.ts';
-import type { RequestFilter, RequestPlace, Store } from '../../src/store/store.ts';
+import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
+import type { RequestFilter, RequestPlace, Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { grantedText, outcomeTexts } from '../../src/service/store/sqlite/agent-activity.ts';
+import {
+  listText,
+  lookedThroughMax,
+  waitingText,
+  walks,
+} from '../../src/service/store/sqlite/request-lists.ts';
 import { agentRow, keyRow, requestRow, startMs, temporaryFolder } from './rows.ts';
 
 interface Opened {

@@ -5,9 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createApiKey } from '../../src/agents/keys.ts';
-import { createRequestId } from '../../src/requests/id.ts';
-import type { AgentRow, KeyRow, RefusalRecord, RequestRow } from '../../src/store/records.ts';
+import { createApiKey } from '../../src/service/agents/keys.ts';
+import { createRequestId } from '../../src/service/requests/record/id.ts';
+import type {
+  AgentRow,
+  KeyRow,
+  RefusalRecord,
+  RequestRow,
+} from '../../src/service/store/contract/records.ts';
 
 export const startMs = Date.parse('2026-03-02T10:00:00Z');
 

@@ -1,8 +1,8 @@
 // What every store must do with statistics.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StatisticsCell, StatisticsChange } from '../../src/store/statistics.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { StatisticsCell, StatisticsChange } from '../../src/service/store/contract/statistics.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 import { pendingRow, refusalRecord, requestRow, startMs } from './rows.ts';
 

@@ -1,7 +1,7 @@
 // Random expressions that a policy can hold, with spans that point nowhere.
 
 import fc from 'fast-check';
-import type { BinaryOperator, Expression, Literal, Name, Path } from '../../src/syntax/tree.ts';
+import type { BinaryOperator, Expression, Literal, Name, Path } from '../../src/language/syntax/tree.ts';
 
 const span = { file: '', start: 0, end: 0 };
 

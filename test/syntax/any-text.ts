@@ -1,7 +1,7 @@
 // Texts that are hardly a policy file, hardly a text, or nearly a sound file.
 
 import fc from 'fast-check';
-import { contextualWords, reservedWords } from '../../src/syntax/parse/tokens.ts';
+import { contextualWords, reservedWords } from '../../src/language/syntax/parse/tokens.ts';
 import { caseFile, caseNames, soundFiles } from './files.ts';
 
 const snippets = [

@@ -4,9 +4,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { syntaxCodes } from '../../src/diagnostic/syntax-codes.ts';
-import { parse } from '../../src/syntax/parse.ts';
-import type { Declaration } from '../../src/syntax/tree.ts';
+import { syntaxCodes } from '../../src/language/diagnostic/syntax-codes.ts';
+import { parse } from '../../src/language/syntax/parse/parse.ts';
+import type { Declaration } from '../../src/language/syntax/tree.ts';
 import { applyFix, drawDiagnostics } from './draw.ts';
 import { caseFile, caseNames } from './files.ts';
 

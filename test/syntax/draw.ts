@@ -1,7 +1,7 @@
 // Diagnostics → a drawing for golden cases: code, place and message, the line with a mark below the span, help, and what
 // the fix makes of the lines that it touches.
 
-import type { Diagnostic, Fix } from '../../src/diagnostic/diagnostic.ts';
+import type { Diagnostic, Fix } from '../../src/language/diagnostic/diagnostic.ts';
 
 export function drawDiagnostics(diagnostics: readonly Diagnostic[], text: string): string {
   return diagnostics.map((diagnostic) => drawDiagnostic(diagnostic, text)).join('\n');

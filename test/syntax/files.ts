@@ -3,7 +3,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SourceText } from '../../src/diagnostic/span.ts';
+import type { SourceText } from '../../src/language/diagnostic/span.ts';
 
 const shared = join(import.meta.dirname, '../../../shared');
 

@@ -1,6 +1,6 @@
 // Looks at a tree as plain data: every node with a span, and the tree without places, for laws about all nodes.
 
-import type { Span } from '../../src/diagnostic/span.ts';
+import type { Span } from '../../src/language/diagnostic/span.ts';
 
 export interface AnyNode {
   readonly kind?: string;

@@ -1,10 +1,10 @@
 // Which mutants a policy file has, what each looks like, and which of them no request can tell apart.
 
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../src/model/request.ts';
+import type { Facts } from '../../src/language/model/request.ts';
 import type { Compiled } from '../../src/pipeline.ts';
-import { meaningOf } from '../../src/testing/mutation/meaning.ts';
-import { hunkOf, unifiedDiff } from '../../src/testing/mutation/unified-diff.ts';
+import { meaningOf } from '../../src/tools/testing/mutation/meaning.ts';
+import { hunkOf, unifiedDiff } from '../../src/tools/testing/mutation/unified-diff.ts';
 import { compiled, mutatedTexts } from './mutants.ts';
 
 const head = `action a.b {

@@ -1,9 +1,9 @@
 // The mutants of one policy file for tests of them: each as a text that can be compiled, and what it changes.
 
-import type { SourceText } from '../../src/diagnostic/span.ts';
+import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
-import { applyEdits } from '../../src/testing/mutation/edit.ts';
-import { mutantsOf } from '../../src/testing/mutation/mutants.ts';
+import { applyEdits } from '../../src/tools/testing/mutation/edit.ts';
+import { mutantsOf } from '../../src/tools/testing/mutation/mutants.ts';
 
 export interface MutatedText {
   /** `subject: change`. */

@@ -2,9 +2,9 @@
 
 import { rmSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { runTestFiles } from '../../src/testing/run.ts';
-import { createBell, watchTests } from '../../src/testing/watch.ts';
-import { createFolder, pause, until, writeFiles } from '../sources/folder.ts';
+import { runTestFiles } from '../../src/tools/testing/run.ts';
+import { createBell, watchTests } from '../../src/tools/testing/watch.ts';
+import { createFolder, pause, until, writeFiles } from '../policies/folder.ts';
 
 // Generous: other work may share the machine.
 vi.setConfig({ testTimeout: 20_000 });

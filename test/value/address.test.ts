@@ -2,9 +2,14 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalEmail, domain } from '../../src/value/email.ts';
-import { canonicalHost, isHostName } from '../../src/value/host-name.ts';
-import { canonicalUrl, canonicalWebAddress, parseUrl, parseWebAddress } from '../../src/value/url.ts';
+import { canonicalEmail, domain } from '../../src/language/value/email.ts';
+import { canonicalHost, isHostName } from '../../src/language/value/host-name.ts';
+import {
+  canonicalUrl,
+  canonicalWebAddress,
+  parseUrl,
+  parseWebAddress,
+} from '../../src/language/value/url.ts';
 
 describe('urls', () => {
   test.each([

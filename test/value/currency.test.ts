@@ -1,7 +1,7 @@
 /** Which codes are active currencies, and that the runtime knows nearly all of them too. */
 
 import { expect, test } from 'vitest';
-import { isCurrency } from '../../src/value/currency.ts';
+import { isCurrency } from '../../src/language/value/currency.ts';
 
 test.each(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'XCG', 'ZWG', 'VED', 'XAU', 'XXX'])('%s', (code) => {
   expect(isCurrency(code)).toBe(true);

@@ -21,7 +21,7 @@ import {
   subtract,
   toNumber,
   zero,
-} from '../../src/value/decimal.ts';
+} from '../../src/language/value/decimal.ts';
 
 function decimal(text: string): Decimal {
   const parsed = parseDecimal(text);

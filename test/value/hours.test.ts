@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromNumber, parseDecimal, toNumber } from '../../src/value/decimal.ts';
-import { type Hours, isWithinHours, type WeeklySpan } from '../../src/value/hours.ts';
-import { parseDate, parseTimestamp } from '../../src/value/time.ts';
+import { fromNumber, parseDecimal, toNumber } from '../../src/language/value/decimal.ts';
+import { type Hours, isWithinHours, type WeeklySpan } from '../../src/language/value/hours.ts';
+import { parseDate, parseTimestamp } from '../../src/language/value/time.ts';
 
 const workdays = [true, true, true, true, true, false, false];
 const daily = [true, true, true, true, true, true, true];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRandom } from '../../src/prove/random.ts';
-import { type CodeUnits, includes, includesLong } from '../../src/value/includes.ts';
+import { type CodeUnits, includes, includesLong } from '../../src/language/value/includes.ts';
+import { createRandom } from '../../src/language/value/random.ts';
 
 /** A text that counts how often one of its code units is read. */
 function counted(text: string): CodeUnits & { reads: number } {

@@ -11,7 +11,7 @@ import {
   isIp,
   parseCidr,
   parseIp,
-} from '../../src/value/ip.ts';
+} from '../../src/language/value/ip.ts';
 
 function ip(text: string): Ip {
   return parseIp(text) ?? expect.unreachable(text);

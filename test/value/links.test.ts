@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { links } from '../../src/value/links.ts';
+import { links } from '../../src/language/value/links.ts';
 
 test.each([
   ['see https://a.example.com/1 for more', ['https://a.example.com/1']],

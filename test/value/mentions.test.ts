@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mentions } from '../../src/value/mentions.ts';
-import { fold } from '../../src/value/text.ts';
+import { mentions } from '../../src/language/value/mentions.ts';
+import { fold } from '../../src/language/value/text.ts';
 
 test.each([
   ['My PASSWORD is long', ['password'], true],

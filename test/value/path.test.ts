@@ -3,7 +3,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../src/value/path.ts';
+import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../src/language/value/path.ts';
 
 test.each([
   ['/workspace/src/../b.ts', '/workspace/b.ts'],

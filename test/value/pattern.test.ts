@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileGlob, globLiteralParts } from '../../src/value/glob.ts';
-import { compileRegex } from '../../src/value/regex.ts';
+import { compileGlob, globLiteralParts } from '../../src/language/value/glob.ts';
+import { compileRegex } from '../../src/language/value/regex.ts';
 
 describe('like', () => {
   test.each([

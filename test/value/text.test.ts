@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { caseFolding, unicodeVersion } from '../../src/value/case-folding.ts';
+import { caseFolding, unicodeVersion } from '../../src/language/value/case-folding.ts';
 import {
   cut,
   escapeControls,
@@ -13,7 +13,7 @@ import {
   length,
   lower,
   trim,
-} from '../../src/value/text.ts';
+} from '../../src/language/value/text.ts';
 
 const anyText = fc.string({ unit: 'binary' });
 

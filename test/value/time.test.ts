@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Decimal, formatDecimal, fromNumber, parseDecimal } from '../../src/value/decimal.ts';
+import { type Decimal, formatDecimal, fromNumber, parseDecimal } from '../../src/language/value/decimal.ts';
 import {
   dateInZone,
   formatDate,
@@ -18,7 +18,7 @@ import {
   parseDuration,
   parseInstantLiteral,
   parseTimestamp,
-} from '../../src/value/time.ts';
+} from '../../src/language/value/time.ts';
 
 function decimal(text: string): Decimal {
   return parseDecimal(text) ?? expect.unreachable(text);

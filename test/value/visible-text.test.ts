@@ -1,7 +1,7 @@
 // Which names are taken: what is seen as it is written.
 
 import { describe, expect, it } from 'vitest';
-import { nameProblem, textProblem } from '../../src/value/visible-text.ts';
+import { nameProblem, textProblem } from '../../src/language/value/visible-text.ts';
 
 const invisible = 'must not hold control or invisible characters';
 

@@ -1,11 +1,16 @@
 // What is told comes to who wants to hear of it, again until it is taken, and harms nobody where it is not.
 
 import { describe, expect, test } from 'vitest';
-import { sweep } from '../../src/people/sweep.ts';
-import { listDeliveries } from '../../src/webhooks/outbox.ts';
-import { followRevocations } from '../../src/webhooks/revocations.ts';
-import { webhookHeaders } from '../../src/webhooks/signature.ts';
-import { changeWebhook, removeWebhook, rotateWebhookSecret, webhooksOf } from '../../src/webhooks/webhook.ts';
+import { sweep } from '../../src/service/people/sweep.ts';
+import { listDeliveries } from '../../src/service/webhooks/outbox.ts';
+import { followRevocations } from '../../src/service/webhooks/revocations.ts';
+import { webhookHeaders } from '../../src/service/webhooks/signature.ts';
+import {
+  changeWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  webhooksOf,
+} from '../../src/service/webhooks/webhook.ts';
 import { agentRow, keyRow } from '../store/rows.ts';
 import { dayMs, minuteMs, news, startHooks, startReceiver } from './service.ts';
 

@@ -2,7 +2,7 @@
 
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createMailer, type MailerOptions } from '../../src/webhooks/mail.ts';
+import { createMailer, type MailerOptions } from '../../src/service/webhooks/mail.ts';
 import { startMailServer } from './mail-server.ts';
 
 function start(options: Pick<MailerOptions, 'url'> & Partial<MailerOptions>) {

@@ -1,7 +1,7 @@
 // Delays grow, keep to their bounds whatever chance says, and end.
 
 import { describe, expect, it } from 'vitest';
-import { delayAfter } from '../../src/webhooks/retry.ts';
+import { delayAfter } from '../../src/service/webhooks/retry.ts';
 
 describe('the next attempt', () => {
   it('comes later each time, and then never', () => {

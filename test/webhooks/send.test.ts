@@ -3,8 +3,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../src/webhooks/public-address.ts';
-import { type Attempt, send } from '../../src/webhooks/send.ts';
+import { isPublicAddress } from '../../src/service/webhooks/public-address.ts';
+import { type Attempt, send } from '../../src/service/webhooks/send.ts';
 
 const servers: Server[] = [];
 

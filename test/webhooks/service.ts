@@ -3,9 +3,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatch.ts';
-import type { WebhookNews } from '../../src/webhooks/outbox.ts';
-import { makeWebhook, type WebhookEvent, type WebhookMade } from '../../src/webhooks/webhook.ts';
+import {
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherOptions,
+} from '../../src/service/webhooks/dispatch.ts';
+import type { WebhookNews } from '../../src/service/webhooks/outbox.ts';
+import { makeWebhook, type WebhookEvent, type WebhookMade } from '../../src/service/webhooks/webhook.ts';
 import { type PeopleService, startPeople } from '../people/service.ts';
 
 export interface Received {

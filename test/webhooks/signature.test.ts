@@ -1,7 +1,7 @@
 // The signature of Standard Webhooks, against the vector that its libraries test themselves with.
 
 import { describe, expect, it } from 'vitest';
-import { createWebhookSecret, webhookHeaders } from '../../src/webhooks/signature.ts';
+import { createWebhookSecret, webhookHeaders } from '../../src/service/webhooks/signature.ts';
 
 const message = {
   id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

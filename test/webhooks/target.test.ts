@@ -1,8 +1,8 @@
 // Addresses of webhooks as people send them: one form is stored, and what reads otherwise than it is called is refused.
 
 import { describe, expect, test } from 'vitest';
-import { readTarget } from '../../src/webhooks/target.ts';
-import { allWebhooks, changeWebhook, makeWebhook } from '../../src/webhooks/webhook.ts';
+import { readTarget } from '../../src/service/webhooks/target.ts';
+import { allWebhooks, changeWebhook, makeWebhook } from '../../src/service/webhooks/webhook.ts';
 import { startPeople } from '../people/service.ts';
 
 const publicOnly = { arePrivateAddressesAllowed: false };

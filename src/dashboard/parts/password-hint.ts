@@ -1,4 +1,4 @@
-// How good a new password is, as far as a page can tell. It follows the service's rules (src/people/passwords.ts), which
+// How good a new password is, as far as a page can tell. It follows the service's rules (src/service/people/passwords.ts), which
 // has the last word, and says beyond them what is stronger.
 
 export interface PasswordHint {

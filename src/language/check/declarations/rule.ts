@@ -1,0 +1,239 @@
+// From a rule as written to a rule as meant: its whole condition, its points, what it asks for and its reason. Which
+// clauses an effect takes, and how often, has been checked with the syntax; the first of each kind counts here.
+
+import { type Span, spanning } from '../../diagnostic/span.ts';
+import type { Expression } from '../../model/expression.ts';
+import type { Effect, Requirement, Rule, Template } from '../../model/policy.ts';
+import { booleanType, quantity } from '../../model/type.ts';
+import { printExpression } from '../../syntax/print/print.ts';
+import type {
+  Clause,
+  DurationLiteral,
+  Name,
+  PolicyDeclaration,
+  Rule as RuleNode,
+  Template as TemplateNode,
+  TemplatePart,
+  Expression as Tree,
+} from '../../syntax/tree.ts';
+import { toNumber } from '../../value/decimal.ts';
+import {
+  type Context,
+  type Inferred,
+  inferCondition,
+  inferValue,
+  withPresence,
+} from '../expressions/context.ts';
+import { findDeclared } from '../expressions/declared-names.ts';
+import { negated } from '../expressions/logic.ts';
+import { ownerGroup } from '../expressions/names.ts';
+import { checkRisk, riskReads } from '../expressions/risk.ts';
+import { decimalOf, readSeconds } from '../logic/literals.ts';
+import { both, nothingKnown } from '../logic/presence.ts';
+import { isPrintable } from '../logic/type-relations.ts';
+import { guardLowersRisk, needsWithoutApproval, peopleUnfit, pointsUnfit } from '../messages/errors.ts';
+import { notPrintable } from '../messages/type-errors.ts';
+
+const defaultPeople = 1;
+const defaultApprovalSeconds = 86_400;
+
+export interface Around {
+  readonly declaration: PolicyDeclaration;
+  /** The policy's own condition; null where it has none. */
+  readonly when: Inferred | null;
+}
+
+/** The rule, or null once all that is wrong with it has been reported. */
+export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule | null {
+  const condition = resolveCondition(node, around, ctx);
+  const points = readPoints(node, ctx);
+  const requirement = readRequirement(node, ctx);
+  const validFor = readDuration(clauseOf(node, 'for')?.duration, ctx);
+  const because = clauseOf(node, 'because');
+  const reasonContext = withPresence(ctx, condition.presence);
+  const reason = because === undefined ? null : resolveTemplate(because.reason, reasonContext);
+  if (condition.expression === null || points === null || requirement === 'failed') return null;
+  if (validFor === 'failed' || reason === 'failed') return null;
+  const risk = riskReads(condition.expression, ctx.env);
+  const rule: Rule = {
+    id: `${around.declaration.name.text}/${node.name.text}`,
+    policy: around.declaration.name.text,
+    name: node.name.text,
+    effect: node.effect,
+    isShadow: node.isShadow || around.declaration.isShadow,
+    condition: condition.expression,
+    conditionText: requirement === null ? '' : conditionText(node, around),
+    points,
+    readsRisk: risk.length > 0,
+    reason,
+    validForSeconds: validFor,
+    requirement,
+    doc: node.doc,
+    span: node.span,
+  };
+  checkRisk(rule, risk, node.name, ctx.env);
+  return rule;
+}
+
+function clauseOf<K extends Clause['kind']>(
+  node: RuleNode,
+  kind: K,
+): Extract<Clause, { kind: K }> | undefined {
+  return node.clauses.find((clause): clause is Extract<Clause, { kind: K }> => clause.kind === kind);
+}
+
+/** `policy when and when and not unless`, with the presence that holds where it is true. */
+function resolveCondition(
+  node: RuleNode,
+  around: Around,
+  ctx: Context,
+): { readonly expression: Expression | null; readonly presence: Context['presence'] } {
+  const whenNode = clauseOf(node, 'when')?.condition;
+  const unlessNode = clauseOf(node, 'unless')?.condition;
+  const afterPolicy = both(ctx.presence, around.when?.whenTrue ?? nothingKnown);
+  const when = whenNode === undefined ? null : inferCondition(whenNode, withPresence(ctx, afterPolicy));
+  const afterWhen = both(afterPolicy, when?.whenTrue ?? nothingKnown);
+  const unless = unlessNode === undefined ? null : inferCondition(unlessNode, withPresence(ctx, afterWhen));
+  const presence = both(afterWhen, unless?.whenFalse ?? nothingKnown);
+  const exception =
+    unless === null
+      ? []
+      : // A place of its own: `unless x` is not written as one with `x`, as `not in` is with `in`.
+        [unless.expression === null ? null : negated(unless.expression, { ...unless.expression.span })];
+  const parts = [
+    ...(around.when === null ? [] : [around.when.expression]),
+    ...(when === null ? [] : [when.expression]),
+    ...exception,
+  ];
+  return { expression: joinConditions(parts, node), presence };
+}
+
+function joinConditions(parts: readonly (Expression | null)[], node: RuleNode): Expression | null {
+  const known = parts.filter((part) => part !== null);
+  if (known.length < parts.length) return null;
+  const [first] = known;
+  if (first === undefined) return { kind: 'literal', value: true, type: booleanType, span: node.name.span };
+  if (known.length === 1) return first;
+  // The parts that the rule adds to its policy's condition stand together.
+  const inRule = known.find((part) => isWithin(part.span, node.span));
+  const operands = known.flatMap((part) => (part.kind === 'and' ? part.operands : [part]));
+  const span = spanning((inRule ?? first).span, known.at(-1)?.span ?? first.span);
+  return { kind: 'and', operands, type: booleanType, span };
+}
+
+function isWithin(inner: Span, outer: Span): boolean {
+  return inner.file === outer.file && inner.start >= outer.start && inner.end <= outer.end;
+}
+
+function conditionText(node: RuleNode, around: Around): string {
+  const unless = clauseOf(node, 'unless')?.condition;
+  const parts: readonly (Tree | null | undefined)[] = [
+    around.declaration.when,
+    clauseOf(node, 'when')?.condition,
+    unless === undefined ? undefined : { kind: 'unary', operator: 'not', operand: unless, span: unless.span },
+  ];
+  const [first, ...rest] = parts.filter((part) => part !== null && part !== undefined);
+  if (first === undefined) return 'true';
+  const joined = rest.reduce<Tree>(
+    (left, right) => ({
+      kind: 'binary',
+      operator: 'and',
+      operatorSpan: right.span,
+      left,
+      right,
+      span: node.span,
+    }),
+    first,
+  );
+  return printExpression(joined);
+}
+
+/** A new guard must not open an `allow` that asks for little risk. */
+const guards: ReadonlySet<RuleNode['effect']> = new Set(['deny', 'escalate', 'reauth']);
+
+/** The contribution to risk: a whole number but zero where one is written. */
+function readPoints(node: RuleNode, ctx: Context): number | null {
+  const clause = clauseOf(node, 'points');
+  if (clause === undefined) return 0;
+  const value = decimalOf(clause.points.text);
+  const points = value === null ? 0 : toNumber(value);
+  if (points !== 0 && Number.isSafeInteger(points)) {
+    if (points < 0 && guards.has(node.effect)) ctx.env.report(guardLowersRisk(clause.points, node));
+    return points;
+  }
+  ctx.env.report(pointsUnfit(clause.points));
+  return null;
+}
+
+function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'failed' {
+  const people = readPeople(node, ctx);
+  const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
+  const isFailed = people === null || within === 'failed';
+  const group = approvingGroup(node);
+  if (group !== undefined) {
+    const isKnown = group.text === ownerGroup || findDeclared(ctx.env, group, 'approvers');
+    if (!isKnown || isFailed) return 'failed';
+    return {
+      kind: 'approval',
+      group: group.text,
+      needs: people,
+      withinSeconds: within ?? defaultApprovalSeconds,
+    };
+  }
+  const asksForStepUp = node.effect === 'reauth' || clauseOf(node, 'after-reauth') !== undefined;
+  if (isFailed || effectsThatAsk[node.effect] === 'always-approval') return 'failed';
+  return asksForStepUp ? { kind: 'reauth', withinSeconds: within } : null;
+}
+
+/** An `escalate` without its group has no meaning; the missing clause has been reported with the syntax. */
+const effectsThatAsk = {
+  allow: 'maybe',
+  deny: 'never',
+  escalate: 'always-approval',
+  reauth: 'always-reauth',
+  risk: 'never',
+} satisfies Record<Effect, string>;
+
+function approvingGroup(node: RuleNode): Name | undefined {
+  if (node.effect === 'escalate') return clauseOf(node, 'to')?.group;
+  return node.effect === 'allow' ? clauseOf(node, 'after-approval')?.group : undefined;
+}
+
+function readPeople(node: RuleNode, ctx: Context): number | null {
+  const clause = clauseOf(node, 'needs');
+  if (clause === undefined) return defaultPeople;
+  const value = decimalOf(clause.people.text);
+  const people = value === null ? 0 : toNumber(value);
+  if (clauseOf(node, 'after-reauth') !== undefined) {
+    ctx.env.report(needsWithoutApproval(clause.span));
+    return null;
+  }
+  if (people > 0 && Number.isSafeInteger(people)) return people;
+  ctx.env.report(peopleUnfit(clause.people));
+  return null;
+}
+
+/** Seconds, above zero; null where none is written. */
+function readDuration(node: DurationLiteral | undefined, ctx: Context): number | null | 'failed' {
+  if (node === undefined) return null;
+  return readSeconds(node, ctx.env) ?? 'failed';
+}
+
+/** The reason: texts and values that may be shown. */
+function resolveTemplate(node: TemplateNode, ctx: Context): Template | 'failed' {
+  const parts = node.parts.map((part) => resolvePart(part, ctx));
+  const known = parts.filter((part) => part !== null);
+  return known.length < parts.length ? 'failed' : known;
+}
+
+function resolvePart(part: TemplatePart, ctx: Context): string | Expression | null {
+  if (part.kind === 'template-text') return part.text;
+  const { value } = part;
+  if (value.kind === 'path' && value.root.text === 'risk' && value.steps.length === 0) {
+    return { kind: 'risk', type: quantity('integer'), span: value.span };
+  }
+  const expression = inferValue(value, ctx);
+  if (expression === null || isPrintable(expression.type)) return expression;
+  ctx.env.report(notPrintable(expression));
+  return null;
+}

@@ -1,0 +1,102 @@
+// THE DOOR: the text of one policy file → its tree and everything that is wrong with how it is written. Never throws,
+// whatever the text: limits are checked before anything recurses, and a broken file yields what of it is whole.
+
+import { type Diagnostic, sortDiagnostics } from '../../diagnostic/diagnostic.ts';
+import type { SourceText } from '../../diagnostic/span.ts';
+import { reportErrors } from '../repair/explain.ts';
+import { flatten } from '../repair/nesting.ts';
+import { repair } from '../repair/repair.ts';
+import { reportStrays } from '../repair/strays.ts';
+import type { Expression, PolicyFile } from '../tree.ts';
+import { refusedCharacters } from './characters.ts';
+import { buildComment, documentationBefore } from './comments.ts';
+import { makeSpan, type Reader, syntaxError } from './context.ts';
+import { policyParser } from './parser.ts';
+import { readTemplate } from './template.ts';
+import type { ResolvedText } from './text-literal.ts';
+import { tokenEnd, tokenize } from './tokens.ts';
+
+/** Size of a policy file in bytes of UTF-8. */
+export const fileBytesMax = 1_048_576;
+
+/** Diagnostics of one file; the rest is not listed. */
+const problemsMax = 200;
+
+export interface ParsedFile {
+  readonly file: PolicyFile;
+  /** Sorted by place. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function parse(source: SourceText): ParsedFile {
+  if (isTooLarge(source.text)) return refuseSize(source);
+  const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
+  const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
+  const file = readFile(reader);
+  return { file, diagnostics: limited(sortDiagnostics(diagnostics), source) };
+}
+
+function readFile(reader: Reader): PolicyFile {
+  const { source } = reader;
+  const { tokens, comments: commentTokens, strays } = tokenize(source.text);
+  const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
+  reportStrays(strays, reader);
+  const known = flatten(repair(tokens, reader), reader);
+  const { declarations, reasons, errors } = policyParser().readFile(
+    known,
+    reader,
+    documentationBefore(comments, source),
+  );
+  const last = tokens.at(-1);
+  const end = last === undefined ? 0 : tokenEnd(last);
+  reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
+  for (const { token, parts } of reasons) {
+    parts.push(...readTemplate(token, reader, (text, from, to) => readPlaceholder(text, from, to, reader)));
+  }
+  return { kind: 'file', declarations, comments, span: makeSpan(reader, 0, source.text.length) };
+}
+
+/** The expression between two places of a text, its tokens moved to where they were written. */
+function readPlaceholder(text: ResolvedText, from: number, to: number, reader: Reader): Expression {
+  const { tokens, comments, strays } = tokenize(text.value.slice(from, to));
+  const offsetOf = (at: number) => text.offsetOf(from + at);
+  const moved = tokens.map((token) => ({
+    ...token,
+    startOffset: offsetOf(token.startOffset),
+    endOffset: offsetOf(tokenEnd(token)) - 1,
+  }));
+  const commented = comments.map((token) => ({ start: token.startOffset, end: tokenEnd(token) }));
+  const unknown = [...strays, ...commented];
+  reportStrays(
+    unknown.map(({ start, end }) => ({ start: offsetOf(start), end: offsetOf(end) })),
+    reader,
+  );
+  const known = flatten(repair(moved, reader), reader);
+  const { expression, errors } = policyParser().readExpression(known, reader, offsetOf(0));
+  reportErrors(
+    errors,
+    { tokens: known, end: offsetOf(to - from), endName: 'the end of the placeholder' },
+    reader,
+  );
+  return expression;
+}
+
+function isTooLarge(text: string): boolean {
+  if (text.length > fileBytesMax) return true;
+  return text.length * 3 > fileBytesMax && new TextEncoder().encode(text).length > fileBytesMax;
+}
+
+function refuseSize(source: SourceText): ParsedFile {
+  const span = makeSpan({ source }, 0, 0);
+  const file: PolicyFile = { kind: 'file', declarations: [], comments: [], span };
+  const message = `\`${source.path}\` is larger than 1 MiB`;
+  const help = 'split it into several files: all files of a directory are one policy set';
+  return { file, diagnostics: [syntaxError('file-too-large', span, message, help)] };
+}
+
+function limited(diagnostics: readonly Diagnostic[], source: SourceText): readonly Diagnostic[] {
+  const next = diagnostics[problemsMax];
+  if (next === undefined) return diagnostics;
+  const message = `\`${source.path}\` has more than ${problemsMax} problems and the rest is not listed`;
+  return [...diagnostics.slice(0, problemsMax), syntaxError('too-many-problems', next.span, message)];
+}

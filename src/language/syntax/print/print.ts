@@ -1,0 +1,283 @@
+// THE FORMATTER: a tree → the canonical text of its file, comments included. Laws that tests hold: the text parses to the
+// same tree but for places, and printing that again gives the same text.
+
+import type {
+  ActionDeclaration,
+  Comment,
+  Declaration,
+  GuaranteeDeclaration,
+  HoursDeclaration,
+  HoursSpan,
+  ListDeclaration,
+  Metadata,
+  MeterDeclaration,
+  Pattern,
+  PolicyDeclaration,
+  PolicyFile,
+  Rule,
+} from '../tree.ts';
+import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
+import { columnsMax, type HoldsComment, type Line, weave, wrapLines } from './layout.ts';
+import { claimLines, expressionLines, ruleLines } from './rule.ts';
+import { recordLines, typeLines } from './type.ts';
+
+export { printExpression };
+
+export function printFile(file: PolicyFile): string {
+  const holdsComment = commentFinder(file.comments);
+  const printed: Printed[] = file.declarations.map((declaration) => ({
+    declaration,
+    lines: declarationLines(declaration, holdsComment),
+  }));
+  const lines = familiesOf(printed).flatMap((family) => alignAssigns(family).flatMap(({ lines }) => lines));
+  return weave(withBlankLines(printed, lines), file.comments);
+}
+
+/** Comments are sorted, so the first one behind a start tells. */
+function commentFinder(comments: readonly Comment[]): HoldsComment {
+  return ({ start, end }) => {
+    let low = 0;
+    let high = comments.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (comments[middle]!.span.start < start) low = middle + 1;
+      else high = middle;
+    }
+    const next = comments[low];
+    return next !== undefined && next.span.start < end;
+  };
+}
+
+interface Printed {
+  readonly declaration: Declaration;
+  readonly lines: readonly Line[];
+}
+
+function declarationLines(declaration: Declaration, holdsComment: HoldsComment): readonly Line[] {
+  const [first, ...rest] = undocumentedLines(declaration, holdsComment);
+  return [{ ...first!, start: declaration.span.start, doc: declaration.doc }, ...rest];
+}
+
+function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment): readonly Line[] {
+  const { start } = declaration.span;
+  const line = (text: string): readonly Line[] => [{ indent: 0, start, text }];
+  switch (declaration.kind) {
+    case 'action':
+      return actionLines(declaration, holdsComment);
+    case 'type': {
+      const prefix = `type ${declaration.name.text} = `;
+      return wrapLines(
+        prefix,
+        typeLines(declaration.type, { indent: 0, columns: prefix.length, holdsComment }),
+        '',
+      );
+    }
+    case 'group':
+      return line(`group ${declaration.name.text}`);
+    case 'approvers':
+      return line(`approvers ${declaration.name.text} ${printText(declaration.title)}`);
+    case 'list':
+      return listLines(declaration, holdsComment);
+    case 'hours':
+      return line(printHours(declaration));
+    case 'let':
+      return expressionLines(`let ${declaration.name.text} = `, declaration.value, {
+        indent: 0,
+        start,
+        holdsComment,
+      });
+    case 'meter':
+      return line(printMeter(declaration));
+    case 'policy':
+      return policyLines(declaration, holdsComment);
+    case 'guarantee':
+      return guaranteeLines(declaration, holdsComment);
+  }
+}
+
+function actionLines({ keys, groups, body }: ActionDeclaration, holdsComment: HoldsComment): readonly Line[] {
+  const names = keys.map(printName).join(', ');
+  const within = groups.length === 0 ? '' : ` in ${groups.map(printName).join(', ')}`;
+  const prefix = `action ${names}${within} `;
+  return wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
+}
+
+function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly Line[] {
+  const { source, span } = list;
+  const end = list.mayBeEmpty ? ' may be empty' : '';
+  const head = listHead(list);
+  const at = { indent: 0, start: span.start };
+  switch (source.kind) {
+    case 'list-file':
+      return [{ ...at, text: `${head} ${printText(source.path)}${end}` }];
+    case 'join':
+      return [{ ...at, text: `${head} = ${source.lists.map(printName).join(' + ')}${end}` }];
+    case 'entries': {
+      const entries = source.entries.map((entry) => ({ start: entry.span.start, text: printLiteral(entry) }));
+      const text = `${head} = [${entries.map((entry) => entry.text).join(', ')}]${end}`;
+      if (text.length <= columnsMax && !holdsComment(source.span)) return [{ ...at, text }];
+      return [
+        { ...at, text: `${head} = [` },
+        ...entries.map((entry) => ({ indent: 1, start: entry.start, text: `${entry.text},` })),
+        { indent: 0, start: source.span.end - 1, text: `]${end}`, isClosing: true },
+      ];
+    }
+  }
+}
+
+/** A list's declaration as far as `=`, or with the `from` of a file. */
+function listHead({ name, elementType, ignoringCase, source }: ListDeclaration): string {
+  const type = elementType === null ? '' : `: ${printInline(elementType)}`;
+  const ignoring = ignoringCase ? ' ignoring case' : '';
+  return `list ${name.text}${type}${ignoring}${source.kind === 'list-file' ? ' from' : ''}`;
+}
+
+function printInline(type: Parameters<typeof typeLines>[0]): string {
+  return typeLines(type, { indent: 0, columns: 0, holdsComment: () => false })
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+function printHours({ name, spans, zone, except }: HoursDeclaration): string {
+  const apart = except === null ? '' : ` except ${except.text}`;
+  return `hours ${name.text} = ${spans.map(printSpan).join(', ')} in ${printText(zone)}${apart}`;
+}
+
+function printSpan(span: HoursSpan): string {
+  if (span.kind === 'date-span') {
+    const { first, last } = span;
+    return first.text === last.text ? first.text : `${first.text}..${last.text}`;
+  }
+  const { firstDay, lastDay, from, to } = span;
+  const days = firstDay === lastDay ? firstDay : `${firstDay}-${lastDay}`;
+  return `${days} ${from.text}-${to.text}`;
+}
+
+function printMeter(meter: MeterDeclaration): string {
+  const { name, aggregate, argument, currency, patterns, when, per, over } = meter;
+  const total = `${aggregate}(${argument === null ? '' : printExpression(argument)})`;
+  const inCurrency = currency === null ? '' : ` in ${currency.text}`;
+  const condition = when === null ? '' : ` when ${printExpression(when)}`;
+  const keys = per.length === 0 ? '' : ` per ${per.map(printExpression).join(', ')}`;
+  const of = printPatterns(patterns);
+  return `meter ${name.text} = ${total}${inCurrency} of ${of}${condition}${keys} over ${over.text}`;
+}
+
+function printPatterns(patterns: readonly Pattern[]): string {
+  return patterns.map(({ text, isQuoted }) => (isQuoted ? quote(text) : text)).join(', ');
+}
+
+function policyLines(policy: PolicyDeclaration, holdsComment: HoldsComment): readonly Line[] {
+  const { span, name, patterns, except, when } = policy;
+  const shadow = policy.isShadow ? 'shadow ' : '';
+  const apart = except.length === 0 ? '' : ` except ${printPatterns(except)}`;
+  const condition = when === null ? '' : ` when ${printExpression(when)}`;
+  const head = `${shadow}policy ${name.text} on ${printPatterns(patterns)}${apart}${condition}`;
+  const items = [...policy.metadata, ...policy.rules].toSorted((a, b) => a.span.start - b.span.start);
+  const body = items.flatMap((item, index) => itemLines(item, items[index - 1], holdsComment));
+  return block(head, body, span);
+}
+
+function itemLines(
+  item: Metadata | Rule,
+  before: Metadata | Rule | undefined,
+  holdsComment: HoldsComment,
+): readonly Line[] {
+  if (item.kind === 'rule') return ruleLines(item, before === undefined, holdsComment);
+  const text = `${item.kind} ${item.values.map((value) => printText(value)).join(', ')}`;
+  return [{ indent: 1, start: item.span.start, text, isBlankBefore: before?.kind === 'rule' }];
+}
+
+function guaranteeLines(
+  { span, name, patterns, claims }: GuaranteeDeclaration,
+  holdsComment: HoldsComment,
+): readonly Line[] {
+  return block(
+    `guarantee ${name.text} on ${printPatterns(patterns)}`,
+    claims.flatMap((claim) => claimLines(claim, holdsComment)),
+    span,
+  );
+}
+
+function block(
+  head: string,
+  body: readonly Line[],
+  { start, end }: { readonly start: number; readonly end: number },
+): readonly Line[] {
+  if (body.length === 0) return [{ indent: 0, start, text: `${head} {}` }];
+  return [
+    { indent: 0, start, text: `${head} {` },
+    ...body,
+    { indent: 0, start: end - 1, text: '}', isClosing: true },
+  ];
+}
+
+// ---- between declarations
+
+/** Declarations of one family stand without blank lines between them as long as each takes one line. */
+const families: Readonly<Record<Declaration['kind'], string>> = {
+  action: 'action',
+  type: 'type',
+  group: 'group',
+  approvers: 'approvers',
+  list: 'times and lists',
+  hours: 'times and lists',
+  let: 'let',
+  meter: 'meter',
+  policy: 'policy',
+  guarantee: 'guarantee',
+};
+
+function familiesOf(printed: readonly Printed[]): readonly (readonly Printed[])[] {
+  const all: Printed[][] = [];
+  for (const [index, one] of printed.entries()) {
+    const before = printed[index - 1];
+    if (before === undefined || isApart(before, one)) all.push([]);
+    all.at(-1)!.push(one);
+  }
+  return all;
+}
+
+function isApart(before: Printed, after: Printed): boolean {
+  const isSameFamily = families[before.declaration.kind] === families[after.declaration.kind];
+  return !isSameFamily || before.lines.length > 1 || after.lines.length > 1;
+}
+
+/** Puts the `=` of neighbouring lists and lets in one column. */
+function alignAssigns(family: readonly Printed[]): readonly Printed[] {
+  const column = family.reduce((most, { declaration }) => Math.max(most, assignColumn(declaration)), 0);
+  return family.map(({ declaration, lines }) => {
+    const [line] = lines;
+    const own = ownAssignColumn(declaration);
+    if (line === undefined || own === null) return { declaration, lines };
+    const text = `${line.text.slice(0, own)}${' '.repeat(column - own)}${line.text.slice(own)}`;
+    return { declaration, lines: family.length === 1 ? lines : [{ ...line, text }] };
+  });
+}
+
+/** The first column in which the `=` of a declaration may stand, or that its `from` leaves free. */
+function assignColumn(declaration: Declaration): number {
+  const own = ownAssignColumn(declaration);
+  if (own !== null) return own;
+  return declaration.kind === 'list' ? listHead(declaration).length : 0;
+}
+
+function ownAssignColumn(declaration: Declaration): number | null {
+  if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
+  if (declaration.kind !== 'list' || declaration.source.kind === 'list-file') return null;
+  return listHead(declaration).length + 1;
+}
+
+function withBlankLines(printed: readonly Printed[], lines: readonly Line[]): readonly Line[] {
+  const apart = new Set(
+    printed.flatMap((one, index) => {
+      const before = printed[index - 1];
+      return before === undefined || isApart(before, one) ? [one.declaration.span.start] : [];
+    }),
+  );
+  return lines.map((line) =>
+    line.indent === 0 && line.doc !== undefined && apart.has(line.start)
+      ? { ...line, isBlankBefore: true }
+      : line,
+  );
+}

@@ -1,0 +1,158 @@
+// The conditions of an action's rules taken apart to the parts that no `and`, `or` or `not` joins. A decision depends
+// on a request through the truth of these atoms alone, so two requests on which they agree are decided alike.
+
+import { childrenOf } from '../../language/model/children.ts';
+import type { Expression, FieldRead } from '../../language/model/expression.ts';
+import type { List, PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { evaluate, evaluateCondition, type Scope } from '../../language/spec/evaluate.ts';
+import { resolveFacts } from '../../language/spec/payload.ts';
+import type { Truth } from '../../language/spec/truth.ts';
+import { fold } from '../../language/value/text.ts';
+import { expressionText, pathText } from './words.ts';
+
+export interface Atom {
+  readonly expression: Expression;
+  /** In the words of the language; equal text is one atom. */
+  readonly text: string;
+  /** What it reads, as keys of places: `payload.lines[].price`, `agent.tags`, `meters.spent_24h`, `now`. */
+  readonly keys: ReadonlySet<string>;
+  /** Every part of it, with what its lets stand for. */
+  readonly parts: readonly Expression[];
+}
+
+/** The atoms of the enforced rules that speak of the action, in the order of `ruleIds`, then of the set. */
+export function atomsOf(set: PolicySet, action: string, ruleIds: readonly string[]): readonly Atom[] {
+  const rules = set.policies
+    .filter((policy) => policy.actions.includes(action))
+    .flatMap((policy) => policy.rules)
+    .filter((rule) => !rule.isShadow);
+  const rank = (id: string): number => (ruleIds.includes(id) ? ruleIds.indexOf(id) : ruleIds.length);
+  const atoms = new Map<string, Atom>();
+  for (const { condition } of rules.toSorted((a, b) => rank(a.id) - rank(b.id))) {
+    for (const expression of atomExpressions(set, condition)) {
+      const text = expressionText(set, expression);
+      if (!atoms.has(text)) atoms.set(text, { expression, text, ...readsOf(set, expression) });
+    }
+  }
+  return [...atoms.values()];
+}
+
+/** Of what no `and`, `or`, `not` or let is: a constant never turns, and risk follows from the truth of the atoms. */
+export function isAtom(set: PolicySet, condition: Expression): boolean {
+  return condition.kind !== 'literal' && partsOf(set, condition).every(({ kind }) => kind !== 'risk');
+}
+
+/** Whether the place with this key, something in it, or something around it is read. */
+export function reads(atom: Atom, key: string): boolean {
+  return [...atom.keys].some((read) => read === key || isBelow(read, key) || isBelow(key, read));
+}
+
+/** Whether `key` names a part of what `outer` names. */
+export function isBelow(key: string, outer: string): boolean {
+  return key.startsWith(`${outer}.`) || key.startsWith(`${outer}[`);
+}
+
+/** How the atom turns out for a request. */
+export function truthOf({ expression }: Atom, set: PolicySet, asked: Facts): Truth {
+  const facts = resolveFacts(set, asked);
+  // No atom reads `risk`, so any will do.
+  const scope: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
+  const list = expression.kind === 'in-list' ? set.lists.get(expression.list) : undefined;
+  if (expression.kind !== 'in-list' || list?.type.kind !== 'text')
+    return evaluateCondition(expression, scope);
+  const subject = evaluate(expression.subject, scope);
+  if (typeof subject !== 'string') return evaluateCondition(expression, scope);
+  return keysOf(list).has(list.ignoringCase ? fold(subject) : subject);
+}
+
+/** Lists are long, and one is asked for many requests. */
+const keysByList = new WeakMap<List, ReadonlySet<unknown>>();
+
+function keysOf(list: List): ReadonlySet<unknown> {
+  const keys =
+    keysByList.get(list) ??
+    new Set(list.entries.map((entry) => (list.ignoringCase ? fold(entry as string) : entry)));
+  keysByList.set(list, keys);
+  return keys;
+}
+
+function atomExpressions(set: PolicySet, condition: Expression): readonly Expression[] {
+  switch (condition.kind) {
+    case 'not':
+      return atomExpressions(set, condition.operand);
+    case 'and':
+    case 'or':
+      return condition.operands.flatMap((operand) => atomExpressions(set, operand));
+    case 'let': {
+      const declared = set.lets.get(condition.id);
+      return declared === undefined ? [] : atomExpressions(set, declared.expression);
+    }
+    default:
+      return isAtom(set, condition) ? [condition] : [];
+  }
+}
+
+/** The expression, all below it and all that its lets and meters stand for. */
+function partsOf(set: PolicySet, expression: Expression): readonly Expression[] {
+  return [expression, ...innerOf(set, expression).flatMap((inner) => partsOf(set, inner))];
+}
+
+function innerOf(set: PolicySet, expression: Expression): readonly Expression[] {
+  if (expression.kind === 'let') {
+    const declared = set.lets.get(expression.id);
+    return declared === undefined ? [] : [declared.expression];
+  }
+  if (expression.kind === 'meter') {
+    const meter = set.meters.get(expression.meter);
+    return [meter?.argument ?? null, meter?.when ?? null].filter((inner) => inner !== null);
+  }
+  return childrenOf(expression);
+}
+
+/** What the variables in scope stand for, as keys of places; several where a quantifier has several sources. */
+type Variables = ReadonlyMap<string, readonly string[]>;
+
+function readsOf(set: PolicySet, expression: Expression): Pick<Atom, 'keys' | 'parts'> {
+  return {
+    keys: new Set(keysRead(set, expression, new Map())),
+    parts: partsOf(set, expression),
+  };
+}
+
+function keysRead(set: PolicySet, expression: Expression, variables: Variables): readonly string[] {
+  const below = (inner: Variables): readonly string[] =>
+    innerOf(set, expression).flatMap((part) => keysRead(set, part, inner));
+  switch (expression.kind) {
+    case 'field':
+      return fieldKeys(expression, variables);
+    case 'fact':
+      return [expression.fact];
+    case 'now':
+      return ['now'];
+    case 'call':
+      return [...(expression.builtin === 'today' ? ['now'] : []), ...below(variables)];
+    case 'meter':
+      return [`meters.${expression.meter}`, ...below(variables)];
+    case 'let':
+      return below(new Map());
+    case 'quantify': {
+      const elements = expression.sources.flatMap((source) =>
+        keysRead(set, source, variables).map((key) => (source.kind === 'field' ? `${key}[]` : key)),
+      );
+      return below(new Map(variables).set(expression.variable, elements));
+    }
+    default:
+      return below(variables);
+  }
+}
+
+function fieldKeys({ root, steps, type, isSigned }: FieldRead, variables: Variables): readonly string[] {
+  const roots = root === 'payload' ? [root] : (variables.get(root) ?? []);
+  const keysAt = (path: readonly string[]): readonly string[] => roots.map((key) => pathText(key, path));
+  const currency =
+    type.kind === 'money' && type.currencyField !== null
+      ? keysAt([...steps.slice(0, -1), type.currencyField])
+      : [];
+  return [...keysAt(steps), ...currency, ...(isSigned ? ['request.signed'] : [])];
+}

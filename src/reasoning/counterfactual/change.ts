@@ -1,0 +1,285 @@
+// From a decided request to the smallest changes that would have changed the decision: what would make it milder or,
+// where it is ALLOW, what would end that. One place is changed first, then two. INVARIANT: each change that is
+// returned has been made and decided by the definition, on a payload that is still of its shape.
+
+import { type Decision, gates, type Outcome, outcomes } from '../../language/model/decision.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { toNumber } from '../../language/value/decimal.ts';
+import { isBelow, reads, truthOf } from './atoms.ts';
+import { peoplePlaces } from './people.ts';
+import { createPhrase, type Phrase, phraseKey } from './phrase.ts';
+import { type Candidate, type Place, placesOf, type Subject } from './places.ts';
+import { createSearch, type Search } from './search.ts';
+
+export interface Change {
+  /** What would be decided. */
+  readonly outcome: Outcome;
+  /** The rule that would decide. */
+  readonly by: string;
+  /** On one line: `ALLOW if payload.amount <= 1000 USD`. Values of secret fields are in none. */
+  readonly text: string;
+  /** What has to hold for it: one part a place, at most two. */
+  readonly parts: readonly ChangePart[];
+  /** An instance of the change, as it was decided. Holds the payload, secrets included. */
+  readonly facts: Facts;
+}
+
+export interface ChangePart {
+  /** `payload` is the agent's own word; all else is not in its hands. */
+  readonly of: Subject;
+  readonly text: string;
+}
+
+export interface ChangeOptions {
+  /** The fast reading; what it finds is confirmed by the definition. */
+  readonly decide: (facts: Facts) => Decision;
+  /** How many decisions may be tried. */
+  readonly triesMax?: number;
+  readonly changesMax?: number;
+}
+
+const triesMaxDefault = 2_000;
+const changesMaxDefault = 6;
+/** Of one place towards one outcome. */
+const perPlaceMax = 3;
+const pairRepresentativesMax = 14;
+const pairsFoundMax = 8;
+
+/** The most useful first; none for what the gate refuses, whose reason names what to mend. Deterministic. */
+export function smallestChange(set: PolicySet, facts: Facts, options: ChangeOptions): readonly Change[] {
+  const base = options.decide(facts);
+  if (isGate(base)) return [];
+  const search = createSearch(set, {
+    facts,
+    base,
+    decide: options.decide,
+    triesMax: options.triesMax ?? triesMaxDefault,
+  });
+  const tried = [...peoplePlaces(set, base), ...placesOf(search)].map((place) => tryPlace(search, place));
+  const singles = tried.flatMap((tries) => singleChanges(search, tries));
+  const changes = [...singles, ...pairChanges(search, tried)];
+  const ranked = changes.toSorted((a, b) => compareChanges(search, a, b));
+  const changesMax = options.changesMax ?? changesMaxDefault;
+  const confirmed = new Map<string, Change>();
+  for (const { change } of ranked) {
+    if (confirmed.size >= changesMax) break;
+    if (!confirmed.has(change.text) && isConfirmed(set, change)) confirmed.set(change.text, change);
+  }
+  return [...confirmed.values()];
+}
+
+// What each stage may have spent of all tries when it ends.
+const singleShare = 0.5;
+const pairShare = 0.8;
+
+interface Try {
+  readonly candidate: Candidate;
+  readonly facts: Facts;
+  readonly decision: Decision;
+}
+
+interface TriedPlace {
+  readonly place: Place;
+  readonly tries: readonly Try[];
+}
+
+/** One try for each way in which the conditions can turn out, and for each value that can be named. */
+function tryPlace(search: Search, place: Place): TriedPlace {
+  const atoms = search.atoms.filter((atom) => reads(atom, place.key));
+  const signature = (facts: Facts): string =>
+    atoms.map((atom) => String(truthOf(atom, search.set, facts))).join();
+  const seen = new Set(place.subject === 'people' ? [] : [signature(search.facts)]);
+  const tries = place.candidates.flatMap((candidate): Try[] => {
+    const facts = candidate.apply(search.facts);
+    // Conditions are asked of payloads of the shape alone.
+    if (place.subject === 'payload' && !search.isWellShaped(facts)) return [];
+    const found = place.subject === 'people' ? null : signature(facts);
+    const isRepeated =
+      found !== null && seen.has(found) && candidate.named === null && candidate.entry === null;
+    const decision = isRepeated ? null : search.decide(facts, singleShare);
+    if (decision === null) return [];
+    if (found !== null) seen.add(found);
+    return [{ candidate, facts, decision }];
+  });
+  return { place, tries };
+}
+
+/** A change with what ranks it. */
+interface Ranked {
+  readonly change: Change;
+  /** How far the place is from where it is, as a part of its value; 1 where that cannot be said. */
+  readonly distance: number;
+  readonly conditions: number;
+  readonly places: number;
+}
+
+function singleChanges(search: Search, { place, tries }: TriedPlace): readonly Ranked[] {
+  const wanted = tries.filter(({ decision }) => isWanted(search, decision));
+  return outcomes.flatMap((outcome) => {
+    const towards = wanted.filter(({ decision }) => decision.outcome === outcome);
+    const phrases =
+      place.scale === null ? plainPhrases(search, place, towards) : nearestPhrases(search, place, towards);
+    return phrases
+      .toSorted((a, b) => a.phrase.conditions.length - b.phrase.conditions.length)
+      .slice(0, perPlaceMax)
+      .map(({ phrase, instance }) => rankedChange([{ place, phrase }], instance));
+  });
+}
+
+interface Phrased {
+  readonly phrase: Phrase;
+  readonly instance: Try;
+}
+
+/** On each side of the current value the nearest, and what has no place on the scale. */
+function nearestPhrases(search: Search, place: Place, tries: readonly Try[]): readonly Phrased[] {
+  const current = place.scale?.current ?? null;
+  const isAbove = ({ candidate: { at } }: Try): boolean =>
+    at !== null && current !== null && toNumber(at) > toNumber(current);
+  const onScale = tries.filter(({ candidate }) => candidate.at !== null);
+  const nearest = [onScale.find((one) => !isAbove(one)), onScale.find(isAbove)].filter(
+    (one) => one !== undefined,
+  );
+  const others = tries.filter(({ candidate }) => candidate.at === null);
+  return [...nearest, ...others].map((instance) => ({
+    phrase: createPhrase(search, place, [instance]),
+    instance,
+  }));
+}
+
+/** Tries of which the same can be said are one, and so are values that can be named. */
+function plainPhrases(search: Search, place: Place, tries: readonly Try[]): readonly Phrased[] {
+  const groups = new Map<string, Try[]>();
+  for (const one of tries) {
+    const key = phraseKey(search, place, one);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].map((group) => ({
+    phrase: createPhrase(search, place, group),
+    instance: group[0] as Try,
+  }));
+}
+
+/** Two places at once, where one alone does not reach the mildest outcome; people are never one of them. */
+function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ranked[] {
+  const own = tried.filter(({ place }) => place.subject !== 'people');
+  const best = Math.min(...own.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))));
+  if (search.direction === 1 || best === 0) return [];
+  const groups = new Map<string, FoundPair[]>();
+  for (const [a, b] of pairsOf(own)) {
+    if (groups.size >= pairsFoundMax) break;
+    const facts = b.one.candidate.apply(a.one.facts);
+    const decision = search.decide(facts, pairShare);
+    if (decision === null || rankOf(decision.outcome) >= Math.min(best, rankOf(search.base.outcome)))
+      continue;
+    const found = [a, b].map(({ place, one }) => ({ place, one: { ...one, facts, decision } }));
+    const keys = found.map(({ place, one }) => phraseKey(search, place, one));
+    const key = [decision.outcome, ...keys].join(' and ');
+    groups.set(key, [...(groups.get(key) ?? []), found]);
+  }
+  return [...groups.values()].map((group) => rankedPair(search, group));
+}
+
+/** Two places and what was tried at each, on the facts and with the decision of both. */
+type FoundPair = readonly PlacedTry[];
+
+/** Pairs of which the same can be said. */
+function rankedPair(search: Search, group: readonly FoundPair[]): Ranked {
+  const [first] = group as readonly [FoundPair];
+  const parts = first.map(({ place }, index) => ({
+    place,
+    phrase: createPhrase(
+      search,
+      place,
+      group.flatMap((pair) => pair[index]?.one ?? []),
+    ),
+  }));
+  return rankedChange(parts, (first[0] as PlacedTry).one);
+}
+
+interface PlacedTry {
+  readonly place: Place;
+  readonly one: Try;
+}
+
+/** The earliest candidates of all places first. */
+function pairsOf(tried: readonly TriedPlace[]): readonly (readonly [PlacedTry, PlacedTry])[] {
+  const pairs = tried.flatMap((first, index) =>
+    tried
+      .slice(index + 1)
+      .filter(({ place }) => !areNested(place.key, first.place.key))
+      .flatMap((second) =>
+        first.tries.slice(0, pairRepresentativesMax).flatMap((a, i) =>
+          second.tries.slice(0, pairRepresentativesMax).map((b, j) => ({
+            order: i + j,
+            pair: [
+              { place: first.place, one: a },
+              { place: second.place, one: b },
+            ] as const,
+          })),
+        ),
+      ),
+  );
+  return pairs.toSorted((a, b) => a.order - b.order).map(({ pair }) => pair);
+}
+
+function areNested(a: string, b: string): boolean {
+  return a === b || isBelow(a, b) || isBelow(b, a);
+}
+
+interface PhrasedPart {
+  readonly place: Place;
+  readonly phrase: Phrase;
+}
+
+function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Try): Ranked {
+  const { outcome, by } = decision;
+  const said = new Set<string>();
+  const parts = phrased.flatMap(({ place, phrase }): ChangePart[] => {
+    // A condition that reads both places of a pair is said once.
+    const own = phrase.conditions.filter((condition) => !said.has(condition));
+    for (const condition of own) said.add(condition);
+    return own.length === 0 ? [] : [{ of: place.subject, text: own.join(' and ') }];
+  });
+  const verb = parts.every(({ of }) => of === 'people') ? 'once' : 'if';
+  const text = `${outcome} ${verb} ${parts.map((part) => part.text).join(' and ')}`;
+  return {
+    change: { outcome, by, text, parts, facts },
+    distance: Math.max(...phrased.map(({ phrase }) => phrase.distance)),
+    conditions: said.size,
+    places: phrased.length,
+  };
+}
+
+const subjects: readonly Subject[] = ['payload', 'people', 'time', 'meters', 'request', 'agent'];
+
+function compareChanges({ direction }: Search, a: Ranked, b: Ranked): number {
+  const outcome = rankOf(a.change.outcome) - rankOf(b.change.outcome);
+  const subject = ({ change }: Ranked): number =>
+    Math.max(...change.parts.map(({ of }) => subjects.indexOf(of)));
+  const places = a.places - b.places;
+  // The boundary that would be met first ends an ALLOW, whatever comes behind it.
+  const near = a.distance - b.distance;
+  const from = subject(a) - subject(b);
+  const kind = direction === 1 ? from || near || outcome : outcome || from;
+  return places || kind || a.conditions - b.conditions || near;
+}
+
+function isWanted({ base, direction }: Search, { outcome }: Decision): boolean {
+  return (rankOf(outcome) - rankOf(base.outcome)) * direction > 0;
+}
+
+function rankOf(outcome: Outcome): number {
+  return outcomes.indexOf(outcome);
+}
+
+function isGate({ by }: Decision): boolean {
+  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
+}
+
+function isConfirmed(set: PolicySet, { facts, outcome, by }: Change): boolean {
+  const decision = authorize(set, facts);
+  return decision.outcome === outcome && decision.by === by;
+}

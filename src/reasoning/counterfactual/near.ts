@@ -1,0 +1,95 @@
+// What a decision missed by one condition: the rules that would have come out true but for a single part, and the facts
+// that nobody knew, each with the reason.
+
+import type { Expression } from '../../language/model/expression.ts';
+import type { Effect, PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { unknown } from '../../language/model/value.ts';
+import { judge } from '../../language/spec/authorize.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { compare, formatDecimal } from '../../language/value/decimal.ts';
+import { parseIp } from '../../language/value/ip.ts';
+import { type Atom, atomsOf, truthOf } from './atoms.ts';
+import { expressionText, pathText } from './words.ts';
+
+export interface NearRule {
+  /** Its id. */
+  readonly rule: string;
+  readonly effect: Effect;
+  /** The part of its condition that is not true, in the words of the language. */
+  readonly missing: string;
+  readonly isUnknown: boolean;
+}
+
+/**
+ * Enforced rules of which all parts but one hold; a guard of one part is near to everything, so it is left out. `allow`
+ * rules first. The payload must be of its shape.
+ */
+export function nearRules(set: PolicySet, facts: Facts): readonly NearRule[] {
+  const { judged, scope } = judge(set, facts, (rule) => !rule.isShadow);
+  const near = judged.flatMap(({ rule: { id, effect, condition } }): readonly NearRule[] => {
+    const conjuncts = conjunctsOf(set, condition);
+    const failing = conjuncts
+      .map((part) => ({ part, truth: evaluateCondition(part, scope) }))
+      .filter(({ truth }) => truth !== true);
+    const [one] = failing;
+    if (one === undefined || failing.length > 1) return [];
+    if (effect !== 'allow' && conjuncts.length === 1) return [];
+    const missing = expressionText(set, one.part);
+    return [{ rule: id, effect, missing, isUnknown: one.truth === unknown }];
+  });
+  return near.toSorted((a, b) => Number(a.effect !== 'allow') - Number(b.effect !== 'allow'));
+}
+
+export interface UnknownFact {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** What left conditions of enforced rules unknown, in the order of the rules. The payload must be of its shape. */
+export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact[] {
+  const atoms = atomsOf(set, facts.action, []).filter((atom) => truthOf(atom, set, facts) === unknown);
+  const found = new Map<string, string>();
+  for (const atom of atoms) {
+    const causes = causesOf(atom, facts);
+    const all = causes.length > 0 ? causes : [{ name: atom.text, why: noAnswer }];
+    for (const { name, why } of all) found.set(name, why);
+  }
+  return [...found].map(([name, why]) => ({ name, why }));
+}
+
+const noAnswer = 'has no exact answer: it divides by zero, overflows or brings two currencies together';
+
+function conjunctsOf(set: PolicySet, condition: Expression): readonly Expression[] {
+  if (condition.kind === 'and') return condition.operands.flatMap((operand) => conjunctsOf(set, operand));
+  return [condition];
+}
+
+function causesOf({ keys, parts }: Atom, facts: Facts): readonly UnknownFact[] {
+  const isUnsigned = facts.request.signed !== true;
+  const unsigned = parts.flatMap((part) =>
+    part.kind === 'field' && part.isSigned && isUnsigned ? [pathText(part.root, part.steps)] : [],
+  );
+  return [
+    ...unsigned.map((name) => ({ name, why: 'the request carries no signature' })),
+    ...[...keys].flatMap((name) => {
+      const why = whyUnknown(name, facts);
+      return why === null ? [] : [{ name: name.replace(/^meters\./, ''), why }];
+    }),
+  ];
+}
+
+function whyUnknown(key: string, { agent, request, meters }: Facts): string | null {
+  const [root, name = ''] = key.split('.');
+  if (root === 'agent') return Object.hasOwn(agent, name) ? null : 'the registry has no such attribute';
+  if (root === 'meters') {
+    const reading = Object.hasOwn(meters, name) ? meters[name] : undefined;
+    if (reading === undefined) return 'there is no reading of this meter';
+    if (compare(reading.low, reading.high) === 0) return null;
+    return `requests are pending: between ${formatDecimal(reading.low)} and ${formatDecimal(reading.high)}`;
+  }
+  if (root !== 'request') return null;
+  if (key === 'request.ip' && request.ip !== undefined && parseIp(request.ip) === null)
+    return 'it is no IP address';
+  return Object.hasOwn(request, name) ? null : 'the host does not say';
+}

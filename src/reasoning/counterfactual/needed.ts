@@ -1,0 +1,70 @@
+// Which of the conditions that a change turned it takes: a vendor that comes onto one list may leave another one that
+// makes no difference. Decides the same rules with the conditions' truth put in their place.
+
+import type { Outcome } from '../../language/model/decision.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { booleanType } from '../../language/model/type.ts';
+import { unknown } from '../../language/model/value.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import type { Truth } from '../../language/spec/truth.ts';
+import { type Atom, isAtom, truthOf } from './atoms.ts';
+import type { Search } from './search.ts';
+
+/** As few of the turned atoms as lead to the outcome, with all others as they were. */
+export function neededTurns(
+  search: Search,
+  turned: readonly Atom[],
+  change: { readonly facts: Facts; readonly outcome: Outcome },
+): readonly Atom[] {
+  if (turned.length < 2) return turned;
+  const { set, facts: before, atoms, textOf } = search;
+  const truths = new Map<string, Truth>(atoms.map((atom) => [atom.text, truthOf(atom, set, change.facts)]));
+  return turned.filter((atom) => {
+    const needed = truths.get(atom.text) ?? unknown;
+    truths.set(atom.text, truthOf(atom, set, before));
+    const assumed = withTruths(set, change.facts.action, (part) => truths.get(textOf(part)) ?? unknown);
+    if (authorize(assumed, change.facts).outcome === change.outcome) return false;
+    truths.set(atom.text, needed);
+    return true;
+  });
+}
+
+/** The enforced rules of the action, each atom replaced by its truth. */
+function withTruths(set: PolicySet, action: string, truthOfAtom: (atom: Expression) => Truth): PolicySet {
+  const policies = set.policies
+    .filter((policy) => policy.actions.includes(action))
+    .map((policy) => ({
+      ...policy,
+      rules: policy.rules
+        .filter((rule) => !rule.isShadow)
+        .map((rule) => ({ ...rule, reason: null, condition: assume(set, rule.condition, truthOfAtom) })),
+    }));
+  return { ...set, policies };
+}
+
+function assume(set: PolicySet, condition: Expression, truthOfAtom: (atom: Expression) => Truth): Expression {
+  const inner = (operand: Expression): Expression => assume(set, operand, truthOfAtom);
+  switch (condition.kind) {
+    case 'not':
+      return { ...condition, operand: inner(condition.operand) };
+    case 'and':
+    case 'or':
+      return { ...condition, operands: condition.operands.map(inner) };
+    case 'let': {
+      const declared = set.lets.get(condition.id);
+      return declared === undefined ? condition : inner(declared.expression);
+    }
+    default:
+      return isAtom(set, condition) ? constant(condition, truthOfAtom(condition)) : condition;
+  }
+}
+
+/** A meter that is declared nowhere is unknown. */
+function constant({ span }: Expression, truth: Truth): Expression {
+  const node = { type: booleanType, span };
+  return truth === unknown
+    ? { ...node, kind: 'meter', meter: '' }
+    : { ...node, kind: 'literal', value: truth };
+}

@@ -1,0 +1,62 @@
+// What people can do about a decision that waits for them: approve, step up, or both.
+
+import type { Decision, Requirements } from '../../language/model/decision.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { Place } from './places.ts';
+
+/** One place a wait that can be ended; none where nothing is asked for. */
+export function peoplePlaces(set: PolicySet, decision: Decision): readonly Place[] {
+  const { requires } = decision;
+  if (requires === null) return [];
+  const rules = set.policies
+    .flatMap((policy) => policy.rules)
+    .filter(({ id }) => decision.rules.includes(id));
+  const approved = rules.filter((rule) => isApproved(rule, requires)).map(({ id }) => id);
+  const steppedUp = rules.filter(({ requirement }) => requirement?.kind === 'reauth').map(({ id }) => id);
+  const approval = requires.approvals.map(({ group, needs }) => `${group} (${people(needs)})`).join(' and ');
+  const isOnePerson = requires.approvals.length === 1 && requires.approvals[0]?.needs === 1;
+  const verb = isOnePerson ? 'approves' : 'approve';
+  const approve = approval === '' ? [] : [{ name: `${approval} ${verb}`, escalate: approved, reauth: [] }];
+  const stepUp =
+    requires.reauth === null
+      ? []
+      : [{ name: "the agent's control owner steps up", escalate: [], reauth: steppedUp }];
+  const both = [...approve, ...stepUp];
+  const together = {
+    name: both.map(({ name }) => name).join(' and '),
+    escalate: both.flatMap(({ escalate }) => escalate),
+    reauth: both.flatMap(({ reauth }) => reauth),
+  };
+  return (both.length > 1 ? [...both, together] : both).map(peoplePlace);
+}
+
+function people(needs: number): string {
+  return needs === 1 ? '1 person' : `${needs} people`;
+}
+
+/** The approvals of a group satisfy all its rules that ask for no more people. */
+function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean {
+  return (
+    requirement?.kind === 'approval' &&
+    approvals.some(({ group, needs }) => group === requirement.group && requirement.needs <= needs)
+  );
+}
+
+interface Act {
+  readonly name: string;
+  readonly escalate: readonly string[];
+  readonly reauth: readonly string[];
+}
+
+function peoplePlace({ name, escalate, reauth }: Act): Place {
+  const apply = (facts: Facts): Facts => ({
+    ...facts,
+    satisfied: {
+      escalate: [...facts.satisfied.escalate, ...escalate],
+      reauth: [...facts.satisfied.reauth, ...reauth],
+    },
+  });
+  const candidates = [{ apply, at: null, named: null, entry: null }];
+  return { subject: 'people', key: 'satisfied', name, scale: null, candidates };
+}

@@ -1,0 +1,129 @@
+// What has to hold at a changed place, in the words of the conditions: the range around a number, the values that have
+// names, or else each condition that the change turned.
+
+import { type Decision, outcomes } from '../../language/model/decision.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { fromNumber, toNumber } from '../../language/value/decimal.ts';
+import { formatTimestamp } from '../../language/value/time.ts';
+import { type Atom, reads, truthOf } from './atoms.ts';
+import { neededTurns } from './needed.ts';
+import type { Candidate, Place } from './places.ts';
+import { rangeText } from './scale.ts';
+import type { Search } from './search.ts';
+import { negatedText, quoted } from './words.ts';
+
+export interface Phrase {
+  /** The conditions that it takes to say it; at least one. */
+  readonly conditions: readonly string[];
+  /** From 0 to below 1 for what has an order, by how much of its value it changes; 1 for all else. */
+  readonly distance: number;
+}
+
+export interface Instance {
+  readonly candidate: Candidate;
+  readonly facts: Facts;
+  readonly decision: Decision;
+}
+
+const examplesMax = 3;
+const allTries = 1;
+
+/** All instances of one place, decided alike. */
+export function createPhrase(search: Search, place: Place, instances: readonly Instance[]): Phrase {
+  const [first] = instances;
+  if (first === undefined) throw new Error('a phrase needs an instance');
+  if (place.subject === 'people') return plainPhrase(place.name);
+  const ranged = scalePhrase(search, place, first);
+  if (ranged !== null) return ranged;
+  const names = [...new Set(instances.flatMap(({ candidate }) => candidate.named ?? []))];
+  if (names.length > 0) return plainPhrase(namesText(place.name, names));
+  const { facts } = first;
+  const turned = neededAtoms(search, place, first);
+  if (turned.length === 0) return plainPhrase(valueText(place, first));
+  const holding = turned.map((atom) => holdingText(search, atom, facts));
+  const from = place.subject === 'time' ? ` (from ${formatTimestamp(fromNumber(facts.nowMs / 1_000))})` : '';
+  const conditions = turned.map(
+    (atom, index) =>
+      `${holding[index]}${examplesText(search, atom, instances)}${index === turned.length - 1 ? from : ''}`,
+  );
+  return { conditions, distance: 1 };
+}
+
+/** Equal for instances of one place and decision of which the same can be said. */
+export function phraseKey(search: Search, place: Place, instance: Instance): string {
+  const { at, named } = instance.candidate;
+  if (at !== null || named !== null || place.subject === 'people') return place.name;
+  const turned = neededAtoms(search, place, instance);
+  return turned.map((atom) => holdingText(search, atom, instance.facts)).join(' and ');
+}
+
+function neededAtoms(search: Search, place: Place, { facts, decision }: Instance): readonly Atom[] {
+  return neededTurns(search, turnedAtoms(search, place, facts), { facts, outcome: decision.outcome });
+}
+
+function plainPhrase(text: string): Phrase {
+  return { conditions: [text], distance: 1 };
+}
+
+function scalePhrase(
+  search: Search,
+  { scale }: Place,
+  { candidate: { at }, facts, decision }: Instance,
+): Phrase | null {
+  if (scale === null || at === null) return null;
+  const isAsGood = (other: Decision): boolean =>
+    (outcomes.indexOf(other.outcome) - outcomes.indexOf(decision.outcome)) * search.direction >= 0;
+  const range = rangeText(scale, at, {
+    facts,
+    isGood(value) {
+      const other = search.decide(scale.put(facts, value), allTries);
+      return other === null ? null : isAsGood(other);
+    },
+  });
+  if (range === null) return null;
+  // Without tries left the ends of the range are not known.
+  const text = search.isSpent() ? `${scale.name} == ${scale.show(facts, at)}` : range;
+  const current = scale.current === null ? null : toNumber(scale.current);
+  const way = current === null ? 1 : Math.abs(toNumber(at) - current) / Math.max(1, Math.abs(current));
+  return { conditions: [text], distance: way / (1 + way) };
+}
+
+function namesText(name: string, names: readonly string[]): string {
+  return names.length === 1 ? `${name} == ${names[0]}` : `${name} in [${names.join(', ')}]`;
+}
+
+/** The conditions on the place that have come out otherwise and are known. */
+function turnedAtoms({ set, facts, atoms }: Search, { key }: Place, changed: Facts): readonly Atom[] {
+  return atoms
+    .filter((atom) => reads(atom, key))
+    .filter((atom) => {
+      const truth = truthOf(atom, set, changed);
+      return typeof truth === 'boolean' && truth !== truthOf(atom, set, facts);
+    });
+}
+
+/** The condition as it has come out. */
+function holdingText({ set, textOf }: Search, atom: Atom, changed: Facts): string {
+  return truthOf(atom, set, changed) === true ? textOf(atom.expression) : negatedText(set, atom.expression);
+}
+
+/** Entries of the list that the condition names, among those that were tried. */
+function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[]): string {
+  const { expression } = atom;
+  if (expression.kind !== 'in-list') return '';
+  const entries = set.lists.get(expression.list)?.entries ?? [];
+  const tried = instances
+    .filter(({ facts }) => truthOf(atom, set, facts) === true)
+    .flatMap(({ candidate: { entry } }) =>
+      entry !== null && entries.includes(entry) ? [quoted(entry)] : [],
+    );
+  const examples = [...new Set(tried)];
+  if (examples.length === 0) return '';
+  const more = entries.length > Math.min(examples.length, examplesMax) ? ', ...' : '';
+  return ` (${examples.slice(0, examplesMax).join(', ')}${more})`;
+}
+
+/** For a change that no condition names by itself, such as a sum that can no longer be told. */
+function valueText({ name }: Place, { candidate }: Instance): string {
+  return candidate.entry === null ? `${name} is another` : `${name} == ${quoted(candidate.entry)}`;
+}

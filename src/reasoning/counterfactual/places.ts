@@ -1,0 +1,351 @@
+// All that could be otherwise about a request and that its rules read: payload fields, what the registry and the host
+// know, readings, the time; each with the changes to try, as functions from facts to facts.
+
+import type { Json } from '../../language/model/json.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { type AgentFacts, type Facts, riskTiers } from '../../language/model/request.ts';
+import type { Field, Slot } from '../../language/model/type.ts';
+import { compare, type Decimal, formatDecimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
+import {
+  formatDate,
+  formatDatetime,
+  formatTimestamp,
+  parseDate,
+  parseDatetime,
+  parseTimestamp,
+} from '../../language/value/time.ts';
+import { type Atom, isBelow, reads, truthOf } from './atoms.ts';
+import { jsonAt, putField, type Steps } from './edit.ts';
+import { byDistance, createScale, measureOf, type Scale } from './scale.ts';
+import { ipValues, textValues, type ValueSource, valuesFor } from './values.ts';
+import { pathText, quoted } from './words.ts';
+
+/** Whose word a fact is: the agent's own (`payload`), or not. */
+export type Subject = 'payload' | 'people' | 'time' | 'meters' | 'request' | 'agent';
+
+export interface Place {
+  readonly subject: Subject;
+  /** As atoms know it: `payload.lines[].price`. */
+  readonly key: string;
+  /** As conditions call it. */
+  readonly name: string;
+  /** Values that have an order. */
+  readonly scale: Scale | null;
+  readonly candidates: readonly Candidate[];
+}
+
+export interface Candidate {
+  readonly apply: (facts: Facts) => Facts;
+  /** Its point on the place's scale. */
+  readonly at: Decimal | null;
+  /** The value in the words of the language, where the place has few values and each can be named. */
+  readonly named: string | null;
+  /** The text itself, where it may be an entry of a list. */
+  readonly entry: string | null;
+}
+
+export interface PlaceSource {
+  readonly set: PolicySet;
+  readonly facts: Facts;
+  readonly atoms: readonly Atom[];
+}
+
+/** In the order of the atoms that read them; the payload's first. */
+export function placesOf(source: PlaceSource): readonly Place[] {
+  const rank = ({ key }: Place): number => source.atoms.findIndex((atom) => reads(atom, key));
+  const payload = fieldPlaces(source).toSorted((a, b) => rank(a) - rank(b));
+  return [...payload, ...meterPlaces(source), ...timePlaces(source), ...factPlaces(source)];
+}
+
+const elementsMax = 5;
+
+function fieldPlaces(source: PlaceSource): readonly Place[] {
+  const shape = source.set.actions.get(source.facts.action)?.shape;
+  return (shape?.fields ?? []).flatMap((field) =>
+    slotPlaces(source, {
+      slot: field,
+      isOptional: field.isOptional,
+      steps: [field.name],
+      key: pathText('payload', [field.name]),
+    }),
+  );
+}
+
+interface FieldPlace {
+  readonly slot: Slot;
+  readonly isOptional: boolean;
+  readonly steps: Steps;
+  readonly key: string;
+}
+
+/** The place itself and what lies in it, as far as atoms read it. */
+function slotPlaces(source: PlaceSource, place: FieldPlace): readonly Place[] {
+  const { slot, steps, key } = place;
+  const { type } = slot;
+  if (!source.atoms.some((atom) => reads(atom, key))) return [];
+  const own = isReadItself(source, place) ? [fieldPlace(source, place)] : [];
+  if (type.kind === 'record') {
+    const inner = type.shape.fields.flatMap((field: Field) =>
+      slotPlaces(source, {
+        slot: field,
+        isOptional: field.isOptional,
+        steps: [...steps, field.name],
+        key: pathText(key, [field.name]),
+      }),
+    );
+    return [...own, ...inner];
+  }
+  const json = jsonAt(source.facts.payload, steps);
+  if (type.kind !== 'list' || !Array.isArray(json)) return own;
+  const isPlain = type.element.type.kind !== 'record' && type.element.type.kind !== 'list';
+  // A plain element is changed with its list.
+  if (isPlain && measureOf(type.element.type) === null) return own;
+  const elements = json.slice(0, elementsMax).flatMap((_, index) =>
+    slotPlaces(source, {
+      slot: type.element,
+      isOptional: false,
+      steps: [...steps, index],
+      key: `${key}[]`,
+    }),
+  );
+  return [...own, ...elements];
+}
+
+/** A record is changed in its fields, and itself where it may come or go. */
+function isReadItself({ atoms }: PlaceSource, { slot, isOptional, key }: FieldPlace): boolean {
+  const read = (isMatch: (key: string) => boolean): boolean =>
+    atoms.some(({ keys }) => [...keys].some(isMatch));
+  if (read((one) => one === key)) return true;
+  if (slot.type.kind === 'list') return read((one) => isBelow(one, key));
+  return slot.type.kind === 'record' && (isOptional || slot.isNullable) && read((one) => isBelow(one, key));
+}
+
+function fieldPlace(source: PlaceSource, place: FieldPlace): Place {
+  const { set, facts } = source;
+  const { slot, steps, key, isOptional } = place;
+  const current = jsonAt(facts.payload, steps);
+  const atoms = source.atoms.filter((atom) => reads(atom, key));
+  const put = (value: Json | undefined) => putField(set, steps, value);
+  const scale = scaleOf(source, place);
+  const isNamed = slot.type.kind === 'boolean' || (slot.type.kind === 'text' && slot.type.values !== null);
+  const values = slot.isSecret && current !== undefined ? [] : valuesFor({ set, atoms }, slot, current);
+  const isInList = steps.some((step) => typeof step === 'number');
+  return {
+    subject: 'payload',
+    key,
+    name: pathText('payload', steps),
+    scale: isInList ? null : scale,
+    candidates: [
+      ...(scale === null ? [] : byDistance(scale)).map((at) => ({
+        ...plain,
+        apply: (changed: Facts) => scale?.put(changed, at) ?? changed,
+        at: isInList ? null : at,
+      })),
+      ...values.map((value) => ({
+        ...plain,
+        apply: put(value),
+        named: isNamed && !slot.isSecret ? shownJson(value) : null,
+        entry: typeof value === 'string' && !slot.isSecret ? value : null,
+      })),
+      ...(isOptional && current !== undefined ? [{ ...plain, apply: put(undefined) }] : []),
+      ...(slot.isNullable && current !== null ? [{ ...plain, apply: put(null) }] : []),
+    ],
+  };
+}
+
+const plain = { at: null, named: null, entry: null } as const;
+
+function shownJson(value: Json): string {
+  return typeof value === 'string' ? quoted(value) : String(value);
+}
+
+interface Measure {
+  readonly parse: (json: Json) => Decimal | null;
+  readonly write: (value: Decimal) => Json;
+  readonly show: (value: Decimal) => string;
+}
+
+const plainMeasure: Measure = {
+  parse: (json) => (typeof json === 'number' ? fromNumber(json) : null),
+  write: toNumber,
+  show: formatDecimal,
+};
+
+function timeMeasure(parse: (text: string) => Decimal | null, format: (value: Decimal) => string): Measure {
+  return { parse: (json) => (typeof json === 'string' ? parse(json) : null), write: format, show: format };
+}
+
+const measures: Readonly<Record<string, Measure>> = {
+  date: timeMeasure(parseDate, formatDate),
+  timestamp: timeMeasure(parseTimestamp, formatTimestamp),
+  datetime: timeMeasure(parseDatetime, formatDatetime),
+};
+
+function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: FieldPlace): Scale | null {
+  const { type } = slot;
+  const measure = measureOf(type);
+  if (measure === null || slot.isSecret) return null;
+  const { parse, write, show } = measures[type.kind] ?? plainMeasure;
+  const current = jsonAt(facts.payload, steps);
+  const currencySteps = type.kind === 'money' ? [...steps.slice(0, -1), type.currencyField ?? ''] : null;
+  const unit = (changed: Facts): string => {
+    const currency = currencySteps && jsonAt(changed.payload, currencySteps);
+    return typeof currency === 'string' ? ` ${currency}` : '';
+  };
+  return createScale(
+    {
+      name: pathText('payload', steps),
+      key,
+      kind: measure.kind,
+      range: measure.range,
+      current: current === undefined ? null : parse(current),
+      put: (changed, value) => putField(set, steps, write(value))(changed),
+      show: (changed, value) => `${show(value)}${unit(changed)}`,
+    },
+    atoms,
+  );
+}
+
+function meterPlaces({ set, facts, atoms }: PlaceSource): readonly Place[] {
+  return [...set.meters.values()]
+    .filter(({ name }) => atoms.some(({ keys }) => keys.has(`meters.${name}`)))
+    .map(({ name, currency }) => {
+      const reading = Object.hasOwn(facts.meters, name) ? facts.meters[name] : undefined;
+      const isPlain = reading !== undefined && compare(reading.low, reading.high) === 0;
+      const put = (changed: Facts, value: Decimal): Facts => ({
+        ...changed,
+        meters: { ...changed.meters, [name]: { low: value, high: value } },
+      });
+      const scale = createScale(
+        {
+          name,
+          key: `meters.${name}`,
+          kind: currency === null ? 'number' : 'money',
+          range: { low: fromNumber(0), high: null },
+          current: isPlain ? reading.low : null,
+          put,
+          show: (_, value) => `${formatDecimal(value)}${currency === null ? '' : ` ${currency}`}`,
+        },
+        atoms,
+      );
+      const candidates = byDistance(scale).map((at) => ({
+        ...plain,
+        at,
+        apply: (changed: Facts) => put(changed, at),
+      }));
+      return { subject: 'meters', key: `meters.${name}`, name, scale, candidates };
+    });
+}
+
+const halfHourMs = 1_800_000;
+const dayMs = 86_400_000;
+const laterDays = [10, 14, 30, 60, 90, 180, 365];
+const halfHours = 8 * 48;
+
+/** The moments to come at which a condition on the time turns, to the second: time does not run back. */
+function timePlaces({ set, facts, atoms }: PlaceSource): readonly Place[] {
+  const timed = atoms.filter(({ keys }) => keys.has('now'));
+  if (timed.length === 0) return [];
+  const at = (nowMs: number): Facts => ({ ...facts, nowMs });
+  const truths = (nowMs: number): string => timed.map((atom) => String(truthOf(atom, set, at(nowMs)))).join();
+  const named = timed.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.kind === 'literal' && part.type.kind === 'timestamp'
+        ? [toNumber(part.value as Decimal) * 1_000, toNumber(part.value as Decimal) * 1_000 + 1_000]
+        : [],
+    ),
+  );
+  const samples = [
+    ...Array.from({ length: halfHours }, (_, index) => facts.nowMs + (index + 1) * halfHourMs),
+    ...laterDays.map((days) => facts.nowMs + days * dayMs),
+    ...named.filter((nowMs) => nowMs > facts.nowMs),
+  ].toSorted((a, b) => a - b);
+  const seen = new Set([truths(facts.nowMs)]);
+  const turns = samples.flatMap((nowMs, index) => {
+    const truth = truths(nowMs);
+    if (seen.has(truth)) return [];
+    seen.add(truth);
+    return [firstMoment(samples[index - 1] ?? facts.nowMs, nowMs, (moment) => truths(moment) === truth)];
+  });
+  const candidates = turns.map((nowMs) => ({ ...plain, apply: (changed: Facts) => ({ ...changed, nowMs }) }));
+  return [{ subject: 'time', key: 'now', name: 'now', scale: null, candidates }];
+}
+
+/** The first whole second after `fromMs`, and not after `toMs`, at which `isThere` holds, if it holds from then on. */
+function firstMoment(fromMs: number, toMs: number, isThere: (nowMs: number) => boolean): number {
+  let [before, there] = [Math.floor(fromMs / 1_000), Math.ceil(toMs / 1_000)];
+  if (!isThere(there * 1_000)) return toMs;
+  while (there - before > 1) {
+    const middle = Math.floor((before + there) / 2);
+    if (isThere(middle * 1_000)) there = middle;
+    else before = middle;
+  }
+  return there * 1_000;
+}
+
+function factPlaces(source: PlaceSource): readonly Place[] {
+  const { facts, set } = source;
+  const values: ValueSource = { set, atoms: [] };
+  const texts = (key: string, extra: readonly string[] = []): readonly string[] => [
+    ...textValues({ ...values, atoms: readersOf(source, key) }, 'string', ''),
+    ...extra,
+  ];
+  const inAgent = (
+    attribute: keyof AgentFacts,
+    all: readonly AgentFacts[keyof AgentFacts][],
+    isNamed = false,
+  ): Place => ({
+    subject: 'agent',
+    key: `agent.${attribute}`,
+    name: `agent.${attribute}`,
+    scale: null,
+    candidates: all
+      .filter((value) => JSON.stringify(value) !== JSON.stringify(facts.agent[attribute]))
+      .map((value) => ({
+        ...plain,
+        apply: (changed) => ({ ...changed, agent: { ...changed.agent, [attribute]: value } }),
+        named: isNamed && typeof value === 'string' ? quoted(value) : null,
+        entry: typeof value === 'string' ? value : null,
+      })),
+  });
+  const inRequest = (attribute: keyof Facts['request'], all: readonly (string | boolean)[]): Place => ({
+    subject: 'request',
+    key: `request.${attribute}`,
+    name: `request.${attribute}`,
+    scale: null,
+    candidates: all
+      .filter((value) => value !== facts.request[attribute])
+      .map((value) => ({
+        ...plain,
+        apply: (changed) => ({ ...changed, request: { ...changed.request, [attribute]: value } }),
+        named: typeof value === 'boolean' ? String(value) : null,
+        entry: typeof value === 'string' ? value : null,
+      })),
+  });
+  const tags = facts.agent.tags ?? [];
+  const places = [
+    inAgent('risk_tier', riskTiers, true),
+    inAgent('tags', [
+      ...tags.map((_, index) => tags.toSpliced(index, 1)),
+      ...texts('agent.tags')
+        .filter((tag) => tag !== '')
+        .map((tag) => [...tags, tag]),
+      [],
+    ]),
+    inAgent('control_owner', texts('agent.control_owner', ownersAt(texts('agent.control_owner')))),
+    inAgent('name', texts('agent.name')),
+    inAgent('id', texts('agent.id')),
+    inRequest('signed', [true, false]),
+    inRequest('ip', ipValues({ set, atoms: readersOf(source, 'request.ip') })),
+    inRequest('session', texts('request.session')),
+  ];
+  return places.filter(({ key }) => readersOf(source, key).length > 0);
+}
+
+function ownersAt(texts: readonly string[]): readonly string[] {
+  return texts.filter((text) => text.startsWith('@')).map((text) => `someone${text}`);
+}
+
+function readersOf({ atoms }: PlaceSource, key: string): readonly Atom[] {
+  return atoms.filter(({ keys }) => keys.has(key));
+}

@@ -1,0 +1,185 @@
+// Expressions of the model back in the words of the language, so that a proposed change reads as a condition that a
+// policy could hold. Every operation inside another one stands in parentheses. Literals are shown as data.
+
+import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { show } from '../../language/spec/show.ts';
+import { formatCidr } from '../../language/value/ip.ts';
+import { escapeControls } from '../../language/value/text.ts';
+
+/** One line. */
+export function expressionText(set: PolicySet, expression: Expression): string {
+  const text = (operand: Expression): string => expressionText(set, operand);
+  const inner = (operand: Expression): string =>
+    isOperation(operand) ? `(${text(operand)})` : text(operand);
+  const joined = (operands: readonly Expression[]): string => operands.map(text).join(', ');
+  switch (expression.kind) {
+    case 'literal':
+      return typeof expression.value === 'string'
+        ? quoted(expression.value)
+        : expression.value === null
+          ? 'null'
+          : show(expression.type, expression.value);
+    case 'field':
+      return pathText(expression.root, expression.steps);
+    case 'fact':
+      return expression.fact;
+    case 'meter':
+      return expression.meter;
+    case 'let':
+      return set.lets.get(expression.id)?.name ?? expression.id;
+    case 'now':
+    case 'risk':
+      return expression.kind;
+    case 'not':
+      return negatedText(set, expression.operand);
+    case 'and':
+    case 'or':
+      return expression.operands.map(inner).join(` ${expression.kind} `);
+    case 'compare':
+    case 'text-test':
+    case 'arithmetic':
+      return `${inner(expression.left)} ${expression.operator} ${inner(expression.right)}`;
+    case 'is-null':
+      return `${text(expression.subject)} == null`;
+    case 'has': {
+      const { root, steps } = expression.subject;
+      return steps.length === 0 ? `${root} != null` : `${root} has ${pathText('', steps).slice(1)}`;
+    }
+    case 'else':
+      return `${text(expression.subject)} else ${inner(expression.fallback)}`;
+    case 'in-list':
+    case 'in-elements':
+    case 'in-range':
+    case 'in-hours':
+    case 'in-cidr':
+      return `${inner(expression.subject)} in ${containerText(set, expression)}`;
+    case 'like':
+    case 'matches':
+      return `${inner(expression.subject)} ${expression.kind} '${escapeControls(expression.pattern)}'`;
+    case 'mentions': {
+      const { words } = expression;
+      const source = words.kind === 'list' ? words.list : `[${words.words.map(quoted).join(', ')}]`;
+      return `${inner(expression.subject)} mentions any of ${source}`;
+    }
+    case 'negate':
+      return `-${inner(expression.operand)}`;
+    case 'quantify':
+      return quantifiedText(expression, expression.quantifier, joined, text(expression.body));
+    case 'list':
+      return `[${joined(expression.elements)}]`;
+    case 'call':
+      return expression.builtin === 'today'
+        ? `today in ${joined(expression.args)}`
+        : `${expression.builtin}(${joined(expression.args)})`;
+  }
+}
+
+/** What is true where the condition is false. */
+export function negatedText(set: PolicySet, condition: Expression): string {
+  const text = (operand: Expression): string => expressionText(set, operand);
+  switch (condition.kind) {
+    case 'not':
+      return text(condition.operand);
+    case 'compare':
+      return text({ ...condition, operator: opposites[condition.operator] });
+    case 'is-null':
+      return `${text(condition.subject)} != null`;
+    case 'in-list':
+    case 'in-elements':
+    case 'in-range':
+    case 'in-hours':
+    case 'in-cidr': {
+      const { subject } = condition;
+      const shown = isOperation(subject) ? `(${text(subject)})` : text(subject);
+      return `${shown} not in ${containerText(set, condition)}`;
+    }
+    case 'quantify':
+      if (condition.quantifier === 'some') {
+        const joined = (sources: readonly Expression[]): string => sources.map(text).join(', ');
+        return quantifiedText(condition, 'no', joined, text(condition.body));
+      }
+      return `not (${text(condition)})`;
+    case 'field':
+    case 'fact':
+    case 'let':
+      return `not ${text(condition)}`;
+    default:
+      return `not (${text(condition)})`;
+  }
+}
+
+/** As a policy file writes it: steps that are no names are quoted, places in lists are counted from 0. */
+export function pathText(root: string, steps: readonly (string | number)[]): string {
+  const shown = steps.map((step) =>
+    typeof step === 'number' || /^[A-Za-z_]\w*$/.test(step) ? String(step) : quoted(step),
+  );
+  return [root, ...shown].join('.');
+}
+
+/** Text as the language writes it, on one line whatever it holds. */
+export function quoted(text: string): string {
+  return escapeControls(JSON.stringify(text));
+}
+
+const opposites: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
+  '==': '!=',
+  '!=': '==',
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+};
+
+const operations: ReadonlySet<Expression['kind']> = new Set([
+  'not',
+  'and',
+  'or',
+  'compare',
+  'text-test',
+  'arithmetic',
+  'is-null',
+  'has',
+  'else',
+  'in-list',
+  'in-elements',
+  'in-range',
+  'in-hours',
+  'in-cidr',
+  'like',
+  'matches',
+  'mentions',
+]);
+
+function isOperation({ kind }: Expression): boolean {
+  return operations.has(kind);
+}
+
+type Membership = Extract<
+  Expression,
+  { readonly kind: 'in-list' | 'in-elements' | 'in-range' | 'in-hours' | 'in-cidr' }
+>;
+
+function containerText(set: PolicySet, membership: Membership): string {
+  switch (membership.kind) {
+    case 'in-list':
+      return membership.list;
+    case 'in-elements':
+      return expressionText(set, membership.elements);
+    case 'in-range':
+      return `${expressionText(set, membership.low)}..${expressionText(set, membership.high)}`;
+    case 'in-hours':
+      return membership.hours;
+    case 'in-cidr':
+      return quoted(formatCidr(membership.cidr));
+  }
+}
+
+function quantifiedText(
+  { variable, sources }: Extract<Expression, { readonly kind: 'quantify' }>,
+  quantifier: string,
+  joined: (sources: readonly Expression[]) => string,
+  body: string,
+): string {
+  return `${quantifier} ${variable} in ${joined(sources)} (${body})`;
+}

@@ -1,0 +1,95 @@
+// Tries each guarantee on many generated requests. A claim that fails has a counterexample, which the definition
+// confirms; one that does not is "not refuted", which is no proof.
+
+import type { Decision, Outcome } from '../../language/model/decision.ts';
+import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { checkPayload, resolveFacts } from '../../language/spec/payload.ts';
+import { createRandom } from '../../language/value/random.ts';
+import { constantsOf } from './constants.ts';
+import { type RequestSource, randomRequest } from './request.ts';
+
+export interface Trial {
+  readonly guarantee: Guarantee;
+  readonly claim: Claim;
+  /** How many requests of the declared shapes met the claim's condition. */
+  readonly tried: number;
+  /** Null: not refuted. */
+  readonly counterexample: { readonly facts: Facts; readonly decision: Decision } | null;
+}
+
+export interface TrialOptions {
+  /** The fast reading; what it finds is replayed on the definition. */
+  readonly decide: (facts: Facts) => Decision;
+  /** Requests of the declared shape for each claim. */
+  readonly requests?: number;
+  readonly seed?: number;
+}
+
+export const trialRequestsDefault = 10_000;
+
+/** A shape that random values seldom meet ends a trial early. */
+const attemptsPerRequest = 5;
+
+/** One trial a claim, in the order of the set. */
+export function tryGuarantees(set: PolicySet, options: TrialOptions): readonly Trial[] {
+  const source: RequestSource = {
+    set,
+    constants: constantsOf(set),
+    random: createRandom(options.seed ?? 1),
+    requirements: set.policies.flatMap(({ rules }) =>
+      rules.flatMap(({ id, requirement }) => (requirement ? [id] : [])),
+    ),
+  };
+  return set.guarantees.flatMap((guarantee) =>
+    guarantee.claims.map((claim) => tryClaim(guarantee, claim, { ...options, source })),
+  );
+}
+
+const outcomeOf: Readonly<Record<Claim['effect'], Outcome>> = {
+  allow: 'ALLOW',
+  deny: 'DENY',
+  escalate: 'ESCALATE',
+  reauth: 'REAUTH_REQUIRED',
+};
+
+function tryClaim(
+  guarantee: Guarantee,
+  claim: Claim,
+  options: TrialOptions & { readonly source: RequestSource },
+): Trial {
+  const { source, decide, requests = trialRequestsDefault } = options;
+  let generated = 0;
+  let tried = 0;
+  for (let attempt = 0; generated < requests && attempt < requests * attemptsPerRequest; attempt++) {
+    const action = source.set.actions.get(source.random.pick(guarantee.actions));
+    if (action === undefined) continue;
+    const facts = unapprovedIf(claim.isUnapproved, randomRequest(source, action));
+    if (checkPayload(action.shape, facts.payload).length > 0) continue;
+    generated++;
+    const decision = decide(facts);
+    if (!isMet(source.set, claim, facts, decision)) continue;
+    tried++;
+    if (holds(claim, decision)) continue;
+    const confirmed = authorize(source.set, facts);
+    if (!holds(claim, confirmed))
+      return { guarantee, claim, tried, counterexample: { facts, decision: confirmed } };
+  }
+  return { guarantee, claim, tried, counterexample: null };
+}
+
+function unapprovedIf(isUnapproved: boolean, facts: Facts): Facts {
+  return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
+}
+
+/** A claim speaks of every request for which its condition is not false. */
+function isMet(set: PolicySet, { when }: Claim, asked: Facts, { risk }: Decision): boolean {
+  const facts = resolveFacts(set, asked);
+  return when === null || evaluateCondition(when, { set, facts, risk, variables: new Map() }) !== false;
+}
+
+function holds({ mode, effect }: Claim, { outcome }: Decision): boolean {
+  return (outcome === outcomeOf[effect]) === (mode === 'always');
+}

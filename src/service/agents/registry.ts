@@ -1,0 +1,225 @@
+// Who may ask: registers agents with their first key, and tells from the text of an `X-Agent-API-Key` header which
+// agent it is. A user's mistake is a value; only the store rejects. INVARIANT: a key leaves here once, when it is made.
+
+import { randomUUID } from 'node:crypto';
+import { type RiskTier, riskTiers } from '../../language/model/request.ts';
+import { nameProblem } from '../../language/value/visible-text.ts';
+import type { AgentRow, KeyRow, SigningMode } from '../store/contract/records.ts';
+import type { Named, Store } from '../store/contract/store.ts';
+import { createApiKey, isSameDigest, parseApiKey } from './keys.ts';
+import { deriveKey, seal } from './sealing.ts';
+import { createSigningSecret, sealingPurpose } from './signature.ts';
+
+export interface AgentDraft {
+  readonly name: string;
+  /** Checked to be low, medium, high or critical. */
+  readonly riskTier: string;
+  readonly controlOwner: string;
+  readonly tags: readonly string[];
+  /** How many requests it may send in a minute, and at once; null where it is what all may. */
+  readonly ratePerMinute?: number | null;
+  readonly burst?: number | null;
+}
+
+interface DraftProblem {
+  readonly field: keyof AgentDraft;
+  /** One sentence in lower case without a final period. */
+  readonly message: string;
+}
+
+export type AddAgentResult =
+  /** `apiKey` is the only copy there will ever be. */
+  | { readonly kind: 'added'; readonly agent: AgentRow; readonly apiKey: string }
+  | { readonly kind: 'invalid'; readonly problems: readonly DraftProblem[] };
+
+const nameLengthMax = 100;
+const ownerLengthMax = 200;
+const tagLengthMax = 50;
+const tagsMax = 50;
+
+/** Registers an active agent and makes its first key. */
+export async function addAgent(
+  store: Store,
+  draft: AgentDraft,
+  nowMs: number = Date.now(),
+  by: Named = {},
+): Promise<AddAgentResult> {
+  const problems = checkDraft(draft);
+  if (problems.length > 0 || !isRiskTier(draft.riskTier)) return { kind: 'invalid', problems };
+  const agent: AgentRow = {
+    id: randomUUID(),
+    name: draft.name,
+    riskTier: draft.riskTier,
+    controlOwner: draft.controlOwner,
+    tags: [...draft.tags],
+    status: 'active',
+    signing: 'off',
+    sealedSigningSecret: null,
+    ratePerMinute: draft.ratePerMinute ?? null,
+    burst: draft.burst ?? null,
+    createdAtMs: nowMs,
+    changedAtMs: nowMs,
+    version: 1,
+  };
+  const { text, row } = newKey(agent.id, nowMs);
+  if ((await store.agents.add(agent, row, by)) === 'name-taken') {
+    return { kind: 'invalid', problems: [nameTaken] };
+  }
+  return { kind: 'added', agent, apiKey: text };
+}
+
+const nameTaken: DraftProblem = { field: 'name', message: 'another agent has this name' };
+
+export type DescribeAgentResult =
+  | { readonly kind: 'described'; readonly agent: AgentRow }
+  | { readonly kind: 'invalid'; readonly problems: readonly DraftProblem[] }
+  | { readonly kind: 'unknown-agent' | 'already-revoked' };
+
+/** Changes what is known of an agent; what is not named stays as it is. */
+export async function describeAgent(
+  store: Store,
+  {
+    agentId,
+    nowMs,
+    who,
+    ...changes
+  }: Partial<AgentDraft> & Named & { readonly agentId: string; readonly nowMs: number },
+): Promise<DescribeAgentResult> {
+  const present = await store.agents.find(agentId);
+  if (present === null || present.id !== agentId) return { kind: 'unknown-agent' };
+  const { name, riskTier, controlOwner, tags, ratePerMinute, burst } = { ...present, ...changes };
+  const problems = checkDraft({ name, riskTier, controlOwner, tags, ratePerMinute, burst });
+  if (problems.length > 0 || !isRiskTier(riskTier)) return { kind: 'invalid', problems };
+  const described = { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
+  const result = await store.agents.describe({ agentId, atMs: nowMs, who, ...described });
+  switch (result) {
+    case 'changed':
+      return {
+        kind: 'described',
+        agent: { ...present, ...described, changedAtMs: nowMs, version: present.version + 1 },
+      };
+    case 'unchanged':
+      return { kind: 'described', agent: present };
+    case 'name-taken':
+      return { kind: 'invalid', problems: [nameTaken] };
+    case 'unknown-agent':
+    case 'already-revoked':
+      return { kind: result };
+  }
+}
+
+export type Authentication =
+  /** `key.notAfterMs` is not null where the key has been replaced and will end. */
+  | { readonly kind: 'ok'; readonly agent: AgentRow; readonly key: KeyRow }
+  | { readonly kind: 'missing' | 'malformed' | 'unknown' | 'expired' }
+  | { readonly kind: 'disabled' | 'revoked'; readonly agent: AgentRow; readonly key: KeyRow };
+
+/** Compared with where there is no such key, so that its absence takes no less time. */
+const noDigest = '0'.repeat(64);
+
+/** Who sent this header. Reads the store each time, so a change of the agent holds from the next request on. */
+export async function authenticate(
+  store: Store,
+  headerText: string | undefined,
+  nowMs: number,
+): Promise<Authentication> {
+  if (headerText === undefined || headerText === '') return { kind: 'missing' };
+  const parsed = parseApiKey(headerText);
+  if (parsed === null) return { kind: 'malformed' };
+  const found = await store.agents.findByKeyId(parsed.id);
+  if (!isSameDigest(found?.key.digest ?? noDigest, parsed.digest) || found === null)
+    return { kind: 'unknown' };
+  const { agent, key } = found;
+  if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return { kind: 'expired' };
+  store.agents.noteUse(key, nowMs);
+  return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key };
+}
+
+export interface RotateOptions extends Named {
+  readonly agentId: string;
+  /** How long the old key stays good, in milliseconds; 0 ends it now. */
+  readonly graceMs: number;
+  readonly nowMs: number;
+}
+
+export const defaultGraceMs = 24 * 60 * 60 * 1000;
+
+export type RotateResult =
+  | { readonly kind: 'rotated'; readonly apiKey: string }
+  | { readonly kind: 'too-many-keys' | 'unknown-agent' };
+
+/** Gives the agent a new key and its present one an end. */
+export async function rotateKey(store: Store, options: RotateOptions): Promise<RotateResult> {
+  const { text, row } = newKey(options.agentId, options.nowMs);
+  const othersNotAfterMs = options.nowMs + options.graceMs;
+  const result = await store.agents.rotateKey({ key: row, othersNotAfterMs, who: options.who });
+  return result === 'added' ? { kind: 'rotated', apiKey: text } : { kind: result };
+}
+
+export interface SigningOptions extends Named {
+  readonly agentId: string;
+  /** `off` forgets the secret. */
+  readonly signing: SigningMode;
+  readonly nowMs: number;
+  /** Makes a new secret where there is one; where there is none one is made in any case. */
+  readonly isSecretNew?: boolean;
+}
+
+export type SetSigningResult =
+  /** `signingSecret` is the only copy there will ever be; null where none was made. */
+  { readonly kind: 'changed'; readonly signingSecret: string | null } | { readonly kind: 'unknown-agent' };
+
+/** Sets whether the agent signs its requests. */
+export async function setSigning(
+  store: Store,
+  { agentId, signing, nowMs, isSecretNew = false, who }: SigningOptions,
+): Promise<SetSigningResult> {
+  const change = { agentId, signing, atMs: nowMs, who };
+  const kept =
+    signing !== 'off' && isSecretNew
+      ? 'no-secret'
+      : await store.agents.setSigning({ ...change, newSealedSecret: null });
+  if (kept === 'unknown-agent') return { kind: kept };
+  if (kept === 'changed') return { kind: kept, signingSecret: null };
+  const signingSecret = createSigningSecret();
+  const newSealedSecret = seal(deriveKey(store.masterKey, sealingPurpose), agentId, signingSecret);
+  const kind = await store.agents.setSigning({ ...change, newSealedSecret });
+  return kind === 'changed' ? { kind, signingSecret } : { kind: 'unknown-agent' };
+}
+
+function newKey(agentId: string, nowMs: number): { readonly text: string; readonly row: KeyRow } {
+  const { id, text, digest } = createApiKey();
+  return { text, row: { id, agentId, digest, createdAtMs: nowMs, notAfterMs: null, lastUsedAtMs: null } };
+}
+
+function checkDraft(draft: AgentDraft): readonly DraftProblem[] {
+  const problems: DraftProblem[] = [];
+  const report = (field: keyof AgentDraft, message: string | null) => {
+    if (message !== null) problems.push({ field, message });
+  };
+  report('name', nameProblem(draft.name, nameLengthMax));
+  if (!isRiskTier(draft.riskTier)) report('riskTier', `must be one of ${riskTiers.join(', ')}`);
+  report('controlOwner', nameProblem(draft.controlOwner, ownerLengthMax));
+  report('tags', checkTags(draft.tags));
+  report('ratePerMinute', checkRate(draft.ratePerMinute ?? null));
+  report('burst', checkRate(draft.burst ?? null));
+  return problems;
+}
+
+function checkTags(tags: readonly string[]): string | null {
+  if (tags.length > tagsMax) return `must be at most ${tagsMax}`;
+  if (new Set(tags).size < tags.length) return 'must not repeat';
+  const problem = tags.map((tag) => nameProblem(tag, tagLengthMax)).find((message) => message !== null);
+  return problem === undefined ? null : `each ${problem}`;
+}
+
+export const rateMax = 1_000_000_000;
+
+function checkRate(count: number | null): string | null {
+  const isTaken = count === null || (Number.isInteger(count) && count >= 1 && count <= rateMax);
+  return isTaken ? null : `must be a whole number from 1 to ${rateMax}`;
+}
+
+function isRiskTier(text: string): text is RiskTier {
+  return riskTiers.some((tier) => tier === text);
+}

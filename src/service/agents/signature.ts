@@ -1,0 +1,164 @@
+// The `X-Service-Signature` header into one of three states. HMAC-SHA256 keyed with the agent's signing secret: over
+// time, nonce, path and raw body in the recommended form, over the raw body in the compatibility form. INVARIANT: a
+// header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once, also across
+// a restart.
+
+import type { AgentRow } from '../store/contract/records.ts';
+import type { NonceStore } from '../store/contract/store.ts';
+import { createHmacCheck, type IsHmac } from './hmac.ts';
+import { randomBase62 } from './keys.ts';
+import { deriveKey, unseal } from './sealing.ts';
+
+export interface SignatureInput {
+  readonly agent: AgentRow;
+  /** The header's text; undefined where there is none. */
+  readonly header: string | undefined;
+  /** The request's path as it was sent. */
+  readonly path: string;
+  /** The body as it was sent. */
+  readonly body: Uint8Array;
+  readonly nowMs: number;
+}
+
+type SignatureState = 'absent' | 'valid' | { readonly invalid: string };
+
+export interface VerifierOptions {
+  readonly masterKey: Uint8Array;
+  /** Whether `sha256=<hex>` is accepted, which nothing protects from being sent again. */
+  readonly isCompatibilityAllowed: boolean;
+  /** Where used nonces outlast the process; without it they are forgotten with the verifier. */
+  readonly nonces?: NonceStore;
+  readonly noncesMax?: number;
+}
+
+export type VerifySignature = (input: SignatureInput) => SignatureState;
+
+/** The purpose of the derived key under which signing secrets are sealed. */
+export const sealingPurpose = 'signing secrets';
+const skewSecondsMax = 300;
+const nonceKeptMs = 600_000;
+const defaultNoncesMax = 1_000_000;
+const recommendedForm = /^t=(\d{1,12}),n=([A-Za-z0-9_-]{8,128}),v1=([0-9a-fA-F]{64})$/;
+const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
+
+/**
+ * A verifier with its own memory of nonces. Where the agent's signing is `off`, every header is `absent`. Until the
+ * nonces of an earlier run have been read, no signature with one is valid.
+ */
+export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
+  const sealingKey = deriveKey(options.masterKey, sealingPurpose);
+  const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax, options.nonces);
+  // As long as somebody holds the row, which is not for long: unsealing costs more than all else.
+  const checks = new WeakMap<AgentRow, IsHmac | null>();
+  const checkOf = (agent: AgentRow): IsHmac | null => {
+    const known = checks.get(agent);
+    if (known !== undefined) return known;
+    const text = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
+    const check = text === null ? null : createHmacCheck(text);
+    checks.set(agent, check);
+    return check;
+  };
+  return function verifySignature(input) {
+    const { agent, header } = input;
+    if (agent.signing === 'off') return 'absent';
+    if (header === undefined) {
+      return agent.signing === 'required' ? { invalid: 'a signature is required' } : 'absent';
+    }
+    const isHmac = checkOf(agent);
+    if (isHmac === null) return { invalid: 'the agent has no signing secret' };
+    const recommended = recommendedForm.exec(header);
+    if (recommended !== null) return verifyRecommended({ input, isHmac, nonces, match: recommended });
+    const digest = compatibilityForm.exec(header)?.[1];
+    if (digest === undefined) return { invalid: 'the signature is malformed' };
+    if (!options.isCompatibilityAllowed) return { invalid: 'this form of signature is not accepted' };
+    return isHmac(digest, { head: '', body: input.body }) ? 'valid' : mismatch;
+  };
+}
+
+/** `writsec_` and 43 letters and digits: 256 bits. The whole text, as UTF-8, is the key of the HMAC. */
+export function createSigningSecret(): string {
+  return `writsec_${randomBase62(43)}`;
+}
+
+const mismatch: SignatureState = { invalid: 'the signature does not match' };
+
+interface Recommended {
+  readonly input: SignatureInput;
+  readonly isHmac: IsHmac;
+  readonly nonces: NonceMemory;
+  readonly match: RegExpExecArray;
+}
+
+function verifyRecommended({ input, isHmac, nonces, match }: Recommended): SignatureState {
+  const [, time = '', nonce = '', digest = ''] = match;
+  if (nonces.isStale(Number(time) * 1000, input.nowMs)) {
+    return { invalid: `the signature's time is more than ${skewSecondsMax} seconds away` };
+  }
+  const head = `v1:${time}:${nonce}:POST:${input.path}:`;
+  if (!isHmac(digest, { head, body: input.body })) return mismatch;
+  // Remembered only now: a sender without the secret cannot use up nonces, nor the room for them.
+  switch (nonces.use(`${input.agent.id} ${nonce}`, input.nowMs)) {
+    case 'fresh':
+      return 'valid';
+    case 'used':
+      return { invalid: 'the nonce has been used' };
+    case 'no-room':
+      return { invalid: 'too many signed requests' };
+    case 'not-ready':
+      return { invalid: 'the nonce cannot be checked yet: send the request again' };
+  }
+}
+
+interface NonceMemory {
+  /** Whether a signature of this time is too far from now, by the latest time that was heard of. */
+  isStale(timeMs: number, nowMs: number): boolean;
+  use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room' | 'not-ready';
+}
+
+/** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
+function createNonceMemory(noncesMax: number, store: NonceStore | undefined): NonceMemory {
+  const keptUntil = new Map<string, number>();
+  /** Of all times that were heard of: a clock that goes back forgets nothing and makes nothing fresh. */
+  let latestMs = -Infinity;
+  let state: 'unread' | 'reading' | 'ready' = store === undefined ? 'ready' : 'unread';
+  const forgetOld = (nowMs: number) => {
+    for (const [nonce, untilMs] of keptUntil) {
+      if (nowMs <= untilMs) return;
+      keptUntil.delete(nonce);
+    }
+  };
+  const read = async () => {
+    if (state !== 'unread' || store === undefined) return;
+    state = 'reading';
+    try {
+      for (const { nonce, usedAtMs, keptUntilMs } of await store.kept()) {
+        keptUntil.set(nonce, keptUntilMs);
+        latestMs = Math.max(latestMs, usedAtMs);
+      }
+      state = 'ready';
+    } catch {
+      // The next signature tries again; until then none is valid.
+      state = 'unread';
+    }
+  };
+  void read();
+  return {
+    isStale: (timeMs, nowMs) => Math.abs(Math.max(latestMs, nowMs) - timeMs) > skewSecondsMax * 1000,
+    use(nonce, givenMs) {
+      if (state !== 'ready') {
+        void read();
+        return 'not-ready';
+      }
+      const nowMs = Math.max(latestMs, givenMs);
+      latestMs = nowMs;
+      forgetOld(nowMs);
+      if (keptUntil.has(nonce)) return 'used';
+      if (keptUntil.size >= noncesMax) return 'no-room';
+      const usedAtMs = Math.trunc(nowMs);
+      const keptUntilMs = usedAtMs + nonceKeptMs;
+      keptUntil.set(nonce, keptUntilMs);
+      store?.note({ nonce, usedAtMs, keptUntilMs });
+      return 'fresh';
+    },
+  };
+}

@@ -1,0 +1,21 @@
+// What all kinds of records have in common, read out of an entry of the chain.
+
+import type { ChainEntry } from '../store/contract/chain.ts';
+
+/** When it happened, in milliseconds since 1970-01-01T00:00Z. */
+export function timeOf(entry: ChainEntry): number {
+  return Number(entry[entry.kind === 'request' ? 'created_ms' : 'at_ms']);
+}
+
+/** By what people find it: an id; of a change or an event, what was done and the id of the agent or the request. */
+export function nameOf(entry: ChainEntry): string {
+  switch (entry.kind) {
+    case 'request':
+    case 'refusal':
+      return String(entry.id);
+    case 'change':
+      return `${entry.what} ${entry.subject}`.trim();
+    case 'event':
+      return `${entry.what} ${entry.request_id}`;
+  }
+}

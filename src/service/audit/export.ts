@@ -1,0 +1,97 @@
+// Records into lines for other programs: JSON Lines, of which each line can be checked by itself against the one
+// before, or CSV for tables. INVARIANT: memory is bounded by one stretch of the chain.
+
+import { canonicalJson } from '../store/contract/canonical-json.ts';
+import { type ChainEntry, type ChainRecord, chainStart } from '../store/contract/chain.ts';
+import type { Store } from '../store/contract/store.ts';
+import { timeOf } from './entry.ts';
+
+export const exportFormats = ['jsonl', 'csv'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  /** Records from this moment on; milliseconds since 1970-01-01T00:00Z. */
+  readonly sinceMs?: number | undefined;
+  /** Records before this moment. */
+  readonly untilMs?: number | undefined;
+  readonly recordsAtOnce?: number;
+}
+
+interface ExportedRecord extends ChainRecord {
+  readonly previousHash: string;
+}
+
+const recordsAtOnce = 100;
+
+/** The lines in the order of the chain, each with its end; CSV begins with a line of names. Rejects with a StoreError. */
+export async function* exportRecords(store: Store, options: ExportOptions): AsyncGenerator<string> {
+  const { format, sinceMs = -Infinity, untilMs = Infinity } = options;
+  const lineOf = format === 'csv' ? csvLine : jsonLine;
+  if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
+  for await (const record of records(store, options.recordsAtOnce ?? recordsAtOnce)) {
+    const atMs = timeOf(record.entry);
+    if (atMs >= sinceMs && atMs < untilMs) yield lineOf(record);
+  }
+}
+
+async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRecord> {
+  let end = chainStart;
+  for (;;) {
+    const { pruning, records: stretch, lastSequence } = await store.chain.stretch(end.sequence, atOnce);
+    if (pruning !== null && pruning.sequence > end.sequence) end = pruning;
+    for (const record of stretch) {
+      yield { ...record, previousHash: end.hash };
+      end = { sequence: record.entry.sequence, hash: record.hash };
+    }
+    if (end.sequence >= lastSequence) return;
+    // A chain with a gap is exported, too: what is left of it matters all the more.
+    if (stretch.length === 0) end = { ...end, sequence: end.sequence + atOnce };
+  }
+}
+
+/** `hash` is `linkHash` of `previous` and `entry`. */
+function jsonLine({ entry, hash, previousHash }: ExportedRecord): string {
+  const at = timeText(entry);
+  return `{"sequence":${entry.sequence},"at":"${at}","previous":"${previousHash}","hash":"${hash}","entry":${canonicalJson(entry)}}\n`;
+}
+
+const csvNames = [
+  ...['sequence', 'at', 'kind', 'id', 'agent_id', 'action', 'result', 'who'],
+  ...['previous', 'hash', 'entry'],
+];
+
+function csvLine({ entry, hash, previousHash }: ExportedRecord): string {
+  const cells = [
+    ...[entry.sequence, timeText(entry), entry.kind],
+    ...csvCells(entry),
+    ...[previousHash, hash, canonicalJson(entry)],
+  ];
+  return `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\r\n`;
+}
+
+/** Id, agent, action, result and who. */
+function csvCells(entry: ChainEntry): readonly (string | number | null | undefined)[] {
+  switch (entry.kind) {
+    case 'request':
+      return [entry.id, entry.agent_id, entry.action_key, entry.outcome, null];
+    case 'refusal':
+      return [entry.id, entry.agent_id, null, entry.code, null];
+    case 'change':
+      return [null, entry.subject, entry.what, null, entry.who];
+    case 'event':
+      return [entry.request_id, null, entry.what, entry.status, entry.who];
+  }
+}
+
+/** A cell that a table program would take for a formula gets an apostrophe in front. */
+export function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Empty where the record was tampered with and its time is none. */
+function timeText(entry: ChainEntry): string {
+  const time = new Date(timeOf(entry));
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+}

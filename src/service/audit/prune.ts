@@ -1,0 +1,86 @@
+// Deletes the oldest records, a stretch at a time, and leaves a signed checkpoint where the chain then begins.
+// INVARIANT: only records that were just found whole are deleted, so a checkpoint never hides that one was changed;
+// what may still be asked about (an open request, a grant, an idempotency key in use) stays, and all after it.
+
+import type { ChainRecord, Link } from '../store/contract/chain.ts';
+import type { Store } from '../store/contract/store.ts';
+import { createCheckpointSigner } from './checkpoint.ts';
+import { timeOf } from './entry.ts';
+import { type ChainBreak, verifyChain } from './verify.ts';
+
+export interface PruneOptions {
+  /** Records from this moment on stay; milliseconds since 1970-01-01T00:00Z. */
+  readonly beforeMs: number;
+  readonly nowMs: number;
+  readonly onProgress?: (deletedCount: number) => void;
+}
+
+export interface Pruned {
+  readonly deletedCount: number;
+  /** The first record that stays, and why; null where all are gone. */
+  readonly kept: { readonly sequence: number; readonly because: 'date' | 'in-force' } | null;
+  /** Where the walk met a record that is not as it was written: it stays, and all after it. */
+  readonly break: ChainBreak | null;
+}
+
+/** Bounds how long one deletion holds the lock that the service waits for. */
+const recordsPerDeletion = 2_000;
+
+/** Rejects with a StoreError; what was deleted until then has its checkpoint. */
+export async function pruneRecords(store: Store, options: PruneOptions): Promise<Pruned> {
+  const signer = createCheckpointSigner(store.masterKey);
+  let deletedCount = 0;
+  let due: { readonly last: Link; readonly count: number } | null = null;
+  let kept: Pruned['kept'] = null;
+
+  async function deleteDue(): Promise<void> {
+    if (due === null) return;
+    const result = await store.chain.prune(signer.sign(due.last, 'pruned', options.nowMs));
+    if (result === 'not-there') throw new Error('the record was read before, and nobody else may delete it');
+    deletedCount += due.count;
+    due = null;
+    options.onProgress?.(deletedCount);
+  }
+
+  const verification = await verifyChain(store, {
+    async onStretch(records) {
+      const going = takeWhileGone(records, options);
+      const last = going.at(-1);
+      if (last !== undefined) {
+        due = {
+          last: { sequence: last.entry.sequence, hash: last.hash },
+          count: (due?.count ?? 0) + going.length,
+        };
+      }
+      const stays = records[going.length];
+      if (stays !== undefined) {
+        kept = {
+          sequence: stays.entry.sequence,
+          because: timeOf(stays.entry) < options.beforeMs ? 'in-force' : 'date',
+        };
+      }
+      if (stays !== undefined || (due?.count ?? 0) >= recordsPerDeletion) await deleteDue();
+      return stays === undefined ? 'go on' : 'stop';
+    },
+  });
+  await deleteDue();
+  return { deletedCount, kept, break: verification.kind === 'broken' ? verification.break : null };
+}
+
+function takeWhileGone(records: readonly ChainRecord[], options: PruneOptions): readonly ChainRecord[] {
+  const stays = records.findIndex(
+    (record) => timeOf(record.entry) >= options.beforeMs || isInForce(record, options.nowMs),
+  );
+  return stays < 0 ? records : records.slice(0, stays);
+}
+
+const endingStatuses: readonly unknown[] = ['pending', 'auto_approved', 'approved'];
+
+function isInForce({ entry, later }: ChainRecord, nowMs: number): boolean {
+  // A refusal, a change or an event ends with itself; only requests go on.
+  if (later === null) return false;
+  const status = later.stored.status ?? entry.status;
+  const expiresAtMs = later.stored.expiresAtMs ?? Number(entry.expires_ms);
+  const isOpen = endingStatuses.includes(status) && expiresAtMs > nowMs;
+  return isOpen || Number(entry.idempotency_until_ms ?? 0) > nowMs;
+}

@@ -1,0 +1,186 @@
+// THE OTHER PAGE: the service, apart from listening. A request passes, in this order:
+//
+//   connection      too many, not HTTP, too long in coming  http-server, plugins/connection-errors   400 408 431 503
+//   its turn        behind earlier ones of its connection   request-gate
+//   request id      on every reply                          plugins/request-id
+//   route           unknown address or method               plugins/errors                           404 405
+//   the checks of its route: routes/*; those of a request for a decision are `checksInOrder` in authorize-handler
+//   error           whatever was thrown on the way          plugins/errors                           500
+//
+// INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in problem.ts.
+
+import type { FastifyInstance } from 'fastify';
+import { type Clock, createClock } from '../clock.ts';
+import { createAttempts } from '../people/attempts.ts';
+import { createChallenges } from '../people/challenges.ts';
+import { createDirectory } from '../people/directory.ts';
+import type { PlaygroundOptions } from '../playground/playground.ts';
+import type { PolicyHost } from '../policies/policy-host.ts';
+import type { Metering } from '../requests/metering/metering.ts';
+import type { RequestNewsDesk } from '../requests/record/events.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { RateLimit } from './calls/rate-limit.ts';
+import type { ChangeFeedTiming } from './changes/change-feed.ts';
+import type { SmtpOptions } from './changes/outgoing.ts';
+import { type WatchedStore, watchStore } from './changes/watched-store.ts';
+import { createServerFactory } from './connection/http-server.ts';
+import { collectOperations } from './contract/openapi.ts';
+import { type Base, createParts, defaultPublicUrl, type Parts } from './parts.ts';
+import { dashboardRoutes } from './routes/dashboard.ts';
+import { healthRoutes } from './routes/health.ts';
+import { type ManagementDeps, managementRoutes } from './routes/management.ts';
+import { metricsRoute } from './routes/metrics.ts';
+import { openApiRoute } from './routes/openapi.ts';
+import { plantRoute } from './routes/plants.ts';
+import { authorizeRoute } from './routes/requests/authorize.ts';
+import { requestRoutes } from './routes/requests/requests.ts';
+import { createShell, furnish, type LogOptions } from './shell.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import type { Tracing } from './telemetry/tracing.ts';
+
+export interface AppDeps {
+  readonly store: Store;
+  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'onChange' | 'reload'>;
+  /** SHA-256. */
+  readonly sandboxTokenDigest: Uint8Array;
+  readonly rate: RateLimit;
+  readonly bodyBytesMax: number;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax?: number;
+  /** How many decisions of one agent may be under way at the same time. */
+  readonly inFlightMax?: number;
+  /** How many answers may be held for one agent or person at the same time. */
+  readonly waitsMax?: number;
+  /** How many connections may be open. */
+  readonly connectionsMax?: number;
+  readonly log: LogOptions;
+  /** Must not go back. */
+  readonly clock?: Clock;
+  /** Whether a signature may be over the body alone; true unless said otherwise. */
+  readonly isCompatibilityAllowed?: boolean;
+  /** Whether an agent's own word that it did not use a grant takes it out of the meters; false unless said otherwise. */
+  readonly areAgentReportsTrusted?: boolean;
+  /** Where people reach the service; passkeys and the session's cookie belong to it. */
+  readonly publicUrl?: string;
+  /** Where the meters stand; its own unless said otherwise. */
+  readonly metering?: Metering;
+  /** What becomes of requests is told here; nobody listens elsewhere unless said otherwise. */
+  readonly requestNews?: RequestNewsDesk;
+  /** Whether webhooks may be sent to addresses that are not public; false unless said otherwise. */
+  readonly areWebhooksPrivate?: boolean;
+  /** Sends no e-mail unless said otherwise. */
+  readonly smtp?: SmtpOptions | null;
+  /** Takes what becomes of requests for decisions; none unless said otherwise. */
+  readonly tracing?: Tracing | null;
+  /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
+  readonly newFactorMs?: number;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
+  readonly trustedProxies?: readonly string[];
+  /** How often readers of news hear something; as it is documented unless said otherwise. */
+  readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
+  /** How long a request may take to arrive, in milliseconds. */
+  readonly requestTimeoutMs?: number;
+  /** Of the thread in which policies are tried. */
+  readonly playground?: Omit<PlaygroundOptions, 'onFailure'>;
+}
+
+const requestTimeoutMsDefault = 30_000;
+const connectionsMaxDefault = 1_000;
+const newFactorMsDefault = 60 * 60_000;
+
+/** The service with all its plugins and routes; `listen` and `close` are the caller's. */
+export function createApp(deps: AppDeps): FastifyInstance {
+  const clock = deps.clock ?? createClock();
+  const watched = watchStore(deps.store);
+  const metrics = createMetrics({ store: deps.store, policies: deps.policies, clock });
+  const stopping = new AbortController();
+  const app = createShell({
+    log: deps.log,
+    bodyBytesMax: deps.bodyBytesMax,
+    trustedProxies: deps.trustedProxies ?? [],
+    serverFactory: createServerFactory({
+      requestTimeoutMs: deps.requestTimeoutMs ?? requestTimeoutMsDefault,
+      connectionsMax: deps.connectionsMax ?? connectionsMaxDefault,
+      onProblem: (code) => metrics.refused(code),
+    }),
+  });
+  const base: Base = { store: watched.store, clock, metrics, log: app.log, stopping: stopping.signal };
+  const parts = createParts(deps, base);
+  connect(parts, watched, deps.policies);
+  addLifecycle(app, parts);
+  const document = collectOperations(app);
+  furnish(app, metrics, stopping);
+  addRoutes(app, { deps, base, parts });
+  app.register(openApiRoute, { document });
+  return app;
+}
+
+/** Who hears of what. */
+function connect(
+  { requestNews, changeFeed, waits }: Parts,
+  watched: WatchedStore,
+  policies: AppDeps['policies'],
+): void {
+  requestNews.onNews(() => {
+    changeFeed.tell('requests');
+    changeFeed.tell('approvals');
+  });
+  policies.onChange(() => changeFeed.tell('policies'));
+  watched.onChange((what) => {
+    waits.recheck();
+    if (what === 'documents') changeFeed.recheck();
+  });
+}
+
+/** What begins and ends with the service. */
+function addLifecycle(app: FastifyInstance, { statistics, outgoing, playground, waits }: Parts): void {
+  app.addHook('onReady', () => statistics.start());
+  app.addHook('onClose', () => statistics.close());
+  app.addHook('onListen', async () => outgoing.start());
+  app.addHook('onClose', async () => outgoing.close());
+  app.addHook('preClose', async () => playground.close());
+  app.addHook('onClose', async () => waits.close());
+}
+
+interface Furnished {
+  readonly deps: AppDeps;
+  readonly base: Base;
+  readonly parts: Parts;
+}
+
+function addRoutes(app: FastifyInstance, furnished: Furnished): void {
+  const { deps, base, parts } = furnished;
+  const { store, stopping, metrics } = base;
+  const management = managementDeps(furnished);
+  app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
+  app.register(requestRoutes, {
+    ...management,
+    ...parts,
+    areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
+  });
+  app.register(managementRoutes, management);
+  app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
+  app.register(healthRoutes, { store, stopping, policies: deps.policies });
+  app.register(metricsRoute, { metrics });
+  app.register(dashboardRoutes);
+}
+
+/** The management API works on what people set up. */
+function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
+  const { policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
+  const { newFactorMs = newFactorMsDefault } = deps;
+  const { playground, switches, decisions, statistics, changeFeed, outgoing } = parts;
+  const directory = createDirectory(store.documents, clock);
+  return {
+    signInDeps: {
+      ...{ directory, attempts: createAttempts(), masterKey: store.masterKey },
+      ...{ challenges: createChallenges(), origin: new URL(publicUrl).origin },
+      ...{ newFactorMs, notify: outgoing.access.noticed },
+    },
+    isSecure: publicUrl.startsWith('https:'),
+    ...{ store, policies, rate, steadyMs: () => performance.now() },
+    arePrivateAddressesAllowed: areWebhooksPrivate,
+    ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },
+    ...{ playground, switches, decisions, statistics, changeFeed },
+  };
+}

@@ -1,0 +1,269 @@
+// A request for a decision whose sender was let in and whose body has been read, into its reply. INVARIANT: a body that
+// fails never reaches a policy, who asks is settled after the last byte of the body, and no reply leaves before its record.
+
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { jsonLimits, readJson } from '../../../language/json/read.ts';
+import type { VerifySignature } from '../../agents/signature.ts';
+import { stoppedText } from '../../requests/approvals/change-request.ts';
+import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../../requests/authorize.ts';
+import type { NotAllowedNow } from '../../requests/identify-again.ts';
+import type { RequestView } from '../../requests/record/reply.ts';
+import type { RecordRefusal } from '../../requests/refusal.ts';
+import { type Envelope, readEnvelope } from '../contract/envelope.ts';
+import { ProblemError, problems } from '../contract/problem.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { TracedExchange, Tracing } from '../telemetry/tracing.ts';
+import type { FairShares } from './fair-shares.ts';
+import type { IdentifyAgain, Identity } from './identify.ts';
+
+/** The checks of a request for a decision, in their order: the first that fails is the reply, with this status. */
+export const checksInOrder = [
+  { check: 'key', status: 401 },
+  { check: 'agent disabled or revoked', status: 403 },
+  { check: 'rate', status: 429 },
+  { check: 'size', status: 400 },
+  { check: 'content type', status: 400 },
+  { check: 'requests in flight', status: 429 },
+  { check: 'JSON', status: 400 },
+  { check: 'envelope', status: 400 },
+  { check: 'key and agent as they are now', status: '401, 403' },
+  { check: 'signature', status: 401 },
+  { check: 'headers', status: 400 },
+  { check: 'kill switch', status: 403 },
+  { check: 'idempotency', status: 400 },
+  { check: 'open requests', status: 429 },
+] as const;
+
+/** A request that has passed `identify`. */
+export interface AuthorizeCall {
+  /** As it was when the headers were there. */
+  readonly identity: Identity;
+  readonly headers: IncomingHttpHeaders;
+  /** As it was sent. */
+  readonly url: string;
+  /** Made by `createRequestId`. */
+  readonly id: string;
+  readonly clientAddress: string;
+  /** On the clock of `performance.now`. */
+  readonly startedAtMs: number;
+}
+
+export interface AuthorizeHandler {
+  /** Decided and on disk. Rejects with what `toProblem` takes. */
+  decide(call: AuthorizeCall, body: Buffer): Promise<RequestView>;
+  /** Counts and records a refusal, before its reply; `body` is null where it was not read. */
+  refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
+}
+
+export interface AuthorizeHandlerOptions {
+  readonly identifyAgain: IdentifyAgain;
+  readonly verifySignature: VerifySignature;
+  readonly authorizer: Pick<Authorizer, 'authorize'>;
+  readonly recordRefusal: RecordRefusal;
+  /** Of decisions that are under way, by agent. */
+  readonly shares: FairShares;
+  readonly bodyBytesMax: number;
+  readonly clock: () => number;
+  readonly metrics: Metrics;
+  /** Null where no collector is configured. */
+  readonly tracing: Tracing | null;
+}
+
+export function createAuthorizeHandler(options: AuthorizeHandlerOptions): AuthorizeHandler {
+  const { authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing, shares } = options;
+  const { identifyAgain } = options;
+
+  async function decide(call: AuthorizeCall, body: Buffer): Promise<RequestView> {
+    const holder = call.identity.agent.id;
+    if (!shares.enter(holder)) throw tooManyInFlight();
+    try {
+      return await decideInShare(call, body);
+    } finally {
+      shares.leave(holder);
+    }
+  }
+
+  async function decideInShare(call: AuthorizeCall, body: Buffer): Promise<RequestView> {
+    const readAtMs = tracing === null ? 0 : performance.now();
+    const envelope = readBody(body, bodyBytesMax);
+    const { result, checkedAtMs } = await decideSettled({ call, body, envelope });
+    const recordedAtMs = performance.now();
+    const { request: view, by, decideMicroseconds } = result;
+    metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
+    metrics.took(recordedAtMs - call.startedAtMs);
+    tracing?.answered({
+      ...tracedOf(call, { httpStatus: 200, errorCode: null }),
+      decided: {
+        ...{ decision: view.decision, policy: view.matched_policy, rule: by, risk: view.risk_score },
+        ...{ status: view.status, readAtMs, checkedAtMs, recordedAtMs },
+        decideMs: (decideMicroseconds ?? 0) / 1000,
+      },
+    });
+    return view;
+  }
+
+  /** Decides by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them. */
+  async function decideSettled({
+    call,
+    body,
+    envelope,
+  }: Asked): Promise<{ result: DecidedResult; checkedAtMs: number }> {
+    const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
+    const identity = again instanceof Promise ? await again : again;
+    const isSigned = checkSignature({ ...call, identity }, body, options);
+    const headers = readHeaders(call);
+    const checkedAtMs = tracing === null ? 0 : performance.now();
+    const input = inputOf({ call, body, envelope }, { identity, isSigned }, headers);
+    return { result: decidedOf(await authorizer.authorize(input)), checkedAtMs };
+  }
+
+  async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
+    const { status } = problems[problem.code];
+    tracing?.answered({ ...tracedOf(call, { httpStatus: status, errorCode: problem.code }), decided: null });
+    // A flood must not fill the disk, and what the store refused cannot be stored.
+    if (status === 429 || status >= 500) return;
+    const { id, clientAddress, identity } = call;
+    await recordRefusal({
+      ...{ id, agentId: identity.agent.id, keyId: identity.key.id, atMs: Math.trunc(clock()) },
+      ...{ httpStatus: status, code: problem.code, detail: problem.message, clientAddress },
+      bodyDigest: body === null ? null : sha256(body),
+    });
+  }
+
+  return { decide, refuse };
+}
+
+/** A request whose body is good. */
+interface Asked {
+  readonly call: AuthorizeCall;
+  readonly body: Buffer;
+  readonly envelope: Envelope;
+}
+
+/** Who asks, as it is now, and whether the agent's signature is under the request. */
+interface Settled {
+  readonly identity: Identity;
+  readonly isSigned: boolean;
+}
+
+function checkSignature(
+  { identity, headers, url }: AuthorizeCall,
+  body: Uint8Array,
+  { verifySignature, clock }: AuthorizeHandlerOptions,
+): boolean {
+  const header = headers['x-service-signature'];
+  const state = verifySignature({
+    agent: identity.agent,
+    header: typeof header === 'string' ? header : undefined,
+    path: pathOf(url),
+    body,
+    nowMs: clock(),
+  });
+  if (typeof state === 'object') throw new ProblemError('invalid_signature', state.invalid);
+  return state === 'valid';
+}
+
+function inputOf(
+  { call, body, envelope }: Asked,
+  { identity, isSigned }: Settled,
+  { idempotencyKey, session }: ReadHeaders,
+): AuthorizeInput {
+  return {
+    agent: identity.agent,
+    key: identity.key,
+    actionKey: envelope.actionKey,
+    payload: envelope.payload,
+    isSigned,
+    session,
+    clientAddress: call.clientAddress,
+    idempotencyKey,
+    bodyDigest: idempotencyKey === null ? null : sha256(body),
+    requestId: call.id,
+  };
+}
+
+type DecidedResult = Extract<AuthorizeResult, { readonly kind: 'decided' }>;
+
+function decidedOf(result: AuthorizeResult): DecidedResult {
+  switch (result.kind) {
+    case 'idempotency-mismatch':
+      throw new ProblemError('idempotency_mismatch', 'the key was sent before with another body');
+    case 'too-many-open':
+      throw new ProblemError('too_many_open_requests', 'wait until people have decided earlier requests');
+    case 'stopped':
+      throw new ProblemError('stopped', stoppedText(result));
+    case 'not-allowed-now':
+      throw notAllowedNow(result);
+    case 'decided':
+      return result;
+  }
+}
+
+function tooManyInFlight(): ProblemError {
+  const detail = 'as many requests of this agent are being decided as may be at a time';
+  return new ProblemError('too_many_in_flight', detail, { headers: { 'retry-after': '1' } });
+}
+
+/** As `identify` says it of an agent that may not ask to begin with. */
+function notAllowedNow({ why }: NotAllowedNow): ProblemError {
+  switch (why) {
+    case 'disabled':
+      return new ProblemError('agent_disabled', 'an operator has disabled this agent');
+    case 'revoked':
+      return new ProblemError('agent_revoked', 'this agent has been revoked for good');
+    case 'key-ended':
+      return new ProblemError('invalid_api_key', 'this key was replaced and has ended', {
+        headers: { 'www-authenticate': 'ApiKey realm="writ"' },
+      });
+    case 'not-signed':
+      return new ProblemError('invalid_signature', 'the agent has another signing secret now, or must sign');
+  }
+}
+
+function tracedOf(
+  { headers, id: requestId, identity, startedAtMs }: AuthorizeCall,
+  outcome: Pick<TracedExchange, 'httpStatus' | 'errorCode'>,
+): Omit<TracedExchange, 'decided'> {
+  return { traceparent: headers.traceparent, requestId, agentId: identity.agent.id, startedAtMs, ...outcome };
+}
+
+function readBody(body: Uint8Array, bytesMax: number): Envelope {
+  const json = readJson(body, { bytesMax, depthMax: jsonLimits.depthMax });
+  if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
+  const read = readEnvelope(json.value);
+  if (read.ok) return read.envelope;
+  throw new ProblemError('invalid_envelope', read.errors[0]?.detail ?? '', { errors: read.errors });
+}
+
+interface ReadHeaders {
+  readonly idempotencyKey: string | null;
+  readonly session: string | null;
+}
+
+function readHeaders(call: AuthorizeCall): ReadHeaders {
+  return {
+    idempotencyKey: readHeader(call, 'idempotency-key'),
+    session: readHeader(call, 'x-agent-session'),
+  };
+}
+
+const headerForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+/** Null where it is not sent. */
+function readHeader({ headers }: AuthorizeCall, name: string): string | null {
+  const value = headers[name];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && headerForm.test(value)) return value;
+  throw new ProblemError('invalid_header', `\`${name}\` takes 1 to 255 printable ASCII characters`);
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex');
+}

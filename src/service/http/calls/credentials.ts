@@ -1,0 +1,29 @@
+// What a person hears whose credentials are not taken: no more than that, or how long to wait.
+
+import type { Reservation, Wait } from '../../people/attempts.ts';
+import type { Refused } from '../../people/sign-in.ts';
+import { ProblemError } from '../contract/problem.ts';
+
+export function refusal(refused: Refused): ProblemError {
+  switch (refused.kind) {
+    case 'wrong':
+      return wrongCredentials();
+    case 'code-needed':
+      return new ProblemError('code_needed', 'send the six digits of the authenticator app as `code`');
+    case 'wait': {
+      const seconds = String(Math.ceil(refused.waitMs / 1000));
+      const headers = { 'retry-after': seconds };
+      return new ProblemError('too_many_attempts', `try again in ${seconds} s`, { headers });
+    }
+  }
+}
+
+/** Throws where the attempt has to wait. */
+export function reserved(result: Reservation | Wait): Reservation {
+  if (result.kind === 'wait') throw refusal(result);
+  return result;
+}
+
+export function wrongCredentials(): ProblemError {
+  return new ProblemError('wrong_credentials', 'address, password or code are wrong');
+}

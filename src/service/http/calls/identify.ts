@@ -1,0 +1,141 @@
+// A request's headers into the agent that sent it, active and within its rate; and the same agent again, once the whole
+// request is there. INVARIANT: only an active agent with a good key leaves here; `request.identity` is set as soon as the
+// key is good, so that refusals after it are recorded.
+
+import { performance } from 'node:perf_hooks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createAgentCache, type Moment } from '../../agents/agent-cache.ts';
+import type { Authentication } from '../../agents/registry.ts';
+import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { ProblemError } from '../contract/problem.ts';
+import { createRateLimiter, type RateLimit } from './rate-limit.ts';
+
+export interface Identity {
+  readonly agent: AgentRow;
+  readonly key: KeyRow;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the API key has been found good. */
+    identity: Identity | null;
+  }
+}
+
+export interface IdentifyOptions {
+  readonly store: Store;
+  readonly rate: RateLimit;
+  readonly clock: () => number;
+}
+
+export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/**
+ * Who it is now: the same object where nothing has changed, and then at once. Throws or rejects with a ProblemError
+ * (401, 403) where the agent may not ask any more.
+ */
+export type IdentifyAgain = (headerText: string, before: Identity) => Identity | Promise<Identity>;
+
+export interface Identifier {
+  /** An `onRequest` hook, before the body is read. Throws a ProblemError: 401, 403 or 429. */
+  readonly identify: Identify;
+  readonly identifyAgain: IdentifyAgain;
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** So often the log says again that a replaced key is in use, of so many keys. */
+const toldEveryMs = 60_000;
+const toldMax = 1_000;
+
+/** Requests with a missing or bad key that one client address may send before the answer becomes 429. */
+const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
+
+export function createIdentifier({ store, rate, clock }: IdentifyOptions): Identifier {
+  const cache = createAgentCache(store);
+  const agents = createRateLimiter('agent', rate);
+  const failures = createRateLimiter('failures', failureLimit);
+  /** By key, on the clock of `performance.now`. */
+  const toldAtMs = new Map<string, number>();
+
+  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const header = request.headers['x-agent-api-key'];
+    const headerText = typeof header === 'string' ? header : undefined;
+    const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    const cached = headerText === undefined ? null : cache.cached(headerText, moment);
+    if (cached === null) {
+      const result = await cache.look(headerText, moment);
+      if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
+      request.identity = result;
+      checkActive(result);
+    } else {
+      request.identity = cached;
+    }
+    const identity = request.identity;
+    flagReplacedKey(identity, { request, reply });
+    const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
+    reply.headers(agents.headers(reading));
+    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
+  }
+
+  function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
+    const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
+    return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
+  }
+
+  async function lookAgain(headerText: string, moment: Moment): Promise<Identity> {
+    const result = await cache.look(headerText, moment);
+    if (!('agent' in result)) throw notKnown(result.kind);
+    checkActive(result);
+    return result;
+  }
+
+  return { identify, identifyAgain };
+
+  /** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
+  function flagReplacedKey({ agent, key }: Identity, { request, reply }: Exchange): void {
+    if (key.notAfterMs === null) return;
+    const ends = new Date(key.notAfterMs).toISOString();
+    reply.header('x-agent-api-key-expires', ends);
+    if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
+    toldAtMs.set(key.id, request.startedAtMs);
+    if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
+    request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent uses a key that has been replaced');
+  }
+
+  /** Good keys behind the same address are never slowed down by this. */
+  function refuseStranger(kind: keyof typeof refusals, address: string): never {
+    const reading = failures.take(address, performance.now());
+    if (reading.isWithin) throw notKnown(kind);
+    const detail = 'this address has sent too many requests without a valid key';
+    throw new ProblemError('too_many_failures', detail, { headers: failures.headers(reading) });
+  }
+}
+
+function checkActive({ kind }: Extract<Authentication, Identity>): void {
+  switch (kind) {
+    case 'ok':
+      return;
+    case 'disabled':
+      throw new ProblemError('agent_disabled', 'an operator has disabled this agent');
+    case 'revoked':
+      throw new ProblemError('agent_revoked', 'this agent has been revoked for good');
+  }
+}
+
+function notKnown(kind: keyof typeof refusals): ProblemError {
+  const { code, detail } = refusals[kind];
+  return new ProblemError(code, detail, { headers: { 'www-authenticate': 'ApiKey realm="writ"' } });
+}
+
+/** An unknown key and a wrong secret read the same. */
+const refusals = {
+  missing: { code: 'missing_api_key', detail: 'send a key in the header `X-Agent-API-Key`' },
+  malformed: { code: 'invalid_api_key', detail: 'this is not an API key, or it was mistyped' },
+  unknown: { code: 'invalid_api_key', detail: 'no agent has this key' },
+  expired: { code: 'invalid_api_key', detail: 'this key was replaced and has ended' },
+} as const;

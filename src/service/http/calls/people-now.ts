@@ -1,0 +1,37 @@
+// People as they are now, for the request path, which knows nothing of accounts; and what whoever calls may do with requests.
+
+import type { Directory } from '../../people/directory.ts';
+import { type OperationName, reachOf } from '../../people/operations.ts';
+import { type Actor, recordName } from '../../people/person.ts';
+import type { FindPeople, PersonNow } from '../../requests/approvals/people-now.ts';
+import type { Caller, Rights } from '../../requests/approvals/rights.ts';
+
+export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeople {
+  async function find(id: string): Promise<PersonNow> {
+    const found = await people.find(id);
+    const seen = { kind: 'person', id, version: found?.version ?? 0 };
+    if (found === null) return { id, seen, isActive: false, isApprover: false, approvesFor: [] };
+    const { roles, groups, status } = found.value;
+    const isApprover = reachOf(roles, 'requests.approve').asked;
+    return { id, seen, isActive: status === 'active', isApprover, approvesFor: isApprover ? groups : [] };
+  }
+  return async (ids) => new Map((await Promise.all(ids.map(find))).map((person) => [person.id, person]));
+}
+
+/** With the rights that the caller's roles give them, each for itself. */
+export function callerOf({ person, roles }: Actor): Caller {
+  const rights = (operation: OperationName): Rights => {
+    const { all, own, asked } = reachOf(roles, operation);
+    return { all, own, groups: asked ? person.groups : [] };
+  };
+  return {
+    id: person.id,
+    email: person.email,
+    who: recordName(person),
+    view: rights('requests.view'),
+    approve: rights('requests.approve'),
+    reject: rights('requests.reject'),
+    stepUp: rights('agents.step-up'),
+    report: rights('requests.report'),
+  };
+}

@@ -1,0 +1,81 @@
+// Proof that it is still the person: what a change of what lets somebody in takes in its body beside its own fields, as a
+// step-up does. INVARIANT: a session alone, however new, proves nothing: whoever has stolen it has no more than that.
+
+import type { FastifyRequest } from 'fastify';
+import type { Actor, Session } from '../../people/person.ts';
+import { proofPurpose, prove, type Shown } from '../../people/prove.ts';
+import type { SignInDeps } from '../../people/sign-in.ts';
+import type { JsonSchema, Operation } from '../contract/operation.ts';
+import { ProblemError } from '../contract/problem.ts';
+import { objectSchema, text } from '../contract/schemas.ts';
+import { refusal } from './credentials.ts';
+
+export const proofFields: Readonly<Record<string, JsonSchema>> = {
+  password: text(1024),
+  code: text(6),
+  passkey: { type: 'object' },
+};
+
+const proofDescription = '`password`, with `code` where codes are set up, or `passkey`';
+
+/** The operation with the fields of a proof in its body. */
+export function withProof<T extends Pick<Operation, 'body'>>(operation: T): T {
+  const { body } = operation;
+  const schema = body?.schema ?? objectSchema({});
+  const properties = { ...(schema.properties as object), ...proofFields };
+  const examples = body?.examples ?? { proof: {} };
+  return {
+    ...operation,
+    body: {
+      description: [body?.description, `${proofDescription}: what shows that it is you.`].join(' ').trim(),
+      schema: { ...schema, properties },
+      examples: Object.fromEntries(
+        Object.entries(examples).map(([name, value]) => [
+          name,
+          { ...(value as object), ...exampleProof(value) },
+        ]),
+      ),
+    },
+  };
+}
+
+function exampleProof(value: unknown): object {
+  const hasCode = Object.hasOwn(value as object, 'code');
+  return { password: 'correct horse battery', ...(hasCode ? {} : { code: '287082' }) };
+}
+
+/** Throws unless the body shows that it is the person of the session. */
+export async function requireProof(
+  deps: SignInDeps,
+  { actor, session }: { readonly actor: Actor | null; readonly session: Session | null },
+  { shown, request }: { readonly shown: unknown; readonly request: FastifyRequest },
+): Promise<void> {
+  if (actor === null || session === null) throw new Error('what takes a proof takes sessions alone');
+  const { password, code, passkey } = shown as Shown;
+  const hasCodes = actor.person.totp !== null;
+  const result = await prove(deps, actor.person, {
+    shown: {
+      passkey,
+      ...(password === undefined ? {} : { password }),
+      ...(hasCodes && code !== undefined ? { code } : {}),
+    },
+    purpose: proofPurpose(session),
+    address: request.clientAddress,
+    session,
+  });
+  switch (result.kind) {
+    case 'right':
+      return;
+    case 'nothing-shown':
+      throw new ProblemError('proof_needed', `show that it is you: send ${proofDescription}`);
+    case 'passkey-needed':
+      throw new ProblemError('proof_needed', 'show that it is you by one of your passkeys: send `passkey`');
+    case 'passkey-too-new':
+      throw new ProblemError(
+        'proof_needed',
+        'this passkey was added too recently: use an older one or your password',
+      );
+    default:
+      throw refusal(result);
+  }
+}

@@ -1,0 +1,145 @@
+// What happens in the service, told to those outside who should know: webhooks, and people by e-mail. INVARIANT: nothing of
+// a payload is in it, only where to look; and whatever goes wrong here is logged and harms no request.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Directory } from '../../people/directory.ts';
+import type { NoticeKind, Notify } from '../../people/notices.ts';
+import type { Application, Invitation, Person } from '../../people/person.ts';
+import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
+import type { RequestNews, RequestNewsDesk } from '../../requests/record/events.ts';
+import type { Dispatcher } from '../../webhooks/dispatch.ts';
+import type { Mailer } from '../../webhooks/mail.ts';
+import type { Revocation } from '../../webhooks/revocations.ts';
+
+export interface NewsDeps {
+  readonly directory: Directory;
+  /** Where people reach the service, without a path. */
+  readonly publicUrl: string;
+  readonly dispatcher: Pick<Dispatcher, 'tell'>;
+  /** Null where no server is configured. */
+  readonly mailer: Pick<Mailer, 'post'> | null;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Told of people who come in. */
+export interface AccessNews {
+  invited(invitation: Invitation, secret: string): void;
+  declined(application: Application): void;
+  /** How somebody comes in was changed. */
+  noticed: Notify;
+}
+
+export interface News extends AccessNews {
+  follow(requests: RequestNewsDesk, policies: Pick<PolicyHost, 'onChange'>): void;
+  revoked(revocation: Revocation): void;
+}
+
+export function createNews(deps: NewsDeps): News {
+  const { directory, publicUrl, dispatcher, mailer, onFailure } = deps;
+  const approversOf = createApprovers(directory);
+
+  function onRequest({ kind, requestId: id, groups, actionKey, atMs }: RequestNews): void {
+    const links = { request: `${publicUrl}/v1/requests/${id}` };
+    dispatcher.tell({ type: `request.${kind}`, id, links, atMs });
+    if (mailer === null || kind !== 'pending' || groups.length === 0) return;
+    approversOf(groups)
+      .then((people) => {
+        for (const { email } of people) {
+          mailer.post({
+            to: email,
+            subject: `Writ: an approval is asked for (${oneLine(actionKey)})`,
+            text: `An agent asks for \`${oneLine(actionKey)}\`, which needs an approval of ${groups.join(', ')}.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+          });
+        }
+      })
+      .catch(onFailure);
+  }
+
+  let failedAt: string | null = null;
+  function onPolicies({ digest, failure }: PolicyState): void {
+    const isNew = failure !== null && failure.at !== failedAt;
+    failedAt = failure?.at ?? null;
+    if (!isNew) return;
+    const links = { policies: `${publicUrl}/v1/policies` };
+    const atMs = Math.trunc(directory.clock());
+    dispatcher.tell({ type: 'policies.reload_failed', id: digest, links, atMs });
+  }
+
+  return {
+    follow(requests, policies) {
+      requests.onNews(onRequest);
+      policies.onChange(onPolicies);
+    },
+    revoked: ({ agentId: id, atMs }) =>
+      dispatcher.tell({
+        ...{ type: 'agent.revoked', id, atMs },
+        links: { agent: `${publicUrl}/v1/agents/${id}` },
+      }),
+    invited: ({ email, endsAtMs }, secret) =>
+      mailer?.post({
+        to: email,
+        subject: 'Writ: your invitation',
+        text: `You have been given access to Writ. This link is good once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/invitation#token=${secret}\n`,
+      }),
+    noticed: ({ what, createdAtMs }, { email }) =>
+      mailer?.post({
+        to: email,
+        subject: `Writ: ${noticeTexts[what]}`,
+        text: `At ${new Date(createdAtMs).toISOString()} ${noticeTexts[what]}.\n\nIf it was not you, change your password at once, which ends all sessions and tokens, and tell an admin:\n${publicUrl}/account\n`,
+      }),
+    declined: ({ email, answer }) =>
+      mailer?.post({
+        to: email,
+        subject: 'Writ: your application',
+        text: `Your application for access was declined:\n\n${answer ?? ''}\n`,
+      }),
+  };
+}
+
+/** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
+const noticeTexts: Readonly<Record<NoticeKind, string>> = {
+  'passkey-added': 'a passkey was added to your account',
+  'passkey-removed': 'a passkey was removed from your account',
+  'codes-set-up': 'one-time codes were set up for your account',
+  'codes-removed': 'one-time codes were removed from your account',
+  'factors-reset': 'an admin has reset your one-time codes and passkeys',
+  'password-changed': 'the password of your account was changed',
+  'token-made': 'a personal token was made for your account',
+};
+
+/** Action keys are declared, but may be quoted and hold anything. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 100);
+}
+
+const peopleAtOnce = 200;
+/** However many requests begin to wait, people are looked through this often at most. */
+const approversKeptMs = 1_000;
+
+/** The function returned finds the people of groups. */
+function createApprovers(directory: Directory): (groups: readonly string[]) => Promise<readonly Person[]> {
+  let known: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
+  return async (groups) => {
+    const nowMs = directory.clock();
+    if (known === null || nowMs - known.atMs >= approversKeptMs) {
+      known = { atMs: nowMs, people: allApprovers(directory) };
+    }
+    return (await known.people).filter((person) => person.groups.some((group) => groups.includes(group)));
+  };
+}
+
+async function allApprovers({ people }: Directory): Promise<readonly Person[]> {
+  const found: Person[] = [];
+  let after: Person | null = null;
+  for (;;) {
+    const page = await people.list({ countMax: peopleAtOnce, after });
+    found.push(
+      ...page
+        .map(({ value }) => value)
+        .filter(({ status, roles }) => status === 'active' && roles.includes('approver')),
+    );
+    if (page.length < peopleAtOnce) return found;
+    after = page.at(-1)?.value ?? null;
+    await pause();
+  }
+}

@@ -1,0 +1,54 @@
+// All that leaves the service by itself, put together: webhooks, e-mail, and what feeds them. It begins when the service
+// listens and ends with it.
+
+import { createDirectory } from '../../people/directory.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { RequestNewsDesk } from '../../requests/record/events.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { createDispatcher, type Dispatcher } from '../../webhooks/dispatch.ts';
+import { createMailer } from '../../webhooks/mail.ts';
+import { followRevocations } from '../../webhooks/revocations.ts';
+import { type AccessNews, createNews } from './news.ts';
+
+export interface SmtpOptions {
+  readonly url: string;
+  readonly from: string;
+}
+
+export interface OutgoingDeps {
+  readonly store: Store;
+  readonly policies: Pick<PolicyHost, 'onChange'>;
+  readonly requests: RequestNewsDesk;
+  readonly clock: () => number;
+  readonly publicUrl: string;
+  readonly arePrivateAddressesAllowed: boolean;
+  readonly smtp: SmtpOptions | null;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface Outgoing {
+  readonly dispatcher: Dispatcher;
+  readonly access: AccessNews;
+  start(): void;
+  close(): Promise<void>;
+}
+
+export function createOutgoing(deps: OutgoingDeps): Outgoing {
+  const { store, clock, publicUrl, arePrivateAddressesAllowed, smtp, log } = deps;
+  const directory = createDirectory(store.documents, clock);
+  const onFailure = (err: unknown): void => log.warn({ err }, 'a webhook message could not be handled');
+  const dispatcher = createDispatcher({
+    ...{ directory, masterKey: store.masterKey, arePrivateAddressesAllowed, onFailure },
+    follow: followRevocations({ directory, chain: store.chain, tell: (one) => news.revoked(one) }),
+  });
+  const mailer =
+    smtp === null
+      ? null
+      : createMailer({ ...smtp, onFailure: (err) => log.warn({ err }, 'an e-mail could not be sent') });
+  const news = createNews({ directory, publicUrl, dispatcher, mailer, onFailure });
+  news.follow(deps.requests, deps.policies);
+  return {
+    ...{ dispatcher, access: news, start: () => dispatcher.start() },
+    close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),
+  };
+}

@@ -1,0 +1,353 @@
+// What is set where into the configuration in force: flags stand above the environment (`WRIT_*`), that above
+// `writ.yaml`, that above the defaults. INVARIANT: a name that nothing reads is an error, so a misspelt setting never
+// silently leaves its default in force.
+
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { nearestOf } from '../../language/diagnostic/suggest.ts';
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Absolute path of the policy directory. */
+  readonly policies: string;
+  /** For how long the compiler of policies may work without a pause. */
+  readonly compileTimeoutMs: number;
+  /** Absolute path of the directory in which the store lies. */
+  readonly data: string;
+  /** Null: the one that was made at the first start. */
+  readonly sandboxToken: string | null;
+  readonly ratePerMinute: number;
+  readonly burst: number;
+  readonly bodyBytesMax: number;
+  /** How many connections may be open at the same time. */
+  readonly connectionsMax: number;
+  /** How many decisions of one agent may be under way at the same time. */
+  readonly inFlightMax: number;
+  /** How many answers may be held for one agent or person at the same time. */
+  readonly waitsMax: number;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax: number;
+  readonly logLevel: LogLevel;
+  /** Whether a signature may be over the body alone, which nothing protects from being sent again. */
+  readonly isCompatibilityAllowed: boolean;
+  /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
+  readonly areAgentReportsTrusted: boolean;
+  /** Whether the service starts where the newest record is ahead of the machine's clock. */
+  readonly clockBehind: 'refuse' | 'accept';
+  /** Base address of an OpenTelemetry collector; null sends no traces. */
+  readonly otelEndpoint: string | null;
+  /** Where people reach the service, without a path; null is where it listens. */
+  readonly publicUrl: string | null;
+  /** Whether webhooks may be sent to addresses that are not public, and by `http:`. */
+  readonly areWebhooksPrivate: boolean;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** For how long a new second factor steps up for nothing. */
+  readonly newFactorMs: number;
+  /** Null sends no e-mail. */
+  readonly smtp: { readonly url: string; readonly from: string } | null;
+}
+
+interface Setting {
+  readonly default: string | number | boolean | null;
+  readonly kind:
+    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'boolean' | 'networks' }
+    | { readonly is: 'integer'; readonly from: number; readonly to: number }
+    | { readonly is: 'choice'; readonly of: readonly string[] };
+}
+
+/** By dotted name as in `writ.yaml`. `limits.burst` is `WRIT_LIMITS_BURST` in the environment. */
+export const settings = {
+  host: { default: '127.0.0.1', kind: { is: 'text' } },
+  port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },
+  policies: { default: './policies', kind: { is: 'path' } },
+  'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
+  data: { default: './var', kind: { is: 'path' } },
+  'sandbox.token': { default: null, kind: { is: 'secret' } },
+  'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'requests.open_max': { default: 20, kind: { is: 'integer', from: 1, to: 1_000_000 } },
+  'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
+  'limits.in_flight': { default: 256, kind: { is: 'integer', from: 1, to: 2_000 } },
+  'limits.waits': { default: 100, kind: { is: 'integer', from: 1, to: 2_000 } },
+  connections_max: { default: 1_000, kind: { is: 'integer', from: 1, to: 1_000_000 } },
+  'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
+  'meters.trust_agent_reports': { default: false, kind: { is: 'boolean' } },
+  'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
+  'otel.endpoint': { default: null, kind: { is: 'address' } },
+  public_url: { default: null, kind: { is: 'address' } },
+  trusted_proxies: { default: '', kind: { is: 'networks' } },
+  'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
+  'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
+  'smtp.url': { default: null, kind: { is: 'smtp' } },
+  'smtp.from': { default: null, kind: { is: 'text' } },
+  'log.level': { default: 'info', kind: { is: 'choice', of: logLevels } },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof settings;
+
+interface SettingInForce {
+  readonly name: SettingName;
+  /** Secrets are masked. */
+  readonly shown: string;
+  /** `default`, the file's path, or the name of the variable or flag. */
+  readonly origin: string;
+}
+
+type Value = string | number | boolean | null;
+
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: Config; readonly inForce: readonly SettingInForce[] }
+  /** One line each, in lower case without a final period. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface ConfigSources {
+  /** Relative paths start here; `writ.yaml` is looked for here. */
+  readonly directory: string;
+  /** A configuration file that must be there; without it `writ.yaml` is read if it is. */
+  readonly file?: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By setting name; the flag of `limits.burst` is `--limits-burst`. */
+  readonly flags: Readonly<Partial<Record<SettingName, string | number | undefined>>>;
+}
+
+/** Never throws; reports every problem, not only the first. */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const problems: string[] = [];
+  const found = new Map<SettingName, Found>();
+  for (const one of [
+    ...readFile(sources, problems),
+    ...readEnvironment(sources, problems),
+    ...readFlags(sources),
+  ]) {
+    found.set(one.name, one);
+  }
+  const values = new Map<SettingName, Value>();
+  for (const name of settingNames) {
+    const setting: Setting = settings[name];
+    const value = takeValue(found.get(name) ?? { name, value: setting.default, ...unset(sources) });
+    if (typeof value === 'object' && value !== null) problems.push(value.problem);
+    else values.set(name, value);
+  }
+  const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
+  if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
+  if (problems.length > 0) return { ok: false, problems };
+  return {
+    ok: true,
+    config: configOf(values),
+    inForce: settingNames.map((name) => show(name, values, found)),
+  };
+}
+
+const settingNames = Object.keys(settings) as readonly SettingName[];
+
+interface Found {
+  readonly name: SettingName;
+  readonly value: unknown;
+  readonly origin: string;
+  /** From which a relative path starts. */
+  readonly base: string;
+}
+
+function unset({ directory }: ConfigSources): Pick<Found, 'origin' | 'base'> {
+  return { origin: 'default', base: directory };
+}
+
+function readFile({ directory, file }: ConfigSources, problems: string[]): readonly Found[] {
+  const path = resolve(directory, file ?? 'writ.yaml');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
+    if (file !== undefined || code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
+    return [];
+  }
+  const document = parseDocument(text);
+  if (document.errors.length > 0) {
+    problems.push(`${path}: ${document.errors[0]?.message.split('\n')[0]?.replace(/:$/, '')}`);
+    return [];
+  }
+  const found: Found[] = [];
+  for (const [name, value] of flatten(document.toJS() as unknown)) {
+    if (isSettingName(name)) found.push({ name, value, origin: path, base: dirname(path) });
+    else problems.push(`${path}: unknown key \`${name}\`${suggest(name, settingNames)}`);
+  }
+  return found;
+}
+
+/** Nested maps into dotted names. */
+function flatten(value: unknown, prefix = ''): readonly (readonly [string, unknown])[] {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap)
+    return prefix === '' ? (value === null ? [] : [['(the whole file)', value]]) : [[prefix, value]];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    flatten(inner, prefix === '' ? key : `${prefix}.${key}`),
+  );
+}
+
+const variables = new Map(settingNames.map((name) => [`WRIT_${name.replace('.', '_').toUpperCase()}`, name]));
+/** Variables that many programs read; one with our own name stands above them. */
+const standardVariables: readonly (readonly [string, SettingName])[] = [
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
+];
+/** Set for every pod by Kubernetes where a service is called `writ`; and what the commands that call a service read. */
+const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
+
+function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
+  const found: Found[] = [];
+  for (const [variable, name] of standardVariables) {
+    const value = environment[variable];
+    // An empty variable counts as unset, by the words of those who made it.
+    if (value) found.push({ name, value, origin: variable, base: directory });
+  }
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;
+    const name = variables.get(variable);
+    if (name !== undefined) found.push({ name, value, origin: variable, base: directory });
+    else problems.push(`unknown environment variable \`${variable}\`${suggest(variable, variables.keys())}`);
+  }
+  return found;
+}
+
+function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
+  return settingNames
+    .filter((name) => flags[name] !== undefined)
+    .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
+}
+
+/** `limits.rate_per_minute` → `--limits-rate-per-minute`. */
+export function flagOf(name: SettingName): string {
+  return `--${name.replaceAll(/[._]/g, '-')}`;
+}
+
+function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
+}
+
+function suggest(name: string, candidates: Iterable<string>): string {
+  const nearest = nearestOf(name, candidates);
+  return nearest === null ? '' : `; did you mean \`${nearest}\``;
+}
+
+/** The value that a setting takes, or why it cannot. */
+function takeValue({ name, value, origin, base }: Found): Value | { readonly problem: string } {
+  const { kind }: Setting = settings[name];
+  const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
+  if (value === null) return origin === 'default' ? null : wants('set to a value');
+  // Some stand in headers of mail and HTTP, all in the log.
+  if (typeof value === 'string' && /\p{Cc}/u.test(value))
+    return wants('a text without line breaks and the like');
+  switch (kind.is) {
+    case 'text':
+    case 'secret':
+      return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
+    case 'address':
+      return isAddress(value) ? value : wants('an http or https address without a password');
+    case 'smtp':
+      return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
+    case 'networks': {
+      const networks = networksOf(value);
+      return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, one after another') : networks;
+    }
+    case 'boolean':
+      if (value === true || value === 'true') return true;
+      return value === false || value === 'false' ? false : wants('true or false');
+    case 'path':
+      return typeof value === 'string' && value !== '' ? resolve(base, value) : wants('a path');
+    case 'choice':
+      return typeof value === 'string' && kind.of.includes(value)
+        ? value
+        : wants(`one of ${kind.of.join(', ')}`);
+    case 'integer': {
+      const isWritten = typeof value === 'string' && /^\d{1,15}$/.test(value);
+      const number = isWritten ? Number(value) : value;
+      const isTaken =
+        typeof number === 'number' && Number.isInteger(number) && number >= kind.from && number <= kind.to;
+      return isTaken ? number : wants(`a whole number from ${kind.from} to ${kind.to}`);
+    }
+  }
+}
+
+/** Networks between spaces or commas, or in a list; joined by spaces. Null where one is none. */
+function networksOf(value: unknown): string | null {
+  const texts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,]+/) : [null];
+  const networks = texts.filter((text) => text !== '');
+  return networks.every(isNetwork) ? networks.join(' ') : null;
+}
+
+function isNetwork(text: unknown): text is string {
+  const [address = '', bits, ...rest] = typeof text === 'string' ? text.split('/') : [];
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function isAddress(value: unknown): value is string {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '';
+}
+
+function isSmtpAddress(value: unknown): value is string {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
+}
+
+function configOf(values: ReadonlyMap<SettingName, Value>): Config {
+  const text = (name: SettingName) => String(values.get(name));
+  const textOrNull = (name: SettingName) => (values.get(name) === null ? null : text(name));
+  const publicUrl = textOrNull('public_url');
+  const [smtpUrl, smtpFrom] = [textOrNull('smtp.url'), textOrNull('smtp.from')];
+  const number = (name: SettingName) => Number(values.get(name));
+  return {
+    host: text('host'),
+    port: number('port'),
+    policies: text('policies'),
+    compileTimeoutMs: number('policies.compile_timeout') * 1_000,
+    data: text('data'),
+    sandboxToken: textOrNull('sandbox.token'),
+    ratePerMinute: number('limits.rate_per_minute'),
+    burst: number('limits.burst'),
+    bodyBytesMax: number('limits.body_bytes'),
+    connectionsMax: number('connections_max'),
+    inFlightMax: number('limits.in_flight'),
+    waitsMax: number('limits.waits'),
+    openRequestsMax: number('requests.open_max'),
+    logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
+    isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',
+    areAgentReportsTrusted: values.get('meters.trust_agent_reports') === true,
+    clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
+    otelEndpoint: textOrNull('otel.endpoint'),
+    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
+    trustedProxies: text('trusted_proxies')
+      .split(' ')
+      .filter((network) => network !== ''),
+    newFactorMs: number('people.new_factor_minutes') * 60_000,
+    areWebhooksPrivate: values.get('webhooks.allow_private') === true,
+    smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },
+  };
+}
+
+function show(
+  name: SettingName,
+  values: ReadonlyMap<SettingName, Value>,
+  found: ReadonlyMap<SettingName, Found>,
+): SettingInForce {
+  const value = values.get(name) ?? null;
+  const { kind }: Setting = settings[name];
+  const shown =
+    value === null || value === ''
+      ? '(none)'
+      : kind.is === 'secret' || kind.is === 'smtp'
+        ? '********'
+        : String(value);
+  return { name, shown, origin: found.get(name)?.origin ?? 'default' };
+}

@@ -1,0 +1,86 @@
+// What never becomes a request (bytes that are not HTTP, headers without end, a body that stops) into an error reply
+// written to the socket. INVARIANT: it never overtakes the reply to an earlier request on the same connection.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { createRequestId } from '../../requests/record/id.ts';
+import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
+
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export interface ConnectionErrors {
+  /** Of Node's `clientError`. */
+  readonly handle: (error: Error & { readonly code?: string }, socket: Socket) => void;
+  /** Keeps in mind which request came last on each connection. */
+  readonly note: (message: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** `onProblem` is told of each reply. */
+export function createConnectionErrors(onProblem: (code: ProblemCode) => void): ConnectionErrors {
+  const latest = new WeakMap<Socket, Exchange>();
+  return {
+    note: (message, response) => void latest.set(message.socket, { message, response }),
+    handle: (error, socket) => {
+      const reply = () => {
+        const code = codeOf(error);
+        onProblem(code);
+        if (socket.writable) socket.end(rawReply(code));
+        // A peer that does not read or close gets no more of our time.
+        setTimeout(() => socket.destroy(), lingerMs).unref();
+      };
+      const exchange = latest.get(socket);
+      if (exchange === undefined || exchange.response.writableFinished || !exchange.message.complete) {
+        return exchange?.response.headersSent && !exchange.response.writableFinished
+          ? socket.destroy()
+          : reply();
+      }
+      exchange.response.once('close', reply);
+      exchange.response.once('finish', reply);
+    },
+  };
+}
+
+const lingerMs = 1_000;
+
+function codeOf({ code }: { readonly code?: string }): ProblemCode {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 'headers_too_large';
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'request_timeout';
+    case 'HPE_INVALID_EOF_STATE':
+      return 'incomplete_body';
+    default:
+      return 'malformed_request';
+  }
+}
+
+const details = {
+  headers_too_large: 'send fewer or shorter headers',
+  request_timeout: 'send the whole request without a pause',
+  incomplete_body: 'the connection ended before the request did',
+  too_many_connections: 'try again in a moment',
+  malformed_request: 'what was sent cannot be read as HTTP/1.1',
+} as const satisfies Partial<Record<ProblemCode, string>>;
+
+/** An error reply as it is written to a connection that has no request. */
+export function rawReply(code: ProblemCode): string {
+  const { status, title } = problems[code];
+  const id = createRequestId(Date.now());
+  const detail = code in details ? details[code as keyof typeof details] : title;
+  const body = JSON.stringify(problemBody(new ProblemError(code, detail), id));
+  return [
+    `HTTP/1.1 ${status} ${title}`,
+    `content-type: ${problemType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${id}`,
+    'cache-control: no-store',
+    'connection: close',
+    ...(status === 503 ? ['retry-after: 1'] : []),
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,0 +1,122 @@
+// Whatever goes wrong with a request into its error reply. INVARIANT: a mistake of ours says `internal_error` and
+// nothing more to the client; the log has the rest under the request's id.
+
+import type { IncomingMessage } from 'node:http';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { StoreError } from '../../store/contract/store-error.ts';
+import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly metrics: Metrics;
+  }
+}
+
+/** Sets the handlers for thrown errors and for addresses that no route has. Call it before routes are added. */
+export function addErrorReplies(app: FastifyInstance): void {
+  const routes = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = routes.get(url) ?? new Set();
+    routes.set(url, methods);
+    for (const name of [method].flat()) methods.add(name);
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(toProblem(error), request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsAt(routes, request.url);
+    return sendProblem(allowed === null ? unknownRoute() : methodNotAllowed(allowed), request, reply);
+  });
+}
+
+/** Logs what is our fault, waits for the rest of the body, and replies. */
+export async function sendProblem(
+  problem: ProblemError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { status } = problems[problem.code];
+  request.server.metrics.refused(problem.code);
+  if (status >= 500)
+    request.log.error({ err: problem.cause ?? problem, code: problem.code }, 'request failed');
+  if (!(await discardBody(request.raw))) reply.header('connection', 'close');
+  return reply
+    .code(status)
+    .headers(problem.options.headers ?? {})
+    .type(problemType)
+    .send(JSON.stringify(problemBody(problem, request.id)));
+}
+
+/** What the client may know of an error. */
+export function toProblem(error: Error & { readonly code?: unknown }): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof StoreError) {
+    return withCause(new ProblemError('record_failed', 'nothing was decided or granted'), error);
+  }
+  const known = frameworkCodes[String(error.code)];
+  if (known !== undefined) return new ProblemError(...known);
+  return withCause(new ProblemError('internal_error', 'nothing was decided or granted'), error);
+}
+
+/** Errors of Fastify and of the connection that the client has caused. */
+const frameworkCodes: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body is larger than this service takes'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_content_type', 'send `Content-Type: application/json`'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['incomplete_body', 'the body is not as long as `Content-Length` says'],
+  ECONNRESET: ['incomplete_body', 'the connection ended before the body did'],
+  FST_ERR_BAD_URL: ['malformed_request', 'the address has an escape that cannot be decoded'],
+  FST_ERR_MAX_PARAM_LENGTH: ['unknown_route', 'a part of the address is too long'],
+};
+
+function withCause(problem: ProblemError, cause: Error): ProblemError {
+  problem.cause = cause;
+  return problem;
+}
+
+function unknownRoute(): ProblemError {
+  return new ProblemError('unknown_route', 'the documentation lists the addresses of this service');
+}
+
+function methodNotAllowed(allowed: ReadonlySet<string>): ProblemError {
+  const headers = { allow: [...allowed].sort().join(', ') };
+  return new ProblemError('method_not_allowed', `this address takes ${headers.allow}`, { headers });
+}
+
+/** The methods of the route that an address matches; null where there is none. */
+function methodsAt(
+  routes: ReadonlyMap<string, ReadonlySet<string>>,
+  url: string,
+): ReadonlySet<string> | null {
+  const segments = url.replace(/\?.*$/s, '').split('/');
+  for (const [pattern, methods] of routes) {
+    const expected = pattern.split('/');
+    const isMatch =
+      expected.length === segments.length &&
+      expected.every((part, index) =>
+        part.startsWith(':') ? segments[index] !== '' : part === segments[index],
+      );
+    if (isMatch) return methods;
+  }
+  return null;
+}
+
+/** What is read of a body that nobody wants, so that its sender gets to read the reply. */
+const discardedBytesMax = 1024 * 1024;
+
+/** Whether the body is at its end, so that the connection may be used again. */
+function discardBody(message: IncomingMessage): Promise<boolean> {
+  if (message.readableEnded || message.destroyed) return Promise.resolve(message.readableEnded);
+  if (Number(message.headers['content-length'] ?? 0) > discardedBytesMax) return Promise.resolve(false);
+  const hasNone =
+    message.headers['content-length'] === undefined && message.headers['transfer-encoding'] === undefined;
+  if (hasNone) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    let bytes = 0;
+    message.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > discardedBytesMax) resolve(false);
+    });
+    message.once('end', () => resolve(true));
+    message.once('close', () => resolve(false));
+    message.resume();
+  });
+}

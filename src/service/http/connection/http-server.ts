@@ -1,0 +1,76 @@
+// Node's HTTP server as this service uses it: each address that is listened on has one, and all share the limits on
+// connections. INVARIANT: whatever the address, a connection meets the same limits and the same error replies.
+
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ProblemCode } from '../contract/problem.ts';
+import { createConnectionErrors, rawReply } from './connection-errors.ts';
+import { createRequestGate, type RequestGate } from './request-gate.ts';
+
+export interface HttpServerOptions {
+  /** How long a request may take to arrive, in milliseconds; and for how long a client may read nothing. */
+  readonly requestTimeoutMs: number;
+  readonly connectionsMax: number;
+  /** Told of each error reply that no route has made. */
+  readonly onProblem: (code: ProblemCode) => void;
+}
+
+/** Fastify's `serverFactory`. */
+export type ServerFactory = (listener: RequestListener) => Server;
+
+const keepAliveMs = 72_000;
+
+export function createServerFactory({
+  requestTimeoutMs,
+  connectionsMax,
+  onProblem,
+}: HttpServerOptions): ServerFactory {
+  const gate = createRequestGate({ stalledMs: requestTimeoutMs });
+  const admit = createAdmission({ gate, connectionsMax, onProblem });
+  return (listener) => {
+    const errors = createConnectionErrors(onProblem);
+    const server = createServer({
+      requestTimeout: requestTimeoutMs,
+      // Node also derives the time for headers from the one above, which must not be the longer of the two.
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+      keepAliveTimeout: keepAliveMs,
+      // Looked for in plugins/request-id: Node's own answer has no body.
+      requireHostHeader: false,
+    });
+    const receive: RequestListener = (message, response) => {
+      errors.note(message, response);
+      gate.receive(message, response, listener);
+    };
+    server.on('request', receive);
+    // An expectation that we do not know may be ignored (RFC 9110); Node would answer it without a body.
+    server.on('checkExpectation', receive);
+    server.on('clientError', errors.handle);
+    server.on('connection', admit);
+    return server;
+  };
+}
+
+interface AdmissionOptions {
+  readonly gate: RequestGate;
+  readonly connectionsMax: number;
+  readonly onProblem: (code: ProblemCode) => void;
+}
+
+/** Beyond the limit, the connection that has been idle for longest makes room; where none is idle the new one is refused. */
+function createAdmission({ gate, connectionsMax, onProblem }: AdmissionOptions): (socket: Socket) => void {
+  let open = 0;
+  return (socket) => {
+    const isRefused = open >= connectionsMax && !gate.endIdlest();
+    if (isRefused) {
+      onProblem('too_many_connections');
+      socket.end(rawReply('too_many_connections'));
+      socket.destroySoon();
+      return;
+    }
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+    });
+    gate.admit(socket);
+  };
+}

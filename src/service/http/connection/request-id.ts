@@ -1,0 +1,46 @@
+// What every request and reply carries: the client's address, taken while the connection is there to ask; the
+// client's own request id where it sent a good one, else ours; and a word to caches, which must keep nothing.
+
+import { isIP } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ProblemError } from '../contract/problem.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Stays what it was when the request came: `ip` is undefined once the connection has ended. */
+    clientAddress: string;
+    /** When its headers were there, on the clock of `performance.now`. */
+    startedAtMs: number;
+  }
+}
+
+const clientIdForm = /^[A-Za-z0-9._~:-]{1,128}$/;
+
+export function addRequestId(app: FastifyInstance): void {
+  app.decorateRequest('clientAddress', '');
+  app.decorateRequest('startedAtMs', 0);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAtMs = performance.now();
+    reply.header('x-request-id', shownRequestId(request.headers['x-request-id'], request.id));
+    reply.header('cache-control', 'no-store');
+    const address = addressOf(request);
+    if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
+    request.clientAddress = address;
+    if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) {
+      return done(new ProblemError('malformed_request', 'HTTP/1.1 asks for the header `Host`'));
+    }
+    done();
+  });
+}
+
+/** Of the client, as a trusted proxy tells it; of the proxy, where what it tells is no address. */
+function addressOf({ ip, socket }: FastifyRequest): string | undefined {
+  const told: string | undefined = ip;
+  return told !== undefined && isIP(told) === 0 ? socket.remoteAddress : told;
+}
+
+/** The client's own id where it sent a good one. */
+function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
+  return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
+}

@@ -1,0 +1,55 @@
+// A body's JSON value into the two fields of an authorization request, or every place that is wrong with it. What the
+// payload holds is for the policies: here it is only an object.
+
+import { pointerTo } from '../../../language/json/parse.ts';
+import type { Json, JsonObject } from '../../../language/model/json.ts';
+import type { ProblemPlace } from './problem.ts';
+
+export interface Envelope {
+  readonly actionKey: string;
+  readonly payload: JsonObject;
+}
+
+export type ReadEnvelope =
+  | { readonly ok: true; readonly envelope: Envelope }
+  | { readonly ok: false; readonly errors: readonly ProblemPlace[] };
+
+/** In code points. */
+export const actionKeyLengthMax = 200;
+const errorsMax = 10;
+
+export function readEnvelope(body: Json): ReadEnvelope {
+  if (!isObject(body)) return { ok: false, errors: [{ pointer: '', detail: 'the body must be an object' }] };
+  const actionKey = own(body, 'action_key');
+  const payload = own(body, 'payload');
+  const errors: ProblemPlace[] = [];
+  const actionFault = actionKeyFault(actionKey);
+  if (actionFault !== null) errors.push({ pointer: '/action_key', detail: actionFault });
+  if (payload === undefined) errors.push({ pointer: '/payload', detail: 'payload is missing' });
+  else if (!isObject(payload)) errors.push({ pointer: '/payload', detail: 'payload must be an object' });
+  for (const key of Object.keys(body)) {
+    if (key === 'action_key' || key === 'payload') continue;
+    errors.push({ pointer: pointerTo([key]), detail: 'only action_key and payload may stand here' });
+  }
+  if (errors.length > 0 || typeof actionKey !== 'string' || !isObject(payload)) {
+    return { ok: false, errors: errors.slice(0, errorsMax) };
+  }
+  return { ok: true, envelope: { actionKey, payload } };
+}
+
+function actionKeyFault(actionKey: Json | undefined): string | null {
+  if (actionKey === undefined) return 'action_key is missing';
+  if (typeof actionKey !== 'string') return 'action_key must be a string';
+  if (actionKey === '') return 'action_key must not be empty';
+  // A code point has at most two units, so a text twice as long need not be counted.
+  const isLong = actionKey.length > 2 * actionKeyLengthMax || [...actionKey].length > actionKeyLengthMax;
+  return isLong ? `action_key may have at most ${actionKeyLengthMax} characters` : null;
+}
+
+function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

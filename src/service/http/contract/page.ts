@@ -1,0 +1,111 @@
+// Lists by pages: `limit` and `cursor` in, items and the next cursor out. A cursor is the place of the last item, and
+// means nothing to a client.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Read } from '../../people/collection.ts';
+import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
+import { ProblemError } from './problem.ts';
+
+export interface Place {
+  readonly createdAtMs: number;
+  readonly id: string;
+}
+
+const limitDefault = 50;
+const limitMax = 200;
+
+export const pageParameters: readonly Parameter[] = [
+  {
+    ...{ name: 'limit', in: 'query', isRequired: false, description: `At most ${limitMax}.` },
+    ...{ schema: { type: 'integer', minimum: 1, maximum: limitMax, default: limitDefault }, example: '50' },
+  },
+  {
+    ...{ name: 'cursor', in: 'query', isRequired: false, description: '`next_cursor` of the page before.' },
+    ...{ schema: { type: 'string' }, example: 'MTc3OTE5MjAwMDAwMDphYmM' },
+  },
+];
+
+export interface PageAsked {
+  readonly countMax: number;
+  readonly after: Place | null;
+}
+
+export function readPage(query: Readonly<Record<string, string>>): PageAsked {
+  const { limit = String(limitDefault), cursor } = query;
+  const countMax = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
+  if (countMax < 1 || countMax > limitMax) {
+    throw new ProblemError('invalid_query', `\`limit\` is a whole number from 1 to ${limitMax}`);
+  }
+  return { countMax, after: cursor === undefined ? null : readCursor(cursor) };
+}
+
+function readCursor(cursor: string): Place {
+  const match = /^(\d{1,15}):(.{1,200})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (match === null) throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
+  return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
+}
+
+/** Few enough that looking through them holds nothing else up. */
+const lookedAtOnce = 200;
+
+/**
+ * The first `countMax` that match, however many there are to look through: between two stretches others have their turn.
+ * `next` gives those after a place, in order.
+ */
+export async function collect<T>(
+  { countMax, after }: PageAsked,
+  {
+    next,
+    placeOf,
+    matches,
+  }: {
+    readonly next: (after: Place | null, countMax: number) => Promise<readonly T[]>;
+    readonly placeOf: (value: T) => Place;
+    readonly matches: (value: T) => boolean;
+  },
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  let place = after;
+  for (;;) {
+    const stretch = await next(place, lookedAtOnce);
+    for (const value of stretch) {
+      if (!matches(value)) continue;
+      found.push(value);
+      if (found.length === countMax) return found;
+    }
+    const last = stretch.at(-1);
+    if (last === undefined || stretch.length < lookedAtOnce) return found;
+    place = placeOf(last);
+    await pause();
+  }
+}
+
+/** One page of `shown` items. The caller asks for one more than it shows, to know whether there is a next page. */
+export function pageOf<T extends Place, Shown>(
+  found: readonly Read<T>[],
+  countMax: number,
+  shown: (value: T) => Shown,
+): { readonly items: readonly Shown[]; readonly next_cursor: string | null } {
+  const items = found.slice(0, countMax).map(({ value }) => value);
+  const last = items.at(-1);
+  const isMore = found.length > countMax && last !== undefined;
+  return { items: items.map(shown), next_cursor: isMore ? cursorOf(last) : null };
+}
+
+export function cursorOf({ createdAtMs, id }: Place): string {
+  return Buffer.from(`${createdAtMs}:${id}`).toString('base64url');
+}
+
+/** A page of items as a reply. */
+export function pageReply(description: string, item: JsonSchema, example: unknown): OperationReply {
+  return {
+    description,
+    schema: {
+      type: 'object',
+      required: ['items', 'next_cursor'],
+      additionalProperties: false,
+      properties: { items: { type: 'array', items: item }, next_cursor: { type: ['string', 'null'] } },
+    },
+    example: { items: [example], next_cursor: null },
+  };
+}

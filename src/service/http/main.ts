@@ -1,0 +1,266 @@
+// From a configuration to a running service: opens the store, loads the policies, listens, says where, and stops in
+// order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
+
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { randomBase62 } from '../agents/keys.ts';
+import { addAgent } from '../agents/registry.ts';
+import { type Clock, clockFault, createClock } from '../clock.ts';
+import { createSetUpLink } from '../people/access.ts';
+import { createDirectory } from '../people/directory.ts';
+import { startSweep } from '../people/sweep.ts';
+import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/policy-host.ts';
+import { startExpiry } from '../requests/expiry.ts';
+import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
+import { createMetering } from '../requests/metering/metering.ts';
+import { nameOfDifference } from '../store/contract/state.ts';
+import type { Store } from '../store/contract/store.ts';
+import { tampered } from '../store/contract/store-error.ts';
+import { openStore } from '../store/open.ts';
+import { lockForServing } from '../store/sqlite/file/serving-lock.ts';
+import { type Config, type ConfigSources, loadConfig } from './config.ts';
+import { tokenDigest } from './routes/plants.ts';
+import { StartError, toStartError } from './start-error.ts';
+import { openTracing } from './telemetry/tracing.ts';
+import { firstAgentName, welcome } from './welcome.ts';
+
+export interface ServeOptions extends Partial<ConfigSources> {
+  /** Takes the welcome; standard output by default. */
+  readonly print?: (text: string) => void;
+  /** Takes the log, a line of JSON at a time; standard error by default. */
+  readonly logStream?: { write(line: string): void };
+}
+
+export interface RunningServer {
+  /** Where it listens, without a path. */
+  readonly url: string;
+  readonly config: Config;
+  /** Accepts no more, finishes what is under way, flushes and closes. Calling it again waits for the same end. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service and takes SIGTERM and SIGINT (stop; the second time at once) and SIGHUP (reload the policies).
+ * Rejects with a StartError, whose message is to be printed and whose exit code is to be used.
+ */
+export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+  const loaded = loadConfig({
+    directory: options.directory ?? process.cwd(),
+    file: options.file,
+    environment: options.environment ?? process.env,
+    flags: options.flags ?? {},
+  });
+  if (!loaded.ok)
+    throw new StartError(loaded.problems.map((line) => `writ: ${line}`).join('\n'), { exitCode: 2 });
+  const opened: Closing[] = [];
+  try {
+    return await start(loaded.config, options, opened);
+  } catch (error) {
+    await closeAll(opened);
+    throw toStartError(error, loaded.config);
+  }
+}
+
+/** A start waits no longer for the past of meters. */
+const meterFillWaitMs = 2_000;
+
+type Closing = () => Promise<unknown>;
+
+/** The latest first: the server before the store that it writes to. One that fails does not keep the others open. */
+async function closeAll(opened: readonly Closing[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
+  const dataFile = join(config.data, 'writ.db');
+  const log = createLateLog();
+  // The policies are compiled while the rest of the program is loaded and the store opens.
+  const ending = new AbortController();
+  const opening = openPolicies({
+    ...{ directory: config.policies, timeoutMs: config.compileTimeoutMs, log, signal: ending.signal },
+  });
+  const ended = opening.then(
+    (host) => () => host.close(),
+    () => async () => undefined,
+  );
+  opened.push(async () => {
+    ending.abort();
+    await (await ended)();
+  });
+  const loading = import('./app.ts');
+  const store = await openStore({ path: dataFile });
+  opened.push(() => store.close());
+  await checkState(store, dataFile);
+  const lock = lockForServing(dataFile);
+  opened.push(async () => lock.release());
+  const clock = await startClock(config, store, log);
+  const policies = await opening;
+
+  const endpoint = config.otelEndpoint;
+  const tracing = endpoint === null ? null : await openTracing({ endpoint, log });
+  if (tracing !== null) opened.push(() => tracing.close());
+  const sandbox = await sandboxToken(config, store);
+  const { createApp } = await loading;
+  const publicUrl = config.publicUrl ?? publicUrlOf(config.host, config.port);
+  const metering = createMetering({
+    ...{ meters: store.meters, clock },
+    onFailure: (err) => log.warn({ err }, 'the past of a meter was not filled in: it stays unknown'),
+  });
+  const upkeep = startMeterUpkeep({
+    ...{ metering, policies: () => policies.current() },
+    onFailure: (err) => log.warn({ err }, 'meters were not kept up; trying again'),
+  });
+  opened.push(() => upkeep.close());
+  policies.onChange(() => void upkeep.take());
+  // A long past goes on being read while requests are served; until then the meter is unknown.
+  await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
+  const app = createApp({
+    ...{ metering, publicUrl, areWebhooksPrivate: config.areWebhooksPrivate, smtp: config.smtp },
+    ...{ store, policies, sandboxTokenDigest: sandbox.digest, bodyBytesMax: config.bodyBytesMax },
+    openRequestsMax: config.openRequestsMax,
+    connectionsMax: config.connectionsMax,
+    inFlightMax: config.inFlightMax,
+    waitsMax: config.waitsMax,
+    rate: { perMinute: config.ratePerMinute, burst: config.burst },
+    ...{ clock, tracing, isCompatibilityAllowed: config.isCompatibilityAllowed },
+    areAgentReportsTrusted: config.areAgentReportsTrusted,
+    ...{ newFactorMs: config.newFactorMs, trustedProxies: config.trustedProxies },
+    log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
+  });
+  opened.push(() => app.close());
+  log.use(app.log);
+  const expiry = startExpiry({
+    ...{ requests: store.requests, clock },
+    onEnd: (requestId) => metering.settle(requestId, null),
+    onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
+  });
+  opened.push(() => expiry.close());
+  const sweep = startSweep({
+    ...{ documents: store.documents, clock },
+    onFailure: (err) => log.warn({ err }, 'what has ended could not be deleted; trying again'),
+  });
+  opened.push(() => sweep.close());
+  await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' });
+
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : config.port;
+  const url = urlOf(config.host, port);
+  // Before the welcome: whoever reads it may send a signal.
+  const stop = superviseSignals(policies, opened, app.log);
+  const print = options.print ?? ((text) => void process.stdout.write(text));
+  print(
+    welcome({
+      ...{ url, dataFile, policies: policies.state(), newSandboxToken: sandbox.made },
+      actionKeys: policies.current().about().actions,
+      firstKey: await firstKey(store),
+      setUpUrl: await setUpUrl(store, clock, config.publicUrl ?? publicUrlOf(config.host, port)),
+    }),
+  );
+  return { url, config, stop };
+}
+
+/** A start decides by what the store says, so that must be what the service itself has written. */
+async function checkState(store: Store, dataFile: string): Promise<void> {
+  const [first] = await store.state.differences({ isQuick: true });
+  if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${dataFile}\`: ${first.message}`);
+}
+
+/** Grants of before must not live again: the service goes on from its newest record, or does not start. */
+async function startClock({ clockBehind }: Config, store: Store, log: PolicyLog): Promise<Clock> {
+  const newestMs = await store.chain.latestAtMs();
+  const fault = clockFault(Date.now(), newestMs);
+  if (fault !== null && clockBehind === 'refuse') throw new StartError(`writ: ${fault}`);
+  return createClock({
+    floorMs: fault === null ? newestMs : null,
+    onSetBack: (aheadMs) =>
+      log.warn({ ahead_ms: Math.round(aheadMs) }, "the machine's clock was set back; the service's goes on"),
+  });
+}
+
+/** The policies speak before there is a server to log through; until then their words have no listener. */
+function createLateLog(): PolicyLog & { use(log: PolicyLog): void } {
+  let target: PolicyLog | null = null;
+  return {
+    use: (log) => {
+      target = log;
+    },
+    info: (fields, message) => target?.info(fields, message),
+    warn: (fields, message) => target?.warn(fields, message),
+    error: (fields, message) => target?.error(fields, message),
+  };
+}
+
+const sandboxTokenLength = 40;
+
+interface SandboxToken {
+  readonly digest: Buffer;
+  /** Null where it was configured, or made at an earlier start: only its digest is kept. */
+  readonly made: string | null;
+}
+
+async function sandboxToken({ sandboxToken: configured }: Config, store: Store): Promise<SandboxToken> {
+  if (configured !== null) return { digest: tokenDigest(configured), made: null };
+  const made = `writs_${randomBase62(sandboxTokenLength)}`;
+  const madeDigest = tokenDigest(made).toString('hex');
+  const kept = await store.settings.putIfAbsent('sandbox.token_sha256', madeDigest);
+  return { digest: Buffer.from(kept, 'hex'), made: kept === madeDigest ? made : null };
+}
+
+/** The key of an agent that is registered where there is none yet; null where there is. */
+async function firstKey(store: Store): Promise<string | null> {
+  if ((await store.agents.list()).length > 0) return null;
+  const added = await addAgent(store, {
+    ...{ name: firstAgentName, riskTier: 'low', controlOwner: 'owner@localhost', tags: [] },
+  });
+  return added.kind === 'added' ? added.apiKey : null;
+}
+
+/** The link for the first admin, at the first start; null where it was printed before, or where there are people. */
+async function setUpUrl(store: Store, clock: Clock, base: string): Promise<string | null> {
+  const secret = await createSetUpLink(createDirectory(store.documents, clock));
+  return secret === null ? null : `${base}/setup#token=${secret}`;
+}
+
+/** Passkeys belong to a name and not to an address of this machine. */
+function publicUrlOf(host: string, port: number): string {
+  return urlOf(host === '127.0.0.1' || host === '::1' ? 'localhost' : host, port);
+}
+
+/** An address that can be opened: one that means every interface cannot. */
+function urlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/** Takes the process's signals until the service has stopped; returns what stops it. */
+function superviseSignals(
+  policies: PolicyHost,
+  opened: readonly Closing[],
+  log: PolicyLog,
+): () => Promise<void> {
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopped ??= closeAll(opened).finally(() => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, onStop);
+      process.off('SIGHUP', onReload);
+    });
+    return stopped;
+  };
+  const onStop = (signal: NodeJS.Signals) => {
+    if (stopped !== null) process.exit(1);
+    log.info({ signal }, 'stopping');
+    stop().catch((error: unknown) => {
+      log.error({ err: error }, 'stopping failed');
+      process.exitCode = 1;
+    });
+  };
+  const onReload = () => {
+    log.info({}, 'reloading policies');
+    void policies.reload();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onStop);
+  process.on('SIGHUP', onReload);
+  return stop;
+}

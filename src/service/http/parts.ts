@@ -1,0 +1,141 @@
+// The parts of the service behind its routes, put together: each is made here once, from what it needs and no more.
+
+import type { FastifyBaseLogger } from 'fastify';
+import { createSignatureVerifier } from '../agents/signature.ts';
+import { createDirectory } from '../people/directory.ts';
+import { createSwitchBoard } from '../people/switches.ts';
+import { createPlayground } from '../playground/playground.ts';
+import { createVoteJudge } from '../requests/approvals/votes-now.ts';
+import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
+import { createDecisions } from '../requests/decisions.ts';
+import { createMetering } from '../requests/metering/metering.ts';
+import { createRequestNews } from '../requests/record/events.ts';
+import { createRefusalRecorder } from '../requests/refusal.ts';
+import { createStatistics } from '../statistics/statistics.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { AppDeps } from './app.ts';
+import { createAuthorizeHandler } from './calls/authorize-handler.ts';
+import { createFairShares } from './calls/fair-shares.ts';
+import { createIdentifier } from './calls/identify.ts';
+import { createFindPeople } from './calls/people-now.ts';
+import { createWaits } from './calls/wait.ts';
+import { createChangeFeed } from './changes/change-feed.ts';
+import { createOutgoing } from './changes/outgoing.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+
+/** What every part is made of. */
+export interface Base {
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly metrics: Metrics;
+  readonly log: FastifyBaseLogger;
+  readonly stopping: AbortSignal;
+}
+
+export const defaultPublicUrl = 'http://localhost';
+const inFlightMaxDefault = 256;
+const waitsMaxDefault = 100;
+/** Decisions that may be under way at a time, of all agents: half of what the store lets wait for the disk. */
+const decisionsMax = 5_000;
+
+export type Parts = ReturnType<typeof createParts>;
+
+export function createParts(deps: AppDeps, base: Base) {
+  const { store, clock, stopping, log } = base;
+  const parts = { ...createUpkeep(deps, base), ...createIdentifier({ store, rate: deps.rate, clock }) };
+  const decided = createDeciding(deps, base, parts);
+  const waits = createWaits({
+    requests: store.requests,
+    statistics: store.statistics,
+    news: parts.requestNews,
+    clock,
+    ofOneMax: deps.waitsMax ?? waitsMaxDefault,
+    stopping,
+    onFailure: (err) => log.warn({ err }, 'what has become of requests was not looked at; trying again'),
+  });
+  const authorizeHandler = createHandler(deps, base, { ...parts, ...decided });
+  const outgoing = createOutgoing({
+    store,
+    policies: deps.policies,
+    clock,
+    publicUrl: deps.publicUrl ?? defaultPublicUrl,
+    smtp: deps.smtp ?? null,
+    arePrivateAddressesAllowed: deps.areWebhooksPrivate ?? false,
+    requests: parts.requestNews,
+    log,
+  });
+  const playground = createPlayground({
+    ...deps.playground,
+    onFailure: (err, summary) => log.error({ err }, summary),
+  });
+  return { ...parts, ...decided, waits, authorizeHandler, outgoing, playground };
+}
+
+/** What follows the requests that are decided. */
+function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
+  const requestNews =
+    deps.requestNews ??
+    createRequestNews((err) => log.error({ err }, 'what became of a request was not told'));
+  const metering =
+    deps.metering ??
+    createMetering({
+      meters: store.meters,
+      clock,
+      onFailure: (err) => log.error({ err }, 'the past of a meter was not filled in; it stays unknown'),
+    });
+  const statistics = createStatistics({
+    store: store.statistics,
+    clock,
+    onFailure: (err) => log.warn({ err }, 'statistics could not be kept; trying again'),
+  });
+  const changeFeed = createChangeFeed({
+    chain: store.chain,
+    statistics: store.statistics,
+    clock,
+    timing: deps.changeFeedTiming ?? {},
+    onFailure: (err) => log.warn({ err }, 'what has changed was not looked at; trying again'),
+  });
+  return { requestNews, metering, statistics, changeFeed };
+}
+
+type Upkeep = ReturnType<typeof createUpkeep>;
+
+/** What decides: at first, and again by people. */
+function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
+  const { requestNews: news, metering, statistics, changeFeed } = upkeep;
+  const directory = createDirectory(store.documents, clock);
+  const switches = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+  const findPeople = createFindPeople(directory);
+  const policies = () => deps.policies.current();
+  const deciding = { store, policies, clock, metering, switches, findPeople, news };
+  const authorizer = createAuthorizer({
+    ...deciding,
+    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
+    onRecorded: (record) => {
+      statistics.decided(record);
+      changeFeed.tell('requests');
+    },
+  });
+  return { authorizer, switches, decisions: createDecisions(deciding), judge: createVoteJudge(deciding) };
+}
+
+type Deciding = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
+
+function createHandler(deps: AppDeps, { store, clock, metrics }: Base, parts: Deciding) {
+  const { authorizer, identifyAgain, statistics } = parts;
+  const recordRefusal = createRefusalRecorder(store);
+  return createAuthorizeHandler({
+    ...{ identifyAgain, authorizer, clock, metrics, tracing: deps.tracing ?? null },
+    verifySignature: createSignatureVerifier({
+      masterKey: store.masterKey,
+      isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,
+      nonces: store.nonces,
+    }),
+    recordRefusal: async (refusal) => {
+      await recordRefusal(refusal);
+      statistics.refused(refusal.atMs);
+    },
+    shares: createFairShares({ placesMax: decisionsMax, ofOneMax: deps.inFlightMax ?? inFlightMaxDefault }),
+    bodyBytesMax: deps.bodyBytesMax,
+  });
+}

@@ -1,0 +1,134 @@
+// The dashboard's files to browsers: its page at each address that the dashboard has, and under /assets what the page
+// loads, which is named by its content and so may be kept for good. INVARIANT: nothing runs in the page but scripts of
+// this service (no inline script, no other origin), nothing else may frame it, and only files of the build are served.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError } from '../contract/problem.ts';
+
+const builtFolder = join(import.meta.dirname, '../../../dashboard/dist');
+
+/** Addresses at which the page stands; what it shows there is its own business. */
+const pageAddresses = [
+  ...['/', '/overview', '/requests', '/requests/:id', '/approvals', '/approvals/:id', '/agents'],
+  ...['/agents/:id', '/policies', '/policies/file', '/playground', '/access', '/audit', '/account'],
+  ...['/welcome', '/setup', '/invitation', '/apply'],
+];
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const headers = {
+  'content-security-policy': contentPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+} as const;
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+interface StaticFile {
+  readonly type: string;
+  readonly bytes: (encoding: Encoding) => Buffer;
+}
+
+export interface DashboardRouteOptions {
+  /** Where the build is; its own place unless said otherwise. */
+  readonly folder?: string;
+}
+
+export async function dashboardRoutes(
+  app: FastifyInstance,
+  { folder = builtFolder }: DashboardRouteOptions,
+): Promise<void> {
+  const files = readFiles(folder);
+
+  const send = (name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const file = files.get(name);
+    if (file === undefined) throw missing(files);
+    const isKept = name.startsWith('assets/');
+    const encoding = encodingFor(String(request.headers['accept-encoding'] ?? ''));
+    reply.headers({ ...headers, vary: 'accept-encoding' }).type(file.type);
+    reply.header('cache-control', isKept ? 'public, max-age=31536000, immutable' : 'no-cache');
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply.send(file.bytes(encoding));
+  };
+
+  const config = { operation: null };
+  for (const address of pageAddresses) {
+    app.get(address, { config }, (request, reply) => send('index.html', request, reply));
+  }
+  for (const name of files.keys()) {
+    if (name !== 'index.html')
+      app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
+  }
+}
+
+/** Gzip is made when it is first asked for: nearly all take brotli. */
+function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
+  let gzip: Buffer | null = null;
+  return (encoding) => {
+    if (encoding !== 'gzip') return encoding === 'br' ? br : identity;
+    gzip ??= gzipSync(identity);
+    return gzip;
+  };
+}
+
+/** The smallest that is taken. Browsers take brotli from `https:` and this machine alone. */
+function encodingFor(accepted: string): Encoding {
+  const taken = accepted
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.replaceAll(' ', '').split(';q='))
+    .filter(([, weight = '1']) => Number(weight) > 0)
+    .map(([name]) => name);
+  return (['br', 'gzip'] as const).find((encoding) => taken.includes(encoding)) ?? 'identity';
+}
+
+function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
+  return files.size === 0
+    ? new ProblemError('unknown_route', 'the dashboard has not been built: run `npm run build`')
+    : new ProblemError('unknown_route', 'there is no such file');
+}
+
+/** Path with `/` → file; empty where the dashboard has not been built, or is taken away in this moment. */
+function readFiles(root: string): ReadonlyMap<string, StaticFile> {
+  try {
+    return readAll(root);
+  } catch (error) {
+    // A service decides without its dashboard as well as with it.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+    throw error;
+  }
+}
+
+function readAll(root: string): ReadonlyMap<string, StaticFile> {
+  const files = new Map<string, StaticFile>();
+  for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+    const type = contentTypes[extname(entry)];
+    if (type === undefined) continue;
+    const bytes = readFileSync(join(root, entry));
+    const br = readFileSync(join(root, `${entry}.br`));
+    files.set(entry.replaceAll('\\', '/'), { type, bytes: packed(bytes, br) });
+  }
+  return files;
+}

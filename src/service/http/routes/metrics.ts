@@ -1,0 +1,31 @@
+// GET /metrics: the numbers of the service for Prometheus.
+
+import type { FastifyInstance } from 'fastify';
+import type { Operation } from '../contract/operation.ts';
+import { metricsType } from '../telemetry/metric-registry.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+const operation: Operation = {
+  id: 'getMetrics',
+  summary: 'Metrics in the Prometheus text format',
+  security: null,
+  replies: {
+    200: {
+      description: 'All metrics',
+      contentType: 'text/plain',
+      schema: { type: 'string' },
+      example: 'writ_decisions_total{decision="ALLOW",matched_policy="vendor_payments"} 17\n',
+    },
+  },
+  problems: ['internal_error'],
+};
+
+export async function metricsRoute(
+  app: FastifyInstance,
+  { metrics }: { readonly metrics: Metrics },
+): Promise<void> {
+  app.get('/metrics', { config: { operation } }, async (_request, reply) => {
+    reply.type(metricsType);
+    return metrics.text();
+  });
+}

@@ -1,0 +1,115 @@
+// /v1/policies/try and /vocabulary: what the policies, with files laid over them, would make of a request. INVARIANT:
+// nothing is recorded and nothing granted; a recorded request is tried by those alone who may see it.
+
+import type { FastifyInstance } from 'fastify';
+import type { SignInDeps } from '../../people/sign-in.ts';
+import type { Playground } from '../../playground/playground.ts';
+import type { Asked, GivenRequest, TextFile } from '../../playground/questions.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { Decisions } from '../../requests/decisions.ts';
+import { type Call, manage } from '../calls/manage.ts';
+import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
+import { requestNotFound } from '../views/decided.ts';
+import {
+  playgroundProblems,
+  putQuestion,
+  recordedFor,
+  tryBodySchema,
+  tryExamples,
+  tryReplyExample,
+  tryReplySchema,
+  vocabularyExample,
+  vocabularySchema,
+} from '../views/playground.ts';
+
+export interface PlaygroundRouteOptions {
+  readonly signInDeps: SignInDeps;
+  readonly decisions: Pick<Decisions, 'look'>;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly playground: Playground;
+}
+
+interface TryBody {
+  readonly files?: readonly TextFile[];
+  readonly request?: GivenRequest;
+  readonly request_id?: string;
+}
+
+/** As deep as a payload may be; reading the worst of this size takes the thread that decides some 50 ms. */
+const bodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
+
+export async function playgroundRoutes(
+  app: FastifyInstance,
+  { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
+): Promise<void> {
+  manage<TryBody>(app, deps, {
+    ...{ method: 'POST', url: '/v1/policies/try', access: 'policies.try', bodyMax },
+    operation: {
+      id: 'tryPolicies',
+      summary: 'What the set in force, with files laid over it, would make of a request; nothing is recorded',
+      description:
+        'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
+      body: {
+        description: 'Files by their path relative to the policy directory, and a request.',
+        ...{ schema: tryBodySchema, examples: tryExamples },
+      },
+      replies: { 200: { description: 'What came of it', schema: tryReplySchema, example: tryReplyExample } },
+      problems: [...playgroundProblems, 'request_not_found'],
+    },
+    handle: async (call) => {
+      const { files = [] } = call.body;
+      refusePaths(files);
+      const request = await requestOf(call, decisions);
+      return await putQuestion(playground, 'try', { files, request }, { call, inForce: policies.current() });
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/policies/vocabulary', access: 'policies.view' },
+    operation: {
+      id: 'getVocabulary',
+      summary: 'The words of the language and the names of the set in force, for whoever writes a policy',
+      replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
+      problems: [...playgroundProblems],
+    },
+    handle: async (call) =>
+      await putQuestion(playground, 'vocabulary', null, { call, inForce: policies.current() }),
+  });
+}
+
+async function requestOf(
+  call: Call<TryBody>,
+  decisions: Pick<Decisions, 'look'>,
+): Promise<Asked['try']['request']> {
+  const { request, request_id: id } = call.body;
+  if (id === undefined) return request === undefined ? null : { given: request };
+  if (request !== undefined) {
+    const detail = 'give either `request` or `request_id`';
+    throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '/request_id', detail }] });
+  }
+  const found = await recordedFor(decisions, call, id);
+  if (found === null) throw requestNotFound();
+  return { recorded: found.recorded };
+}
+
+function refusePaths(files: readonly TextFile[]): void {
+  const seen = new Set<string>();
+  const errors = files.flatMap(({ path }, at): readonly ProblemPlace[] => {
+    const isTwice = seen.has(path);
+    seen.add(path);
+    const pointer = `/files/${at}/path`;
+    if (!isFilePath(path))
+      return [
+        { pointer, detail: 'is a path relative to the policy directory, such as `payments/limits.policy`' },
+      ];
+    return isTwice ? [{ pointer, detail: 'is there twice' }] : [];
+  });
+  if (errors.length > 0) throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
+}
+
+/** Names of files are names alone here: nothing is looked up on disk. */
+function isFilePath(path: string): boolean {
+  return (
+    !/[\\\p{Cc}\p{Cf}]/u.test(path) && path.split('/').every((name) => name !== '' && !name.startsWith('.'))
+  );
+}

@@ -1,0 +1,215 @@
+// /v1/policies: which set is in force, what stands in the way of the next, what it says of itself, and the texts that
+// either was made from. INVARIANT: a text is served from what was read of the directory, never from the disk.
+
+import type { FastifyInstance } from 'fastify';
+import type { SignInDeps } from '../../people/sign-in.ts';
+import type { Playground } from '../../playground/playground.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import { entriesOf, type SetTexts, textOf } from '../../policies/texts.ts';
+import { manage, notFound } from '../calls/manage.ts';
+import type { Parameter } from '../contract/operation.ts';
+import { cursorOf, pageParameters, readPage } from '../contract/page.ts';
+import { ProblemError } from '../contract/problem.ts';
+import { objectSchema, text, textOrNull } from '../contract/schemas.ts';
+import { playgroundProblems, putQuestion } from '../views/playground.ts';
+import { policyReport, policyReportExample, policyReportSchema } from './health.ts';
+
+export interface PolicyRouteOptions {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
+  readonly playground: Playground;
+}
+
+export async function policyRoutes(
+  app: FastifyInstance,
+  { signInDeps: deps, policies, playground }: PolicyRouteOptions,
+): Promise<void> {
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/policies', access: 'policies.view' },
+    operation: {
+      id: 'getPolicies',
+      summary: 'The set in force, why what stands in the directory is not it, and its policies by name',
+      description: 'The policies come by pages; the cursor belongs to one set, and begins anew with another.',
+      parameters: pageParameters,
+      replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
+    },
+    handle: async ({ query }) => {
+      const { countMax, after } = readPage(query);
+      const inForce = policies.current();
+      const { policies: all, approvers, meters } = inForce.about();
+      // A place in another set means nothing in this one.
+      const start = after?.id === inForce.digest ? after.createdAtMs : 0;
+      const items = all.slice(start, start + countMax);
+      const next = start + countMax;
+      return {
+        state: policyReport(policies.state()),
+        approvers,
+        meters,
+        items,
+        next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: inForce.digest }) : null,
+      };
+    },
+  });
+
+  /** Of the set in force with its digest, or of the one that failed. */
+  function textsAsked({ of = 'in-force' }: Readonly<Record<string, string>>): AskedTexts {
+    const inForce = policies.current();
+    if (of !== 'failed') return { texts: inForce.texts, digest: inForce.digest };
+    const texts = policies.state().failure?.texts ?? null;
+    if (texts === null) throw notFound('set that has failed');
+    return { texts, digest: null };
+  }
+
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/policies/files', access: 'policies.view' },
+    operation: {
+      id: 'listPolicyFiles',
+      summary: 'The files that the set in force was made from',
+      parameters: [ofParameter],
+      replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
+      problems: ['not_found'],
+    },
+    handle: async ({ query }) => {
+      const { texts, digest } = textsAsked(query);
+      const items = entriesOf(texts).map(({ path, kind, start, end }) => ({
+        path,
+        kind,
+        bytes: end - start,
+      }));
+      return { digest, items };
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/policies/file', access: 'policies.view' },
+    operation: {
+      id: 'getPolicyFile',
+      summary: 'The text of a file of the set in force, and where its policies and rules stand in it',
+      parameters: [pathParameter, ofParameter],
+      replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
+      problems: ['not_found', ...playgroundProblems],
+    },
+    handle: async (call) => {
+      const { path } = call.query;
+      if (path === undefined) throw new ProblemError('invalid_query', '`path` says which file');
+      const { texts, digest } = textsAsked(call.query);
+      const entry = entriesOf(texts).find((one) => one.path === path);
+      if (entry === undefined) throw notFound('file');
+      const shown = textOf(texts, entry, shownBytesMax);
+      const isWhole = entry.end - entry.start <= shownBytesMax;
+      const asked = { path, text: shown };
+      const outline =
+        entry.kind === 'policy'
+          ? await putQuestion(playground, 'outline', asked, { call, inForce: policies.current() })
+          : [];
+      return { path, text: shown, is_whole: isWhole, digest, policies: outline };
+    },
+  });
+
+  manage(app, deps, {
+    ...{ method: 'POST', url: '/v1/policies/reload', access: 'policies.reload' },
+    operation: {
+      id: 'reloadPolicies',
+      summary:
+        'Reads the policy directory again now; answers when what stands there is in force or has failed',
+      replies: {
+        200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+      },
+    },
+    handle: async () => {
+      await policies.reload();
+      return policyReport(policies.state());
+    },
+  });
+}
+
+interface AskedTexts {
+  readonly texts: SetTexts;
+  /** Null for what has failed. */
+  readonly digest: string | null;
+}
+
+/** As much as a policy file may have; a list may have more. */
+const shownBytesMax = 1024 * 1024;
+
+const ofParameter: Parameter = {
+  ...{ name: 'of', in: 'query', isRequired: false, example: 'in-force' },
+  description: 'Which set; `failed` is what stood in the directory and did not take over.',
+  schema: { type: 'string', enum: ['in-force', 'failed'] },
+};
+
+const pathParameter: Parameter = {
+  ...{ name: 'path', in: 'query', isRequired: true, example: 'payments/payments.policy' },
+  ...{ description: 'As the list of files names it.', schema: { type: 'string' } },
+};
+
+const filesSchema = objectSchema({
+  digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
+  items: {
+    type: 'array',
+    items: objectSchema({
+      path: { type: 'string' },
+      kind: { type: 'string', enum: ['policy', 'list'] },
+      bytes: { type: 'integer', minimum: 0 },
+    }),
+  },
+});
+
+const filesExample = {
+  digest: policyReportExample.digest,
+  items: [{ path: 'payments/payments.policy', kind: 'policy', bytes: 1841 }],
+};
+
+const lineSchema = { type: 'integer', minimum: 1 } as const;
+
+const fileSchema = objectSchema({
+  ...{ path: { type: 'string' }, text: { type: 'string' } },
+  is_whole: { type: 'boolean', description: 'Of a list, no more than the first mebibyte is shown.' },
+  digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
+  policies: {
+    type: 'array',
+    items: objectSchema({
+      ...{ name: { type: 'string' }, line: lineSchema, doc: textOrNull },
+      rules: {
+        type: 'array',
+        items: objectSchema({ id: { type: 'string' }, line: lineSchema, end_line: lineSchema }),
+      },
+    }),
+  },
+});
+
+const fileExample = {
+  ...{
+    path: 'payments/payments.policy',
+    text: 'policy vendor_payments on payment.create {\n',
+    is_whole: true,
+  },
+  digest: policyReportExample.digest,
+  policies: [
+    {
+      ...{ name: 'vendor_payments', line: 1, doc: null },
+      rules: [{ id: 'vendor_payments/large_payment', line: 4, end_line: 6 }],
+    },
+  ],
+};
+
+const policySchema = objectSchema({
+  ...{ name: text(200), owner: textOrNull, doc: textOrNull, rules: { type: 'integer', minimum: 0 } },
+  file: { type: 'string' },
+});
+
+const setSchema = objectSchema({
+  state: policyReportSchema,
+  approvers: { type: 'array', items: objectSchema({ name: text(200), title: { type: 'string' } }) },
+  meters: { type: 'array', items: { type: 'string' } },
+  items: { type: 'array', items: policySchema },
+  next_cursor: textOrNull,
+});
+
+const setExample = {
+  state: policyReportExample,
+  approvers: [{ name: 'finance', title: 'Finance' }],
+  meters: ['spent'],
+  items: [{ name: 'payments', owner: 'finance', doc: null, rules: 5, file: 'payments/payments.policy' }],
+  next_cursor: null,
+};

@@ -1,0 +1,182 @@
+// POST /v1/authorize: may this agent do this now? `checksInOrder` lists the checks of a request. An ordinary Fastify route
+// but for two things that cost: it reads the body by itself, and writes the reply of a decision in one piece. INVARIANT: a
+// body that fails never reaches a policy, and no reply leaves before its record.
+
+import { performance } from 'node:perf_hooks';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
+import { type RequestView, replyView } from '../../../requests/record/reply.ts';
+import { requestStateOf } from '../../../requests/record/request-state.ts';
+import { type AuthorizeCall, type AuthorizeHandler, checksInOrder } from '../../calls/authorize-handler.ts';
+import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
+import { preferHeader, type Wait, type Waits } from '../../calls/wait.ts';
+import { createBodyReader } from '../../connection/body-reader.ts';
+import { createDecisionReplies } from '../../connection/decision-replies.ts';
+import { sendProblem, toProblem } from '../../connection/error-replies.ts';
+import { contentTypeFault } from '../../contract/content-type.ts';
+import { actionKeyLengthMax } from '../../contract/envelope.ts';
+import type { Operation, Parameter } from '../../contract/operation.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { viewExample, viewSchema } from '../../views/request.ts';
+
+export interface AuthorizeRouteOptions {
+  readonly identify: Identify;
+  readonly identifyAgain: IdentifyAgain;
+  readonly authorizeHandler: AuthorizeHandler;
+  readonly waits: Waits;
+  /** A request with its votes as of now. */
+  readonly judge: VoteJudge['judge'];
+  readonly bodyBytesMax: number;
+  readonly clock: () => number;
+  readonly metrics: Metrics;
+  readonly stopping: AbortSignal;
+}
+
+export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
+  const { identify, identifyAgain, authorizeHandler, waits, judge, bodyBytesMax, clock, metrics } = options;
+  const replyWith = createDecisionReplies(options.stopping);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', createBodyReader(bodyBytesMax));
+
+  app.route({
+    method: 'POST',
+    url: '/v1/authorize',
+    config: { operation: describeOperation(bodyBytesMax) },
+    onRequest: identify,
+    handler(request, reply) {
+      decide(request, reply).then(
+        (view) => replyWith(view, reply),
+        (error: unknown) => reply.send(error),
+      );
+    },
+  });
+
+  async function decide(request: FastifyRequest, reply: FastifyReply): Promise<RequestView> {
+    const call = callOf(request);
+    const fault = contentTypeFault(request.headers);
+    if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
+    // Before the decision: whoever may not wait is told while nothing has happened.
+    const wait = waits.begin({ request, reply }, call.identity.agent.id);
+    const view = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
+    return wait === null || view.status !== 'pending' ? view : await whilePending(view, call, wait);
+  }
+
+  /** For a pending request, how it stands after the wait that the client asks for. */
+  async function whilePending(view: RequestView, call: AuthorizeCall, wait: Wait): Promise<RequestView> {
+    const keyText = String(call.headers['x-agent-api-key']);
+    let { identity } = call;
+    return await wait.until(view, {
+      requestId: view.request_id,
+      view: async (history) => {
+        const [state] = await judge([requestStateOf(history)]);
+        return state === undefined ? null : replyView(state, clock());
+      },
+      recheck: async () => {
+        identity = await identifyAgain(keyText, identity);
+      },
+    });
+  }
+
+  // A request of a known agent that is refused is recorded too, before the reply.
+  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    const problem = toProblem(error);
+    metrics.took(performance.now() - request.startedAtMs);
+    if (request.identity !== null) await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
+    return sendProblem(problem, request, reply);
+  });
+}
+
+function callOf(request: FastifyRequest): AuthorizeCall {
+  const { identity, headers, url, id, clientAddress, startedAtMs } = request;
+  if (identity === null) throw new Error('identify comes before the handler');
+  return { identity, headers, url, id, clientAddress, startedAtMs };
+}
+
+function bodyOf({ body }: FastifyRequest): Buffer | null {
+  return Buffer.isBuffer(body) ? body : null;
+}
+
+const headerText = { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e][\\x20-\\x7e]*$' };
+
+function header(name: string, example: string, description: string): Parameter {
+  return { name, in: 'header', isRequired: false, description, schema: headerText, example };
+}
+
+const headers: readonly Parameter[] = [
+  header('Idempotency-Key', 'order-4711', 'The same key and body yield the same request, as it stands then.'),
+  header(
+    'X-Request-ID',
+    'call-17',
+    'Echoed where it is 1 to 128 letters, digits, `.`, `_`, `~`, `:` or `-`.',
+  ),
+  header(
+    'traceparent',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    'Where the service sends traces, the span of the caller (W3C Trace Context); what is none is ignored.',
+  ),
+  header('X-Agent-Session', 'session-1', 'What `request.session` and meters per session read.'),
+  header(
+    'X-Service-Signature',
+    't=1779192000,n=4f2a9c0d1e,v1=<64 hexadecimal digits>',
+    "HMAC-SHA256 with the agent's signing secret over `v1:<t>:<n>:POST:<path>:<raw body>`; required of agents set so.",
+  ),
+  preferHeader,
+];
+
+const checksText = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
+
+function describeOperation(bodyBytesMax: number): Operation {
+  return {
+    id: 'authorize',
+    summary: 'May this agent do this now?',
+    description: `A DENY is an answer and not an error. Checks run in this order, and the first that fails is the reply: ${checksText}. Whatever fails inside is 500, and nothing was granted.`,
+    security: 'agentKey',
+    parameters: headers,
+    body: {
+      description: `Strict JSON (RFC 7493), at most ${bodyBytesMax} bytes: no member twice, no number with more than 15 significant digits, no lone surrogates, no byte order mark, at most 32 deep.`,
+      schema: bodySchema,
+      examples: {
+        payment: {
+          action_key: 'payment.create',
+          payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
+        },
+      },
+    },
+    replies: {
+      200: {
+        description: 'The decision, on record',
+        schema: viewSchema,
+        example: viewExample,
+        headers: [
+          ...(['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'] as const),
+          ...(['Location', 'Preference-Applied'] as const),
+        ],
+      },
+    },
+    problems: [
+      ...(['body_too_large', 'unsupported_content_type', 'invalid_json', 'invalid_envelope'] as const),
+      ...(['invalid_header', 'idempotency_mismatch', 'missing_api_key', 'invalid_api_key'] as const),
+      ...(['invalid_signature', 'agent_disabled', 'agent_revoked', 'stopped'] as const),
+      ...([
+        'rate_limited',
+        'too_many_failures',
+        'too_many_open_requests',
+        'too_many_in_flight',
+        'too_many_waits',
+        'internal_error',
+        'record_failed',
+      ] as const),
+    ],
+  };
+}
+
+const bodySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['action_key', 'payload'],
+  properties: {
+    action_key: { type: 'string', minLength: 1, maxLength: actionKeyLengthMax },
+    payload: { type: 'object', additionalProperties: true },
+  },
+} as const;

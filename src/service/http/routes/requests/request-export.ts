@@ -1,0 +1,126 @@
+// /v1/requests/export: what a list of requests finds, as one file: JSON Lines for programs, CSV for tables. INVARIANT:
+// memory is bounded by one stretch, and between two stretches others have their turn.
+
+import { Readable } from 'node:stream';
+import { setImmediate as pause } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { csvCell } from '../../../audit/export.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
+import type { RequestPlace, Store } from '../../../store/contract/store.ts';
+import { manage } from '../../calls/manage.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import {
+  type AskedRequests,
+  nextRequests,
+  readAskedRequests,
+  requestFilters,
+} from '../../views/request-filter.ts';
+
+export interface RequestExportOptions {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+}
+
+const formats = ['jsonl', 'csv'] as const;
+type Format = (typeof formats)[number];
+
+const types: Readonly<Record<Format, string>> = {
+  jsonl: 'application/jsonl; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+};
+
+export async function requestExportRoutes(
+  app: FastifyInstance,
+  { signInDeps: deps, store }: RequestExportOptions,
+): Promise<void> {
+  const { clock } = deps.directory;
+
+  // A stop does not wait for their end, nor for a client that reads no further: the replies are cut.
+  const exports = new Set<Readable>();
+  app.addHook('preClose', async () => {
+    for (const one of exports) one.destroy(new Error('the service stops'));
+  });
+
+  manage(app, deps, {
+    ...{ method: 'GET', url: '/v1/requests/export', access: 'requests.view' },
+    operation: {
+      id: 'exportRequests',
+      summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
+      description:
+        'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null. As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+      parameters: [format, ...requestFilters],
+      replies: {
+        200: {
+          ...{ description: 'The requests', contentType: ['application/jsonl', 'text/csv'] },
+          ...{ schema: { description: 'Lines of JSON, or of CSV.' }, example: `${csvNames.join(',')}\r\n` },
+        },
+      },
+    },
+    handle: async (call) => {
+      const asked = await readAskedRequests(store, call, clock());
+      const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
+      call.reply.type(types[format]);
+      const sent = Readable.from(linesOf(store, asked, format), { objectMode: false });
+      exports.add(sent);
+      return sent.on('close', () => exports.delete(sent));
+    },
+  });
+}
+
+const format: Parameter = {
+  ...{ name: 'format', in: 'query', isRequired: false, example: 'csv' },
+  ...{ description: 'Of the file.', schema: { type: 'string', enum: formats, default: 'jsonl' } },
+};
+
+const rowsMax = 100_000;
+/** So few that reading them holds nobody up. */
+const rowsAtOnce = 50;
+
+async function* linesOf(store: Store, asked: AskedRequests, format: Format): AsyncGenerator<string> {
+  if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
+  const lineOf = format === 'csv' ? csvLine : jsonLine;
+  let after: RequestPlace | null = null;
+  for (let left = rowsMax; left > 0; ) {
+    const { found, next } = await nextRequests(store, asked, { after, countMax: Math.min(left, rowsAtOnce) });
+    if (found.length > 0) yield found.map((one) => lineOf(requestDetail(one, asked.filter.nowMs))).join('');
+    left -= found.length;
+    if (next === null) return;
+    after = next;
+    await pause();
+  }
+}
+
+function jsonLine(request: RequestDetail): string {
+  return `${JSON.stringify(request)}\n`;
+}
+
+const csvColumns = {
+  request_id: (one) => one.request_id,
+  created_at: (one) => one.created_at,
+  decided_at: (one) => one.decided_at,
+  agent_id: (one) => one.agent.id,
+  agent: (one) => one.agent.name,
+  risk_tier: (one) => one.agent.risk_tier,
+  control_owner: (one) => one.agent.control_owner,
+  action_key: (one) => one.action_key,
+  decision: (one) => one.decision,
+  status: (one) => one.status,
+  matched_policy: (one) => one.matched_policy,
+  reason: (one) => one.reason,
+  risk_score: (one) => one.risk_score,
+  message: (one) => one.message,
+  expires_at: (one) => one.expires_at,
+  approvals: (one) => JSON.stringify(one.approvals),
+  payload: (one) => JSON.stringify(one.payload),
+  digest: (one) => one.digest,
+  policy_set: (one) => one.policy_set.digest,
+  commit: (one) => one.policy_set.commit,
+} as const satisfies Readonly<Record<string, (one: RequestDetail) => string | number | null | undefined>>;
+
+const csvNames = Object.keys(csvColumns);
+
+function csvLine(request: RequestDetail): string {
+  const cells = Object.values(csvColumns).map((cellOf) => csvCell(String(cellOf(request) ?? '')));
+  return `${cells.join(',')}\r\n`;
+}

@@ -1,0 +1,79 @@
+// Fastify as this service sets it up, and what every route of it shares: ids, error replies, bodies as bytes, the reply
+// headers of a service that stops.
+
+import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify';
+import { createRequestId } from '../requests/record/id.ts';
+import type { LogLevel } from './config.ts';
+import { addErrorReplies, sendProblem, toProblem } from './connection/error-replies.ts';
+import type { ServerFactory } from './connection/http-server.ts';
+import { addRequestId } from './connection/request-id.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Takes one line of JSON at a time. */
+  readonly stream: { write(line: string): void };
+}
+
+export interface ShellOptions {
+  readonly log: LogOptions;
+  readonly bodyBytesMax: number;
+  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly serverFactory: ServerFactory;
+}
+
+export function createShell({
+  log,
+  bodyBytesMax,
+  trustedProxies,
+  serverFactory,
+}: ShellOptions): FastifyInstance {
+  return Fastify({
+    logger: { level: log.level, stream: log.stream, redact: secretHeaders },
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => createRequestId(Date.now()),
+    bodyLimit: bodyBytesMax,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    // What a body holds is never changed to fit.
+    ajv: {
+      customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false, allErrors: true },
+    },
+    serverFactory,
+    // Handled where the server is made, for each address alike.
+    clientErrorHandler: () => undefined,
+    forceCloseConnections: 'idle',
+    // While it stops, what is already under way is answered like any other request.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+      void sendProblem(toProblem(error satisfies FastifyError), request, reply);
+    },
+  });
+}
+
+/** What routes find on every request; call it before routes are added. */
+export function furnish(app: FastifyInstance, metrics: Metrics, stopping: AbortController): void {
+  app.decorate('metrics', metrics);
+  app.addHook('onClose', async () => metrics.close());
+  addRequestId(app);
+  addErrorReplies(app);
+  app.decorateRequest('identity', null);
+  // A signature covers the bytes as they were sent, and JSON is read strictly: bodies stay bytes until a route reads them.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('preClose', (done) => {
+    stopping.abort();
+    done();
+  });
+  // A connection that stays open for more requests would hold up the stop.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (stopping.signal.aborted) reply.header('connection', 'close');
+    done(null, payload);
+  });
+}
+
+/** Should a request ever be logged, these stay out. */
+const secretHeaders = ['x-agent-api-key', 'x-service-signature', 'authorization', 'cookie'].flatMap(
+  (name) => [`req.headers["${name}"]`, `headers["${name}"]`],
+);

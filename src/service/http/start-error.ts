@@ -1,0 +1,46 @@
+// Why the service cannot start, as what its operator reads: one clear line, or the diagnostics of broken policies.
+
+import { BrokenPolicies } from '../policies/policy-host.ts';
+import { StoreError } from '../store/contract/store-error.ts';
+import type { Config } from './config.ts';
+
+/** A class because it is thrown; `message` is all that is to be printed. */
+export class StartError extends Error {
+  /** 2 for a mistake in the configuration, else 1. */
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, options: { readonly exitCode?: 1 | 2; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'StartError';
+    this.exitCode = options.exitCode ?? 1;
+  }
+}
+
+/** What stopped a start, told to a person; a mistake of ours comes back as it is. */
+export function toStartError(error: unknown, config: Config): unknown {
+  if (error instanceof BrokenPolicies) {
+    const mend = `writ: ${error.message}: mend them and start again`;
+    const message = error.text === '' ? `writ: ${error.message}` : `${error.text.trimEnd()}\n\n${mend}`;
+    return new StartError(message, { cause: error });
+  }
+  if (error instanceof StoreError) return new StartError(`writ: ${error.message}`, { cause: error });
+  const message = listenFault(error, config);
+  return message === null ? error : new StartError(`writ: ${message}`, { cause: error });
+}
+
+function listenFault(error: unknown, { host, port }: Config): string | null {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const choose = 'choose another with --port, WRIT_PORT or `port` in writ.yaml';
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is in use by another program: stop that program, or ${choose}`;
+    case 'EACCES':
+      return `no permission to listen on port ${port}: ${choose} (from 1024 up)`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `\`${host}\` is not an address of this machine: choose another with --host, WRIT_HOST or \`host\` in writ.yaml`;
+    default:
+      return null;
+  }
+}

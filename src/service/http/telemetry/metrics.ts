@@ -1,0 +1,187 @@
+// What the service tells its operators in numbers: decisions, refusals, time, the store, the policies, the process.
+// INVARIANT: a label is a word of the service or a name from a policy file, never something that a client has sent.
+
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Clock } from '../../clock.ts';
+import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';
+
+export interface Metrics {
+  /** A reply of POST /v1/authorize with a decision, and what that took; null where it was made before. */
+  decided(decision: string, matchedPolicy: string, decideMicroseconds: number | null): void;
+  /** An error reply, by the code of its problem. */
+  refused(code: string): void;
+  /** How long a request for a decision took, in milliseconds, refused ones included. */
+  took(durationMs: number): void;
+  /** In the Prometheus text format. */
+  text(): string;
+  close(): void;
+}
+
+export interface MetricsOptions {
+  readonly store: Pick<Store, 'isWritable' | 'queueDepth'>;
+  readonly clock: Clock;
+  readonly policies: Pick<PolicyHost, 'state' | 'onChange'>;
+}
+
+const authorizeSecondsBounds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+] as const;
+
+const decideSecondsBounds = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 1e-2, 1e-1] as const;
+
+export function createMetrics({ store, policies, clock }: MetricsOptions): Metrics {
+  const registry = createMetricRegistry();
+  const decisions = registry.counter({
+    ...{ name: 'writ_decisions_total', labels: ['decision', 'matched_policy'] },
+    help: 'Decisions, by outcome and deciding policy.',
+  });
+  const refusals = registry.counter({
+    ...{ name: 'writ_refusals_total', labels: ['code'] },
+    help: 'Error replies, by code.',
+  });
+  const seconds = registry.histogram(
+    {
+      ...{ name: 'writ_authorize_seconds' },
+      help: 'Time from the headers of a request for a decision to its reply.',
+    },
+    authorizeSecondsBounds,
+  );
+  const decideSeconds = registry.histogram(
+    {
+      name: 'writ_decide_seconds',
+      help: 'Time for a decision with its trace, without reading and recording it.',
+    },
+    decideSecondsBounds,
+  );
+  addStoreMetrics(registry, store);
+  addClockMetrics(registry, clock);
+  addPolicyMetrics(registry, policies);
+  const closeLag = addEventLoopMetrics(registry);
+  addProcessMetrics(registry);
+  return {
+    decided(decision, matchedPolicy, decideMicroseconds) {
+      decisions.add(decision, matchedPolicy);
+      if (decideMicroseconds !== null) decideSeconds.observe(decideMicroseconds / 1e6);
+    },
+    refused: (code) => refusals.add(code),
+    took: (durationMs) => seconds.observe(durationMs / 1000),
+    text: () => registry.text(),
+    close: closeLag,
+  };
+}
+
+/** By more than the grain of the two clocks. */
+const clockAheadFromMs = 100;
+
+function addClockMetrics(registry: MetricRegistry, clock: Clock): void {
+  registry.gauge(
+    {
+      name: 'writ_clock_ahead_seconds',
+      help: "How far the service's clock is ahead of the machine's, which was set back.",
+    },
+    () => {
+      const aheadMs = clock() - Date.now();
+      return [{ value: aheadMs < clockAheadFromMs ? 0 : aheadMs / 1000 }];
+    },
+  );
+}
+
+function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store']): void {
+  registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes that wait for the disk.' }, () => [
+    { value: store.queueDepth() },
+  ]);
+  registry.gauge({ name: 'writ_store_writable', help: '1 while records can be written.' }, () => [
+    { value: Number(store.isWritable()) },
+  ]);
+}
+
+function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, 'state' | 'onChange'>): void {
+  const reloads = registry.counter({
+    ...{ name: 'writ_policy_reloads_total', labels: ['result'] },
+    help: 'Changes of the policy directory since the start: taken over, refused as broken, or mended to what is in force.',
+  });
+  let before = policies.state();
+  policies.onChange((state) => {
+    const result = reloadResult(state, before);
+    before = state;
+    if (result !== null) reloads.add(result);
+  });
+  registry.gauge(
+    {
+      ...{ name: 'writ_policy_set_info', labels: ['digest', 'commit'] },
+      help: 'The policy set in force.',
+    },
+    () => {
+      const { digest, commit } = policies.state();
+      return [{ value: 1, labels: [digest, commit ?? ''] }];
+    },
+  );
+  const state = (name: string, help: string, read: (state: PolicyState) => number) =>
+    registry.gauge({ name, help }, () => [{ value: read(policies.state()) }]);
+  state('writ_policies_stale', '1 while the directory holds what cannot take over.', ({ status }) =>
+    Number(status === 'stale'),
+  );
+  state(
+    'writ_policies_loaded_timestamp_seconds',
+    'When the set in force was loaded.',
+    ({ loadedAt }) => Date.parse(loadedAt) / 1000,
+  );
+  state('writ_policy_rules', 'Rules of the set in force.', ({ rules }) => rules);
+  state('writ_policy_actions', 'Declared actions of the set in force.', ({ actions }) => actions);
+}
+
+/** Null where only the commit of what is in force has become another. */
+function reloadResult(state: PolicyState, before: PolicyState): 'taken' | 'refused' | 'mended' | null {
+  if (state.failure !== null) return 'refused';
+  if (before.loadedAt !== state.loadedAt) return 'taken';
+  return before.failure === null ? null : 'mended';
+}
+
+const lagResolutionMs = 20;
+
+/** The delay of the event loop since the metrics were last asked for; the result ends the measuring. */
+function addEventLoopMetrics(registry: MetricRegistry): () => void {
+  const lag = monitorEventLoopDelay({ resolution: lagResolutionMs });
+  lag.enable();
+  registry.gauge(
+    {
+      ...{ name: 'writ_event_loop_lag_seconds', labels: ['quantile'] },
+      help: 'How late timers ran since the last scrape.',
+    },
+    () => {
+      const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - lagResolutionMs / 1000);
+      const readings = [
+        { labels: ['0.5'], value: late(lag.percentile(50)) },
+        { labels: ['0.99'], value: late(lag.percentile(99)) },
+        { labels: ['1'], value: late(lag.max) },
+      ];
+      lag.reset();
+      return readings;
+    },
+  );
+  return () => void lag.disable();
+}
+
+function addProcessMetrics(registry: MetricRegistry): void {
+  const one = (name: string, help: string, read: () => number) =>
+    registry.gauge({ name, help }, () => [{ value: read() }]);
+  one('process_start_time_seconds', 'When the process started.', () => performance.timeOrigin / 1000);
+  one('process_cpu_seconds', 'Processor time used, all threads.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  one('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  one('nodejs_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
+  one('process_open_fds', 'Open file descriptors; -1 where the system does not tell.', openFiles);
+}
+
+function openFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return -1;
+  }
+}

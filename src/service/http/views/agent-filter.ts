@@ -1,0 +1,45 @@
+// Which agents a list holds, and which one an address means. INVARIANT: an owner meets their own agents alone, others are
+// not there for them.
+
+import { riskTiers } from '../../../language/model/request.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
+import { type AgentRow, agentStatuses } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { type Call, notFound } from '../calls/manage.ts';
+import type { JsonSchema, Parameter } from '../contract/operation.ts';
+import { text } from '../contract/schemas.ts';
+
+export const agentFilters: readonly Parameter[] = [
+  filter('status', 'How it stands.', { type: 'string', enum: agentStatuses }, 'active'),
+  filter('tier', 'Its risk tier.', { type: 'string', enum: riskTiers }, 'high'),
+  filter('owner', 'Its control owner.', text(400), 'ann@example.com'),
+  filter('text', 'Words in its name, id, control owner or tags, in whatever case.', text(200), 'buyer'),
+];
+
+function filter(name: string, description: string, schema: JsonSchema, example: string): Parameter {
+  return { name, in: 'query', isRequired: false, description, schema, example };
+}
+
+export function isAskedFor(query: Call<unknown>['query'], agent: AgentRow): boolean {
+  const { status = agent.status, tier = agent.riskTier, owner = agent.controlOwner, text = '' } = query;
+  const words = [agent.name, agent.id, agent.controlOwner, ...agent.tags];
+  return (
+    agent.status === status &&
+    agent.riskTier === tier &&
+    agent.controlOwner.toLowerCase() === owner.toLowerCase() &&
+    words.some((word) => word.toLowerCase().includes(text.toLowerCase()))
+  );
+}
+
+/** Whether the caller may do this with the agent: with any, or with those in their charge. */
+export function isFor({ reach, actor }: Call<unknown>, { controlOwner }: AgentRow): boolean {
+  return reach.all || (reach.own && actor !== null && isControlOwner(actor.person, controlOwner));
+}
+
+/** The agent that the address names; an owner meets their own alone. */
+export async function agentOf(store: Store, call: Call<unknown>): Promise<AgentRow> {
+  const { id = '' } = call.params;
+  const found = await store.agents.find(id);
+  if (found === null || found.id !== id || !isFor(call, found)) throw notFound('agent');
+  return found;
+}

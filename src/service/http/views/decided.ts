@@ -1,0 +1,64 @@
+// Requests as replies to whoever asks: how one is now with what the caller may do about it, the queue, and why something
+// could not be done.
+
+import type { Changed, Refused, Seen } from '../../requests/approvals/change-request.ts';
+import { type May, mayOf } from '../../requests/approvals/may.ts';
+import { isWithin } from '../../requests/approvals/rights.ts';
+import type { Decisions } from '../../requests/decisions.ts';
+import { type RequestDetail, requestDetail } from '../../requests/record/reply.ts';
+import { actorOf, type Call, notAllowed } from '../calls/manage.ts';
+import { callerOf } from '../calls/people-now.ts';
+import { ProblemError } from '../contract/problem.ts';
+
+export function detailOf(changed: Changed, call: Call<unknown>, nowMs: number): RequestDetail {
+  if (changed.kind !== 'changed') throw refused(changed);
+  return detailFor(call, { ...changed, nowMs });
+}
+
+type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
+
+/** With what the caller may do about it; an agent may do nothing. */
+export function detailFor(call: Call<unknown>, seen: Shown): RequestDetail {
+  return requestDetail(seen.state, seen.nowMs, call.agent === null ? mayFor(call, seen) : null);
+}
+
+export function mayFor(call: Call<unknown>, { state, agent, stopped, nowMs }: Shown): May {
+  return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
+}
+
+/** The request where the caller may see it; null where there is none, or it is not for them. */
+export async function lookFor(
+  decisions: Pick<Decisions, 'look'>,
+  call: Call<unknown>,
+  id: string,
+): Promise<Seen | null> {
+  const seen = await decisions.look(id);
+  return seen !== null && isSeenBy(call, seen) ? seen : null;
+}
+
+function isSeenBy(call: Call<unknown>, { state, agent }: Seen): boolean {
+  if (call.agent !== null) return call.agent.id === state.record.agentId;
+  const caller = callerOf(actorOf(call));
+  return isWithin(caller.view, { person: caller, state, agent });
+}
+
+export function refused(result: Refused): ProblemError {
+  switch (result.kind) {
+    case 'unknown':
+      return requestNotFound();
+    case 'conflict':
+      return new ProblemError('conflict', result.detail);
+    case 'not-allowed':
+      return notAllowed(result.detail);
+    case 'stopped':
+      return new ProblemError('stopped', result.detail);
+    case 'which-group': {
+      const detail = `say for which group: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
+      return new ProblemError('invalid_body', detail, { errors: [{ pointer: '/group', detail }] });
+    }
+  }
+}
+
+export function requestNotFound(): ProblemError {
+  return new ProblemError('request_not_found', 'there is no request with this id, or not for you');
+}

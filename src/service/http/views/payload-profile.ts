@@ -1,0 +1,80 @@
+// Payloads of many requests into what is usual: of each field how far its numbers reach, or its most frequent values.
+// INVARIANT: what comes of it is small, however many the payloads and whatever is in them.
+
+import type { Json, JsonObject } from '../../../language/model/json.ts';
+
+export type UsualField =
+  | {
+      readonly path: string;
+      readonly kind: 'number';
+      readonly min: number;
+      readonly p50: number;
+      readonly max: number;
+    }
+  | {
+      readonly path: string;
+      readonly kind: 'text' | 'other';
+      /** How many values there are that differ. */
+      readonly distinct: number;
+      /** The most frequent first. */
+      readonly common: readonly { readonly value: Json; readonly count: number }[];
+    };
+
+export const fieldsMax = 100;
+export const commonMax = 5;
+/** Longer texts are cut. */
+export const textLengthMax = 100;
+
+/** Fields in the order in which they are met; those of the elements of a list are taken together, as `items[].price`. */
+export function usualFields(payloads: readonly JsonObject[]): readonly UsualField[] {
+  const values = new Map<string, Scalar[]>();
+  for (const payload of payloads) collect(payload, '', values);
+  return [...values].map(([path, found]) => fieldOf(path, found));
+}
+
+type Scalar = string | number | boolean | null;
+
+function collect(value: Json, path: string, values: Map<string, Scalar[]>): void {
+  if (Array.isArray(value)) {
+    for (const element of value) collect(element, `${path}[]`, values);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) collect(inner, stepTo(path, name), values);
+  } else {
+    const known = values.get(path);
+    if (known !== undefined) known.push(value as Scalar);
+    else if (values.size < fieldsMax) values.set(path, [value as Scalar]);
+  }
+}
+
+const plainName = /^[A-Za-z_]\w{0,99}$/;
+
+function stepTo(path: string, name: string): string {
+  const step = plainName.test(name) ? name : JSON.stringify(cut(name));
+  return path === '' ? step : `${path}.${step}`;
+}
+
+function fieldOf(path: string, values: readonly Scalar[]): UsualField {
+  if (values.every((value) => typeof value === 'number')) {
+    const sorted = values.toSorted((a, b) => a - b);
+    const at = (index: number): number => sorted[index] ?? 0;
+    const middle = Math.ceil(sorted.length / 2) - 1;
+    return { path, kind: 'number', min: at(0), p50: at(middle), max: at(sorted.length - 1) };
+  }
+  const counts = new Map<Scalar, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  // Of those that are as frequent the one that was met first.
+  const frequent = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, commonMax);
+  return {
+    path,
+    kind: values.every((value) => typeof value === 'string') ? 'text' : 'other',
+    distinct: counts.size,
+    common: frequent.map(([value, count]) => ({
+      value: typeof value === 'string' ? cut(value) : value,
+      count,
+    })),
+  };
+}
+
+function cut(text: string): string {
+  return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+}

@@ -1,0 +1,29 @@
+// A person as the management API shows them.
+
+import { type Person, shownPerson } from '../../people/person.ts';
+import { objectSchema, text, textList, time, timeText } from '../contract/schemas.ts';
+
+export function shownPersonReply(person: Person) {
+  return { ...shownPerson(person), created_at: timeText(person.createdAtMs) };
+}
+
+export const personSchema = objectSchema({
+  id: text(100),
+  email: text(254),
+  name: text(100),
+  roles: textList,
+  groups: textList,
+  status: { type: 'string', enum: ['active', 'disabled'] },
+  has_totp: { type: 'boolean' },
+  created_at: time,
+});
+
+export const personExample = {
+  ...{
+    id: 'b3f1c2d4-0000-4000-8000-000000000000',
+    email: 'ann@example.com',
+    name: 'Ann',
+    roles: ['approver'],
+  },
+  ...{ groups: ['finance'], status: 'active', has_totp: true, created_at: '2026-03-02T10:00:00.000Z' },
+};

@@ -1,0 +1,207 @@
+// What the playground is asked and answers as clients see it, and a question of a person into its answer or a problem.
+
+import type { Playground, PlaygroundRefusal } from '../../playground/playground.ts';
+import type { Answers, Asked, Question } from '../../playground/questions.ts';
+import type { RecordedRequest } from '../../playground/recorded.ts';
+import type { HostedPolicies } from '../../policies/policy-host.ts';
+import type { Decisions } from '../../requests/decisions.ts';
+import { actorOf, type Call } from '../calls/manage.ts';
+import type { JsonSchema } from '../contract/operation.ts';
+import { type ProblemCode, ProblemError } from '../contract/problem.ts';
+import { objectSchema, text, textList, textOrNull } from '../contract/schemas.ts';
+import { lookFor } from './decided.ts';
+import { detailSchema, viewDecisions } from './request.ts';
+
+export const playgroundProblems = [
+  'playground_busy',
+  'playground_failed',
+] as const satisfies readonly ProblemCode[];
+
+/** Put by whoever calls, about the set that is in force. */
+export async function putQuestion<Q extends Question>(
+  playground: Playground,
+  question: Q,
+  asked: Asked[Q],
+  { call, inForce }: { readonly call: Call<unknown>; readonly inForce: Pick<HostedPolicies, 'texts'> },
+): Promise<Answers[Q]> {
+  const by = { person: actorOf(call).person.id, texts: inForce.texts };
+  try {
+    return await playground.ask(question, asked, by);
+  } catch (error) {
+    throw isRefusal(error) ? refusalProblem(error) : error;
+  }
+}
+
+function isRefusal(error: unknown): error is PlaygroundRefusal {
+  return error instanceof Error && error.name === 'PlaygroundRefusal';
+}
+
+function refusalProblem({ kind, message }: PlaygroundRefusal): ProblemError {
+  return kind === 'busy'
+    ? new ProblemError('playground_busy', message, { headers: { 'retry-after': '1' } })
+    : new ProblemError('playground_failed', message);
+}
+
+export interface FoundRecord {
+  readonly recorded: RecordedRequest;
+  /** Of the set that decided it first. */
+  readonly digest: string;
+}
+
+/** What a request was decided on first; null where there is none, or not for the caller. */
+export async function recordedFor(
+  decisions: Pick<Decisions, 'look'>,
+  call: Call<unknown>,
+  id: string,
+): Promise<FoundRecord | null> {
+  const seen = await lookFor(decisions, call, id);
+  if (seen === null) return null;
+  const { record } = seen.state;
+  const { actionKey, payload, agent, request, createdAtMs, meters, satisfied, policySet } = record;
+  return {
+    recorded: { actionKey, payload, agent, request, createdAtMs, meters, satisfied },
+    digest: policySet.digest,
+  };
+}
+
+const shortText = text(200);
+const line: JsonSchema = { type: 'integer', minimum: 1 };
+const pathSchema: JsonSchema = {
+  ...{ type: 'string', minLength: 1, maxLength: 300 },
+  description: 'Relative to the policy directory, with forward slashes.',
+};
+
+const givenSchema: JsonSchema = {
+  ...objectSchema(
+    { action_key: { ...shortText, minLength: 1 }, payload: { type: 'object', additionalProperties: true } },
+    {
+      agent: objectSchema(
+        {},
+        {
+          ...{ id: shortText, name: shortText, control_owner: shortText, tags: textList },
+          risk_tier: { type: 'string', enum: ['low', 'medium', 'high', 'critical'] },
+        },
+      ),
+      at: { ...text(50), description: 'RFC 3339; now unless said otherwise.' },
+      ...{ session: shortText, address: text(100), signed: { type: 'boolean' } },
+      meters: {
+        ...{ type: 'object', additionalProperties: true },
+        description: 'Readings by name: `10`, `"100 USD"`.',
+      },
+    },
+  ),
+  description: 'What is left out is unknown to the policies.',
+};
+
+export const tryBodySchema = objectSchema(
+  {},
+  {
+    files: {
+      ...{ type: 'array', maxItems: 50, description: 'Laid over the set in force.' },
+      items: objectSchema({ path: pathSchema, text: { type: 'string' } }),
+    },
+    request: givenSchema,
+    request_id: { ...text(100), description: 'A recorded request, with the facts of its record.' },
+  },
+);
+
+export const tryExamples = {
+  given: {
+    files: [{ path: 'payments/limits.policy', text: '# A file as it is being written\n' }],
+    request: {
+      ...{ action_key: 'payment.create', payload: { amount: 1200, currency: 'USD', vendor: 'Staples' } },
+      ...{ agent: { risk_tier: 'low' }, at: '2026-03-02T10:00:00Z', meters: { spent_24h: '900 USD' } },
+    },
+  },
+} as const;
+
+const placeSchemas = { line, column: line, end_line: line, end_column: line } as const;
+
+const diagnosticSchema = objectSchema(
+  {
+    ...{ file: { type: 'string' }, code: { type: 'string' }, message: { type: 'string' }, help: textOrNull },
+    severity: { type: 'string', enum: ['error', 'warning'] },
+    ...placeSchemas,
+  },
+  {
+    fix: objectSchema({
+      title: { type: 'string' },
+      edits: {
+        type: 'array',
+        items: objectSchema({ file: { type: 'string' }, text: { type: 'string' }, ...placeSchemas }),
+      },
+    }),
+  },
+);
+
+const { properties: detail } = detailSchema;
+
+const decidedSchema: JsonSchema = {
+  ...objectSchema({
+    ...{ decision: { type: 'string', enum: viewDecisions }, reason: detail.reason },
+    ...{ matched_policy: detail.matched_policy, rule: textOrNull, risk_score: detail.risk_score },
+    status: { type: 'string', enum: ['auto_approved', 'rejected', 'pending'] },
+    ...{ message: { type: 'string' }, requires: detail.requires, trace: detail.trace, change: textOrNull },
+  }),
+  type: ['object', 'null'],
+  description: 'Null where the policies have errors or the request could not be understood.',
+};
+
+export const tryReplySchema = objectSchema({
+  diagnostics: { type: 'array', description: 'Of the policies; the first hundred.', items: diagnosticSchema },
+  issues: {
+    ...{ type: 'array', description: 'What is wrong with the request.' },
+    items: objectSchema({ pointer: { type: 'string' }, message: { type: 'string' }, help: textOrNull }),
+  },
+  digested: {
+    ...{ type: 'array', items: { type: 'string' } },
+    description: 'Places of a recorded payload where a digest stands for a secret.',
+  },
+  decision: decidedSchema,
+});
+
+export const tryReplyExample = {
+  diagnostics: [],
+  issues: [],
+  digested: [],
+  decision: {
+    ...{ decision: 'ESCALATE', reason: 'Payments over 1,000 USD need two people from finance' },
+    ...{ matched_policy: 'vendor_payments', rule: 'vendor_payments/large_payment', risk_score: 30 },
+    ...{ status: 'pending', message: 'It would wait for 2 approvals by finance within 4h.' },
+    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
+    trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
+    change: 'ALLOW if payload.amount <= 1000 USD',
+  },
+} as const;
+
+const texts: JsonSchema = { type: 'array', items: { type: 'string' } };
+const entries = (fields: readonly string[]): JsonSchema => ({
+  type: 'array',
+  items: objectSchema(Object.fromEntries(fields.map((field) => [field, { type: 'string' }]))),
+});
+
+export const vocabularySchema = objectSchema({
+  ...{ keywords: texts, functions: entries(['name', 'signature', 'doc']) },
+  attributes: entries(['path', 'type', 'doc']),
+  names: objectSchema({
+    ...{ lists: texts, meters: texts, lets: texts, hours: texts, groups: texts, approvers: texts },
+    ...{ policies: texts, types: texts, guarantees: texts },
+  }),
+  actions: {
+    type: 'array',
+    items: objectSchema({ key: { type: 'string' }, groups: texts, fields: entries(['path', 'type']) }),
+  },
+});
+
+export const vocabularyExample = {
+  keywords: ['allow', 'deny'],
+  functions: [{ name: 'lower', signature: 'lower(string): string', doc: 'lower case, without locale' }],
+  attributes: [{ path: 'agent.id', type: 'string', doc: 'the id under which the agent is registered' }],
+  names: {
+    ...{ lists: ['blocked_vendors'], meters: ['spent_24h'], lets: [], hours: [], groups: [] },
+    ...{ approvers: ['finance', 'owner'], policies: ['vendor_payments'], types: [], guarantees: [] },
+  },
+  actions: [
+    { key: 'payment.create', groups: ['money_out'], fields: [{ path: 'payload.vendor', type: 'string' }] },
+  ],
+} as const;

@@ -1,0 +1,80 @@
+// What the service says to the person who starts it: where it listens, what is in force, and, while it is new, a key
+// and a request that works. INVARIANT: a key or a token is printed at the start that made it and never again.
+
+import type { PolicyState } from '../policies/policy-host.ts';
+
+export interface Welcome {
+  readonly url: string;
+  readonly policies: PolicyState;
+  /** Path of the store's file. */
+  readonly dataFile: string;
+  /** Keys of the declared actions, sorted. */
+  readonly actionKeys: readonly string[];
+  /** Of the agent that this start has registered; null where there were agents already. */
+  readonly firstKey: string | null;
+  /** Where this start has made it; null else. */
+  readonly newSandboxToken: string | null;
+  /** Of the first admin, where this start has made it; null else. */
+  readonly setUpUrl: string | null;
+}
+
+export const firstAgentName = 'first-agent';
+const keyCommand = 'npm run writ -- agent add NAME';
+
+/** Lines of text, the last one ended. */
+export function welcome(facts: Welcome): string {
+  const { url, policies, dataFile } = facts;
+  const lines = [
+    `Writ listens on ${url} (the dashboard, too)`,
+    `  policies  ${policies.directory} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
+    `  data      ${dataFile}`,
+    ...(facts.newSandboxToken === null ? [] : [`  sandbox   token ${facts.newSandboxToken} (shown once)`]),
+    ...setUpLines(facts),
+    '',
+    ...keyLines(facts),
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function setUpLines({ setUpUrl }: Welcome): readonly string[] {
+  if (setUpUrl === null) return [];
+  return [
+    '',
+    'Nobody has access yet. The first admin comes in by this link, which is good once:',
+    '',
+    `  ${setUpUrl}`,
+  ];
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function keyLines({ url, firstKey, actionKeys }: Welcome): readonly string[] {
+  if (firstKey === null) return [`Another agent and its key: ${keyCommand}`];
+  return [
+    `An agent \`${firstAgentName}\` was registered. Its key, shown once:`,
+    '',
+    `  ${firstKey}`,
+    '',
+    'Ask for a decision:',
+    '',
+    `  curl -sS ${url}/v1/authorize \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -H 'X-Agent-API-Key: ${firstKey}' \\`,
+    `    -d '${sampleBody(actionKeys)}'`,
+    '',
+    `Another agent and its key: ${keyCommand}`,
+  ];
+}
+
+const samplePayment = { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' };
+
+function sampleBody(actionKeys: readonly string[]): string {
+  const sample = actionKeys.includes('payment.create')
+    ? { action_key: 'payment.create', payload: samplePayment }
+    : { action_key: actionKeys[0] ?? 'example.action', payload: {} };
+  // A quoted action key may hold an apostrophe, which would end the shell's quotes.
+  return JSON.stringify(sample).replaceAll("'", `'\\''`);
+}

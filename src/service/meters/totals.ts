@@ -1,0 +1,100 @@
+// The entries of one window as running totals: what comes in is added, what goes out is taken away, and a reading costs
+// the same however many there are. INVARIANT: totals depend on which entries are in, not on how they came there.
+
+import type { Aggregate, Contribution } from '../../language/model/metering.ts';
+import { type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
+import { ExactSum } from './exact-sum.ts';
+
+/** The two ends of what a meter may stand at: where everything uncertain counts for the least, and for the most. */
+export interface Ends {
+  readonly low: Decimal;
+  readonly high: Decimal;
+}
+
+export interface Totals {
+  add(contribution: Contribution): void;
+  /** Of one that was added before. */
+  remove(contribution: Contribution): void;
+  /** Null where some value is not known, or the sum needs more digits than are exact. */
+  ends(): Ends | null;
+}
+
+export function createTotals(aggregate: Aggregate): Totals {
+  return aggregate === 'amounts' ? new AmountTotals() : new ValueTotals();
+}
+
+/** A class because it holds running totals. */
+class AmountTotals implements Totals {
+  readonly #low = new ExactSum();
+  readonly #high = new ExactSum();
+  #unknown = 0;
+
+  add(contribution: Contribution): void {
+    this.#change(contribution, 1);
+  }
+
+  remove(contribution: Contribution): void {
+    this.#change(contribution, -1);
+  }
+
+  ends(): Ends | null {
+    if (this.#unknown > 0) return null;
+    const low = this.#low.decimal();
+    const high = this.#high.decimal();
+    return low === null || high === null ? null : { low, high };
+  }
+
+  #change({ isCertain, value }: Contribution, by: 1 | -1): void {
+    if (value === null || typeof value === 'string') {
+      this.#unknown += by;
+      return;
+    }
+    const isNegative = value.coefficient < 0n;
+    if (isCertain || isNegative) put(this.#low, value, by);
+    if (isCertain || !isNegative) put(this.#high, value, by);
+  }
+}
+
+function put(sum: ExactSum, value: Decimal, by: 1 | -1): void {
+  if (by === 1) sum.add(value);
+  else sum.subtract(value);
+}
+
+/** A class because it holds how often each value is there. */
+class ValueTotals implements Totals {
+  /** Value → how many entries certainly have it, and how many may. */
+  readonly #counts = new Map<string, { certain: number; uncertain: number }>();
+  #certainValues = 0;
+  #unknown = 0;
+
+  add(contribution: Contribution): void {
+    this.#change(contribution, 1);
+  }
+
+  remove(contribution: Contribution): void {
+    this.#change(contribution, -1);
+  }
+
+  ends(): Ends | null {
+    if (this.#unknown > 0) return null;
+    return { low: whole(this.#certainValues), high: whole(this.#counts.size) };
+  }
+
+  #change({ isCertain, value }: Contribution, by: 1 | -1): void {
+    if (typeof value !== 'string') {
+      this.#unknown += by;
+      return;
+    }
+    const count = this.#counts.get(value) ?? { certain: 0, uncertain: 0 };
+    const wasCertain = count.certain > 0;
+    if (isCertain) count.certain += by;
+    else count.uncertain += by;
+    this.#certainValues += Number(count.certain > 0) - Number(wasCertain);
+    if (count.certain + count.uncertain === 0) this.#counts.delete(value);
+    else this.#counts.set(value, count);
+  }
+}
+
+function whole(count: number): Decimal {
+  return count === 0 ? zero : fromNumber(count);
+}

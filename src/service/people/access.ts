@@ -1,0 +1,378 @@
+// How people come in: the first admin by the link that the service prints at its first start, everybody else by an
+// invitation, which an operator sends or grants to who applied. INVARIANT: an invitation is good once and for a week,
+// unless it is withdrawn or whoever sent it could not send it any more; nobody hands out a role that makes them more than
+// they are.
+
+import { randomUUID } from 'node:crypto';
+import { canonicalEmail } from '../../language/value/email.ts';
+import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
+import { isSameDigest } from '../agents/keys.ts';
+import type { DocumentRow } from '../store/contract/documents.ts';
+import type { Wait } from './attempts.ts';
+import type { Directory } from './directory.ts';
+import { grantOf, type Role, rolesOfAdmins, rolesOfSessions } from './operations.ts';
+import { hashPassword, passwordProblem } from './passwords.ts';
+import {
+  type Actor,
+  type Application,
+  type Invitation,
+  type Person,
+  recordName,
+  shownPerson,
+} from './person.ts';
+import { createSecret, digestOf } from './secrets.ts';
+
+/** Passwords that wait to be hashed are many: try again in a moment. */
+const busy: Wait = { kind: 'wait', waitMs: 1_000 };
+
+const dayMs = 24 * 60 * 60 * 1000;
+const invitationMs = 7 * dayMs;
+/** An application is answered within this time. */
+const applicationMs = dayMs;
+
+/** A problem of one field, as a sentence in lower case without a final period. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly detail: string;
+}
+
+export type Invalid = { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
+/** Somebody else was faster: look again. */
+type Conflict = { readonly kind: 'conflict' };
+
+export interface Newcomer {
+  readonly email: string;
+  readonly name: string;
+}
+
+export interface Standing {
+  readonly roles: readonly Role[];
+  readonly groups: readonly string[];
+}
+
+export type Joined = { readonly kind: 'joined'; readonly person: Person };
+
+/** Makes the first admin. `no-link`: the secret is wrong, was used, or there are people already. */
+export async function setUpFirstAdmin(
+  directory: Directory,
+  { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
+): Promise<Joined | Invalid | Wait | { readonly kind: 'no-link' }> {
+  const link = await setUpLink(directory);
+  const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
+  if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
+  const problems = [...newcomerProblems({ email, name }), ...passwordProblems(password, [email, name])];
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  // A fixed id: of two who use the link at once, one finds it taken.
+  const person = await newPerson(directory, { id: firstAdminId, email, name, password, ...adminStanding });
+  if (person === null) return busy;
+  const used = { ...linkPlace, seen: link.version, isRemoval: true } as const;
+  const who = recordName(person);
+  const change = { who, what: 'first-admin-set-up', subject: person.id, before: null };
+  const result = await directory.change([directory.people.put(person, 0), used], {
+    ...change,
+    after: shownPerson(person),
+  });
+  return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-link' };
+}
+
+const linkPlace = { kind: 'set-up-link', id: 'first-admin' } as const;
+const firstAdminId = 'first-admin';
+const adminStanding: Standing = { roles: ['admin'], groups: [] };
+
+async function isEmpty({ people }: Directory): Promise<boolean> {
+  return (await people.list({ countMax: 1 })).length === 0;
+}
+
+/**
+ * The secret of a new link for the first admin. `once`: null where a link was made before, whose secret is not known any
+ * more; `anew`: that one is not good any more. Null in any case where there are people.
+ */
+export async function createSetUpLink(
+  directory: Directory,
+  { who, when }: { readonly who: string; readonly when: 'once' | 'anew' } = { who: 'system', when: 'once' },
+): Promise<string | null> {
+  if (!(await isEmpty(directory))) return null;
+  const [secret, present] = [createSecret(), await setUpLink(directory)];
+  if (present !== null && when === 'once') return null;
+  const put = {
+    ...{ ...linkPlace, seen: present?.version ?? 0, name: null, parent: null, endsAtMs: null },
+    ...{ createdAtMs: Math.trunc(directory.clock()), json: JSON.stringify({ digest: digestOf(secret) }) },
+  };
+  const change = { who, what: 'set-up-link-made', subject: linkPlace.id, before: null, after: null };
+  return (await directory.change([put], change)) === 'changed' ? secret : null;
+}
+
+function setUpLink({ documents }: Directory): Promise<DocumentRow | null> {
+  return documents.find(linkPlace.kind, linkPlace.id);
+}
+
+function digestIn({ json }: DocumentRow): string {
+  return (JSON.parse(json) as { readonly digest: string }).digest;
+}
+
+export type Invited = {
+  readonly kind: 'invited';
+  readonly invitation: Invitation;
+  /** Of the link, shown once. */
+  readonly secret: string;
+};
+export type NotAllowed = { readonly kind: 'not-allowed'; readonly detail: string };
+
+/** Makes an invitation. The actor has been found to be allowed to invite. */
+export async function invite(
+  directory: Directory,
+  actor: Actor,
+  newcomer: Newcomer & Standing,
+): Promise<Invited | Invalid | NotAllowed> {
+  const refused = standingProblem(actor, newcomer);
+  if (refused !== null) return { kind: 'not-allowed', detail: refused };
+  const problems = [...newcomerProblems(newcomer), ...standingProblems(newcomer)];
+  if ((await directory.people.findByName(newcomer.email)) !== null) {
+    problems.push({ field: 'email', detail: 'there is a person with this address' });
+  }
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const { invitation, secret } = newInvitation(directory, actor, newcomer);
+  const change = { who: recordName(actor.person), what: 'person-invited', subject: newcomer.email };
+  const after = { ...shownStanding(newcomer), name: newcomer.name };
+  await directory.change([directory.invitations.put(invitation, 0)], { ...change, before: null, after });
+  return { kind: 'invited', invitation, secret };
+}
+
+function newInvitation(
+  { clock }: Directory,
+  { person }: Actor,
+  { email, name, roles, groups }: Newcomer & Standing,
+): { readonly invitation: Invitation; readonly secret: string } {
+  const secret = createSecret();
+  const createdAtMs = Math.trunc(clock());
+  const invitation: Invitation = {
+    id: randomUUID(),
+    digest: digestOf(secret),
+    email,
+    name,
+    roles: [...roles],
+    groups: [...groups],
+    createdAtMs,
+    endsAtMs: createdAtMs + invitationMs,
+    invitedBy: person.id,
+  };
+  return { invitation, secret };
+}
+
+/** Whether its link is still good. */
+export function isOpen({ endsAtMs }: Invitation, nowMs: number): boolean {
+  return nowMs < endsAtMs;
+}
+
+/**
+ * Takes an invitation back: its link is not good any more. `unknown`: there is none, it was used or is over. The actor has
+ * been found to be allowed to invite.
+ */
+export async function withdrawInvitation(
+  directory: Directory,
+  actor: Actor,
+  id: string,
+): Promise<{ readonly kind: 'withdrawn' | 'unknown' } | NotAllowed> {
+  const found = await directory.invitations.find(id);
+  if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'unknown' };
+  const { value: invitation, version } = found;
+  const above = aboveActor(actor, invitation);
+  if (above !== null) {
+    return { kind: 'not-allowed', detail: `only an admin withdraws an invitation with ${above}` };
+  }
+  const before = { ...shownStanding(invitation), name: invitation.name };
+  const result = await directory.change([directory.invitations.remove(invitation, version)], {
+    ...{ who: recordName(actor.person), what: 'invitation-withdrawn', subject: invitation.email },
+    ...{ before, after: null },
+  });
+  // It is never changed, only used or withdrawn: whoever was faster, there is none any more.
+  return { kind: result === 'changed' ? 'withdrawn' : 'unknown' };
+}
+
+/** Turns an invitation into a person. `no-invitation`: there is none, it was used, withdrawn or is over. */
+export async function acceptInvitation(
+  directory: Directory,
+  { secret, password }: { readonly secret: string; readonly password: string },
+): Promise<Joined | Invalid | Wait | { readonly kind: 'no-invitation' }> {
+  const found = await directory.invitations.findByName(digestOf(secret));
+  if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'no-invitation' };
+  if (!(await isBacked(directory, found.value))) return { kind: 'no-invitation' };
+  const { email, name, roles, groups } = found.value;
+  const problems = passwordProblems(password, [email, name]);
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const person = await newPerson(directory, { id: randomUUID(), email, name, roles, groups, password });
+  if (person === null) return busy;
+  const writes = [directory.invitations.remove(found.value, found.version), directory.people.put(person, 0)];
+  const change = { who: recordName(person), what: 'invitation-accepted', subject: person.id, before: null };
+  const result = await directory.change(writes, { ...change, after: shownPerson(person) });
+  return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-invitation' };
+}
+
+/** Takes an application for access. Says nothing of who is known here: anybody may ask. */
+export async function apply(
+  directory: Directory,
+  { email, name, reason }: Newcomer & { readonly reason: string },
+): Promise<{ readonly kind: 'applied'; readonly application: Application } | Invalid> {
+  const problems = [...newcomerProblems({ email, name }), ...reasonProblems(reason)];
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const createdAtMs = Math.trunc(directory.clock());
+  const application: Application = {
+    ...{ id: randomUUID(), email, name, reason, createdAtMs, dueAtMs: createdAtMs + applicationMs },
+    ...{ status: 'open', decidedAtMs: null, decidedBy: null, answer: null },
+  };
+  const change = { who: 'anybody', what: 'access-applied-for', subject: application.id, before: null };
+  await directory.change([directory.applications.put(application, 0)], {
+    ...change,
+    after: { email, name, reason },
+  });
+  return { kind: 'applied', application };
+}
+
+/** Grants an application: it becomes an invitation. */
+export async function grantApplication(
+  directory: Directory,
+  actor: Actor,
+  { id, ...standing }: Standing & { readonly id: string },
+): Promise<Invited | Invalid | NotAllowed | Conflict | { readonly kind: 'not-open' }> {
+  const refused = standingProblem(actor, standing);
+  if (refused !== null) return { kind: 'not-allowed', detail: refused };
+  const problems = standingProblems(standing);
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const found = await directory.applications.find(id);
+  if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
+  const { invitation, secret } = newInvitation(directory, actor, { ...found.value, ...standing });
+  const writes = [
+    directory.applications.put(decided(found.value, directory, actor, 'granted'), found.version),
+    directory.invitations.put(invitation, 0),
+  ];
+  const change = { who: recordName(actor.person), what: 'access-granted', subject: id };
+  const result = await directory.change(writes, {
+    ...change,
+    before: { status: 'open' },
+    after: { status: 'granted', ...shownStanding(standing) },
+  });
+  return result === 'changed' ? { kind: 'invited', invitation, secret } : { kind: 'conflict' };
+}
+
+/** Declines an application, with the reason that the applicant is to hear. */
+export async function declineApplication(
+  directory: Directory,
+  actor: Actor,
+  { id, reason }: { readonly id: string; readonly reason: string },
+): Promise<
+  | { readonly kind: 'declined'; readonly application: Application }
+  | Invalid
+  | Conflict
+  | { readonly kind: 'not-open' }
+> {
+  const problems = reasonProblems(reason);
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const found = await directory.applications.find(id);
+  if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
+  const application = { ...decided(found.value, directory, actor, 'declined'), answer: reason };
+  const change = { who: recordName(actor.person), what: 'access-declined', subject: id };
+  const result = await directory.change([directory.applications.put(application, found.version)], {
+    ...change,
+    before: { status: 'open' },
+    after: { status: 'declined', reason },
+  });
+  return result === 'changed' ? { kind: 'declined', application } : { kind: 'conflict' };
+}
+
+function decided(
+  application: Application,
+  { clock }: Directory,
+  { person }: Actor,
+  status: 'granted' | 'declined',
+): Application {
+  return { ...application, status, decidedAtMs: Math.trunc(clock()), decidedBy: person.id };
+}
+
+/** Null where too many passwords wait to be hashed. */
+async function newPerson(
+  { clock }: Directory,
+  { password, ...person }: Newcomer & Standing & { readonly id: string; readonly password: string },
+): Promise<Person | null> {
+  const nowMs = Math.trunc(clock());
+  const passwordHash = await hashPassword(password);
+  if (passwordHash === null) return null;
+  return {
+    ...person,
+    roles: [...person.roles],
+    groups: [...person.groups],
+    status: 'active',
+    passwordHash,
+    totp: null,
+    createdAtMs: nowMs,
+    changedAtMs: nowMs,
+  };
+}
+
+/** Why the actor may not give somebody these roles and groups; null where they may. */
+export function standingProblem(actor: Actor, standing: Standing): string | null {
+  const above = aboveActor(actor, standing);
+  if (above !== null) return `only an admin gives ${above}`;
+  const ofSession = standing.roles.find((role) => rolesOfSessions.includes(role));
+  if (actor.isToken !== true || ofSession === undefined) return null;
+  return `the role \`${ofSession}\` is given in the dashboard, not by a token`;
+}
+
+/** What of this the actor has no say in, in words; null where there is nothing. */
+function aboveActor({ roles }: Pick<Actor, 'roles'>, standing: Standing): string | null {
+  if (grantOf(roles, 'people.change') === 'yes') return null;
+  const role = standing.roles.find((one) => rolesOfAdmins.includes(one));
+  if (role !== undefined) return `the role \`${role}\``;
+  return standing.groups.length > 0 ? 'groups of approvers' : null;
+}
+
+/** Whether whoever sent the invitation is still there, and could send it today. */
+async function isBacked({ people }: Directory, { invitedBy, ...standing }: Invitation): Promise<boolean> {
+  const inviter = (await people.find(invitedBy))?.value;
+  if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return false;
+  return aboveActor(inviter, standing) === null;
+}
+
+function shownStanding({ roles, groups }: Standing) {
+  return { roles: [...roles], groups: [...groups] };
+}
+
+const nameLengthMax = 100;
+const reasonLengthMax = 2_000;
+const groupsMax = 50;
+const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
+
+function newcomerProblems({ email, name }: Newcomer): FieldProblem[] {
+  // Whether mail arrives is for the invitation to show; that it goes to this address alone is for its form.
+  const ofEmail = { field: 'email', detail: 'write an address such as `ann@example.com`' };
+  return [...(canonicalEmail(email) !== null ? [] : [ofEmail]), ...nameProblems(name)];
+}
+
+export function nameProblems(name: string): FieldProblem[] {
+  const detail = nameProblem(name, nameLengthMax);
+  return detail === null ? [] : [{ field: 'name', detail: `the name ${detail}` }];
+}
+
+function reasonProblems(reason: string): FieldProblem[] {
+  const detail = textProblem(reason, reasonLengthMax);
+  return detail === null ? [] : [{ field: 'reason', detail: `the reason ${detail}` }];
+}
+
+/** What is wrong with roles and groups, whoever gives them. */
+export function standingProblems({ roles, groups }: Standing): FieldProblem[] {
+  const isApprover = roles.includes('approver');
+  return [
+    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
+    ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name ${groupsMax} groups at most` }] : []),
+    ...(groups.every((group) => groupForm.test(group))
+      ? []
+      : [{ field: 'groups', detail: 'name groups as policies do, such as `finance`' }]),
+    ...(isApprover && groups.length === 0
+      ? [{ field: 'groups', detail: 'name the groups that an approver approves for' }]
+      : []),
+  ];
+}
+
+function passwordProblems(password: string, names: readonly string[]): FieldProblem[] {
+  const detail = passwordProblem(password, names);
+  return detail === null ? [] : [{ field: 'password', detail }];
+}

@@ -1,0 +1,95 @@
+// Changes of a person by somebody else: roles, groups, whether they may come in. INVARIANT: there is always an admin
+// left who may come in, and whoever is disabled is out at once.
+
+import type { DocumentWrite } from '../store/contract/documents.ts';
+import {
+  type FieldProblem,
+  type Invalid,
+  type NotAllowed,
+  nameProblems,
+  type Standing,
+  standingProblem,
+  standingProblems,
+} from './access.ts';
+import type { Directory } from './directory.ts';
+import type { Role } from './operations.ts';
+import { type Actor, type Person, recordName, shownPerson } from './person.ts';
+import { endings } from './sessions.ts';
+
+export interface PersonChange {
+  readonly name?: string;
+  readonly roles?: readonly Role[];
+  readonly groups?: readonly string[];
+  readonly status?: Person['status'];
+}
+
+export type PersonChanged =
+  | { readonly kind: 'changed'; readonly person: Person }
+  | Invalid
+  | NotAllowed
+  | { readonly kind: 'unknown' | 'conflict' };
+
+export async function changePerson(
+  directory: Directory,
+  actor: Actor,
+  { id, ...change }: PersonChange & { readonly id: string },
+): Promise<PersonChanged> {
+  const found = await directory.people.find(id);
+  if (found === null) return { kind: 'unknown' };
+  const { value: before, version } = found;
+  const after: Person = { ...before, ...change, changedAtMs: Math.trunc(directory.clock()) };
+  const refused = standingProblem(actor, given(before, after));
+  if (refused !== null) return { kind: 'not-allowed', detail: refused };
+  const problems: readonly FieldProblem[] = [
+    ...(change.name === undefined ? [] : nameProblems(change.name)),
+    ...standingProblems(after),
+  ];
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const isAdminLess = isAdmin(before) && !isAdmin(after);
+  const guard = isAdminLess ? await adminGuard(directory) : [];
+  if (isAdminLess && !(await isAnotherAdmin(directory, id))) {
+    return { kind: 'not-allowed', detail: 'this is the last admin who may come in' };
+  }
+  const isOut = after.status === 'disabled' && before.status === 'active';
+  const writes = [
+    ...guard,
+    directory.people.put(after, version),
+    ...(isOut ? await endings(directory, id) : []),
+  ];
+  const result = await directory.change(writes, {
+    ...{ who: recordName(actor.person), what: 'person-changed', subject: id },
+    ...{ before: shownPerson(before), after: shownPerson(after) },
+  });
+  return result === 'changed' ? { kind: 'changed', person: after } : { kind: 'conflict' };
+}
+
+/** What is theirs after a change that was not before. */
+function given(before: Person, after: Person): Standing {
+  return {
+    roles: after.roles.filter((role) => !before.roles.includes(role)),
+    groups: after.groups.filter((group) => !before.groups.includes(group)),
+  };
+}
+
+function isAdmin({ roles, status }: Person): boolean {
+  return status === 'active' && roles.includes('admin');
+}
+
+/** A document that changes whenever an admin goes, so that of two who send each other away one finds a conflict. */
+async function adminGuard({ documents, clock }: Directory): Promise<readonly DocumentWrite[]> {
+  const row = await documents.find('guard', 'admins');
+  const fixed = { kind: 'guard', id: 'admins', name: null, parent: null, endsAtMs: null, json: '{}' };
+  return [{ ...fixed, seen: row?.version ?? 0, createdAtMs: row?.createdAtMs ?? Math.trunc(clock()) }];
+}
+
+const peopleAtOnce = 200;
+
+async function isAnotherAdmin({ people }: Directory, id: string): Promise<boolean> {
+  let after: Person | null = null;
+  for (;;) {
+    const found = await people.list({ countMax: peopleAtOnce, after });
+    if (found.some(({ value }) => value.id !== id && isAdmin(value))) return true;
+    if (found.length < peopleAtOnce) return false;
+    after = found.at(-1)?.value ?? null;
+  }
+}

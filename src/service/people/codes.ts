@@ -1,0 +1,90 @@
+// One-time codes of a person: offered, set up by the first code, and removed. INVARIANT: the caller has had the change proved;
+// the person is told of it.
+
+import { deriveKey, seal } from '../agents/sealing.ts';
+import type { DocumentWrite } from '../store/contract/documents.ts';
+import { asProved } from './directory.ts';
+import { type NoticeKind, newNotice } from './notices.ts';
+import { passkeysMax } from './passkeys.ts';
+import { type Actor, type Person, recordName } from './person.ts';
+import { sessionEndings } from './sessions.ts';
+import { type SignInDeps, totpPurpose } from './sign-in.ts';
+import { acceptTotp, createTotpSecret, totpUri } from './totp.ts';
+
+/** A secret to be put into an app; it counts once a code of it has been sent. The service keeps nothing of it till then. */
+export function offerTotp(person: Person): { readonly secret: string; readonly uri: string } {
+  const secret = createTotpSecret();
+  return { secret, uri: totpUri(secret, { issuer: 'Writ', account: person.email }) };
+}
+
+/** Sets codes up, by the first one. */
+export async function confirmTotp(
+  deps: SignInDeps,
+  person: Person,
+  { secret, code }: { readonly secret: string; readonly code: string },
+): Promise<'set-up' | 'wrong' | 'conflict'> {
+  const { directory, masterKey } = deps;
+  const isSecret = /^[A-Z2-7]{32}$/.test(secret);
+  const nowMs = directory.clock();
+  const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : null;
+  if (step === null) return 'wrong';
+  const found = await asProved(directory, person);
+  if (found === null) return 'conflict';
+  // Codes that are set up are removed first, by one of them.
+  if (found.value.totp !== null) return 'conflict';
+  const sealedSecret = seal(deriveKey(masterKey, totpPurpose), person.id, secret);
+  const totp = { sealedSecret, lastStep: step, setUpAtMs: Math.trunc(nowMs) };
+  const result = await changeTotp(deps, {
+    ...{ actor: { person, roles: person.roles }, found, totp, what: 'codes-set-up', more: [] },
+  });
+  return result ? 'set-up' : 'conflict';
+}
+
+/** Gives one's own codes up. */
+export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'removed' | 'conflict'> {
+  const found = await asProved(deps.directory, actor.person);
+  if (found === null) return 'conflict';
+  const change = { actor, found, totp: null, what: 'codes-removed', more: [] } as const;
+  return (await changeTotp(deps, change)) ? 'removed' : 'conflict';
+}
+
+/** An admin helps somebody out who has lost them: removes all second factors, and ends all sessions. */
+export async function resetFactors(
+  deps: SignInDeps,
+  actor: Actor,
+  personId: string,
+): Promise<'removed' | 'unknown' | 'conflict'> {
+  const { directory } = deps;
+  const found = await directory.people.find(personId);
+  if (found === null) return 'unknown';
+  const passkeys = await directory.passkeys.list({ parent: personId, countMax: passkeysMax });
+  const more = [
+    ...passkeys.map(({ value, version }) => directory.passkeys.remove(value, version)),
+    ...(await sessionEndings(directory, personId)),
+  ];
+  const isDone = await changeTotp(deps, { actor, found, totp: null, what: 'factors-reset', more });
+  return isDone ? 'removed' : 'conflict';
+}
+
+interface TotpChange {
+  readonly actor: Actor;
+  readonly found: { readonly value: Person; readonly version: number };
+  readonly totp: Person['totp'];
+  readonly what: NoticeKind;
+  readonly more: readonly DocumentWrite[];
+}
+
+async function changeTotp(
+  { directory, notify }: SignInDeps,
+  { actor, found, totp, what, more }: TotpChange,
+): Promise<boolean> {
+  const { value: person, version } = found;
+  const notice = newNotice(directory, person, { what });
+  const put = directory.people.put({ ...person, totp }, version);
+  const result = await directory.change([put, directory.notices.put(notice, 0), ...more], {
+    ...{ who: recordName(actor.person), what, subject: person.id },
+    ...{ before: { has_totp: person.totp !== null }, after: { has_totp: totp !== null } },
+  });
+  if (result === 'changed') notify(notice, person);
+  return result === 'changed';
+}

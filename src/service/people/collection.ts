@@ -1,0 +1,64 @@
+// Documents of one kind as typed values. INVARIANT: a value is only put in place of the version that was read.
+
+import type {
+  DocumentPut,
+  DocumentRemoval,
+  DocumentRow,
+  DocumentStore,
+} from '../store/contract/documents.ts';
+
+/** A value as it was read, with what it takes to change it. */
+export interface Read<T> {
+  readonly value: T;
+  /** Of the document; 0 for a value that is not stored yet. */
+  readonly version: number;
+}
+
+interface Stored {
+  readonly id: string;
+  readonly createdAtMs: number;
+}
+
+/** Where a document's value is found by. */
+export interface Facets {
+  readonly name?: string;
+  readonly parent?: string;
+  readonly endsAtMs?: number;
+}
+
+export interface Collection<T> {
+  find(id: string): Promise<Read<T> | null>;
+  findByName(name: string): Promise<Read<T> | null>;
+  /** The latest first, those after `after`, or all that belong to `parent`. */
+  list(page: ListPage): Promise<readonly Read<T>[]>;
+  put(value: T, seen: number): DocumentPut;
+  remove(value: T, seen: number): DocumentRemoval;
+}
+
+export interface ListPage {
+  readonly parent?: string;
+  readonly after?: { readonly createdAtMs: number; readonly id: string } | null;
+  readonly countMax: number;
+}
+
+/** `T` is plain data that survives JSON, and nothing but what `put` of this collection has written. */
+export function createCollection<T extends Stored>(
+  store: DocumentStore,
+  kind: string,
+  facets: (value: T) => Facets,
+): Collection<T> {
+  const read = (row: DocumentRow): Read<T> => ({ value: JSON.parse(row.json) as T, version: row.version });
+  const readMaybe = (row: DocumentRow | null): Read<T> | null => (row === null ? null : read(row));
+  return {
+    find: async (id) => readMaybe(await store.find(kind, id)),
+    findByName: async (name) => readMaybe(await store.findByName(kind, name)),
+    list: async ({ parent = null, after = null, countMax }) =>
+      (await store.list({ kind, parent: parent ?? null, after, countMax })).map(read),
+    put: (value, seen) => {
+      const { name = null, parent = null, endsAtMs = null } = facets(value);
+      const { id, createdAtMs } = value;
+      return { kind, id, seen, name, parent, createdAtMs, endsAtMs, json: JSON.stringify(value) };
+    },
+    remove: ({ id }, seen) => ({ kind, id, seen, isRemoval: true }),
+  };
+}

@@ -1,0 +1,75 @@
+// All that is stored of people, as collections, and the one way to change it: with the record of who did it.
+
+import type { CanonicalValue } from '../store/contract/canonical-json.ts';
+import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/contract/documents.ts';
+import { type Collection, createCollection, type Read } from './collection.ts';
+import type { Notice } from './notices.ts';
+import type { Passkey } from './passkeys.ts';
+import {
+  type Application,
+  type Invitation,
+  type Person,
+  type PersonalToken,
+  passwordDigestOf,
+  type Session,
+} from './person.ts';
+
+export interface Directory {
+  readonly people: Collection<Person>;
+  readonly sessions: Collection<Session>;
+  readonly passkeys: Collection<Passkey>;
+  readonly tokens: Collection<PersonalToken>;
+  readonly notices: Collection<Notice>;
+  readonly invitations: Collection<Invitation>;
+  readonly applications: Collection<Application>;
+  readonly documents: DocumentStore;
+  /** Milliseconds since 1970-01-01T00:00Z. */
+  readonly clock: () => number;
+  /** Stores the writes together with the record of the change. */
+  change(writes: readonly DocumentWrite[], change: Change): Promise<DocumentResult>;
+}
+
+export interface Change {
+  readonly who: string;
+  readonly what: string;
+  readonly subject: string;
+  readonly before: CanonicalValue;
+  readonly after: CanonicalValue;
+}
+
+export function createDirectory(documents: DocumentStore, clock: () => number): Directory {
+  return {
+    documents,
+    clock,
+    people: createCollection<Person>(documents, 'person', ({ email }) => ({ name: email })),
+    sessions: createCollection<Session>(documents, 'session', ({ personId, endsAtMs }) => ({
+      parent: personId,
+      endsAtMs,
+    })),
+    passkeys: createCollection<Passkey>(documents, 'passkey', ({ personId }) => ({ parent: personId })),
+    tokens: createCollection<PersonalToken>(documents, 'token', ({ personId, endsAtMs }) => ({
+      parent: personId,
+      endsAtMs,
+    })),
+    notices: createCollection<Notice>(documents, 'notice', ({ personId, endsAtMs }) => ({
+      parent: personId,
+      endsAtMs,
+    })),
+    invitations: createCollection<Invitation>(documents, 'invitation', ({ digest, endsAtMs }) => ({
+      name: digest,
+      endsAtMs,
+    })),
+    applications: createCollection<Application>(documents, 'application', () => ({})),
+    change: (writes, change) => documents.write(writes, { ...change, atMs: Math.trunc(clock()) }),
+  };
+}
+
+/**
+ * The person as they are now, where they still may come in with the password that a proof was given with; null else. What a
+ * proof allows is written together with them, so that a new password at the same moment comes before it or forbids it.
+ */
+export async function asProved({ people }: Directory, person: Person): Promise<Read<Person> | null> {
+  const found = await people.find(person.id);
+  if (found?.value.status !== 'active') return null;
+  return passwordDigestOf(found.value) === passwordDigestOf(person) ? found : null;
+}

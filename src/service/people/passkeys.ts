@@ -1,0 +1,196 @@
+// Passkeys (WebAuthn): set up by somebody who is signed in, then good for signing in and for a step-up, with the person
+// verified by the device. INVARIANT: an answer counts for the question of one purpose, once, and only from the
+// service's own origin.
+
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { nameProblem } from '../../language/value/visible-text.ts';
+import type { Invalid } from './access.ts';
+import type { Challenges } from './challenges.ts';
+import { asProved, type Directory } from './directory.ts';
+import { type Notify, newNotice } from './notices.ts';
+import { type Person, recordName } from './person.ts';
+
+export interface Passkey {
+  /** The credential's, in base64url. */
+  readonly id: string;
+  readonly personId: string;
+  readonly name: string;
+  /** COSE, in base64url. */
+  readonly publicKey: string;
+  /** How often the device says that it was used; 0 for devices that do not count. */
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly createdAtMs: number;
+}
+
+export interface PasskeyDeps {
+  readonly directory: Directory;
+  readonly challenges: Challenges;
+  /** Where people reach the service, such as `https://writ.example.com`. */
+  readonly origin: string;
+  readonly notify: Notify;
+}
+
+export const passkeysMax = 20;
+const nameLengthMax = 100;
+
+/** What a browser's `navigator.credentials.create` takes, as JSON. */
+export async function passkeyCreationOptions({ directory, challenges, origin }: PasskeyDeps, person: Person) {
+  const held = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
+  return await generateRegistrationOptions({
+    rpName: 'Writ',
+    rpID: hostOf(origin),
+    userID: new Uint8Array(Buffer.from(person.id)),
+    userName: person.email,
+    userDisplayName: person.name,
+    challenge: bytesOf(challenges.ask(`create ${person.id}`, directory.clock())),
+    attestationType: 'none',
+    excludeCredentials: held.map(({ value }) => ({ id: value.id })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+}
+
+export type PasskeyAdded =
+  | { readonly kind: 'added'; readonly passkey: Passkey }
+  | Invalid
+  | { readonly kind: 'wrong' | 'too-many' };
+
+export async function addPasskey(
+  deps: PasskeyDeps,
+  person: Person,
+  { response, name }: { readonly response: unknown; readonly name: string },
+): Promise<PasskeyAdded> {
+  const { directory, challenges, origin, notify } = deps;
+  const isExpected = (question: string): boolean =>
+    challenges.take(question, `create ${person.id}`, directory.clock());
+  const ofName = nameProblem(name, nameLengthMax);
+  if (ofName !== null) {
+    return { kind: 'invalid', problems: [{ field: 'name', detail: `the name ${ofName}` }] };
+  }
+  const verified = await quietly(() =>
+    verifyRegistrationResponse({
+      response: response as RegistrationResponseJSON,
+      expectedChallenge: isExpected,
+      expectedOrigin: origin,
+      expectedRPID: hostOf(origin),
+    }),
+  );
+  if (verified?.verified !== true) return { kind: 'wrong' };
+  const held = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
+  if (held.length >= passkeysMax) return { kind: 'too-many' };
+  const present = await asProved(directory, person);
+  if (present === null) return { kind: 'wrong' };
+  const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
+  const passkey: Passkey = {
+    ...{ id, counter, transports, personId: person.id, name },
+    publicKey: Buffer.from(publicKey).toString('base64url'),
+    createdAtMs: Math.trunc(directory.clock()),
+  };
+  const notice = newNotice(directory, person, { what: 'passkey-added', name: passkey.name });
+  const result = await directory.change(
+    [
+      directory.passkeys.put(passkey, 0),
+      directory.people.put(present.value, present.version),
+      directory.notices.put(notice, 0),
+    ],
+    {
+      ...{ who: recordName(person), what: 'passkey-added', subject: person.id },
+      ...{ before: null, after: { name: passkey.name } },
+    },
+  );
+  if (result !== 'changed') return { kind: 'wrong' };
+  notify(notice, person);
+  return { kind: 'added', passkey };
+}
+
+/** What a browser's `navigator.credentials.get` takes; `purpose` is for what the answer counts. */
+export async function passkeyRequestOptions({ directory, challenges, origin }: PasskeyDeps, purpose: string) {
+  return await generateAuthenticationOptions({
+    rpID: hostOf(origin),
+    challenge: bytesOf(challenges.ask(purpose, directory.clock())),
+    userVerification: 'required',
+  });
+}
+
+/** Who answered, and by which passkey; null where nobody did. */
+export async function checkPasskey(
+  { directory, challenges, origin }: PasskeyDeps,
+  purpose: string,
+  response: unknown,
+): Promise<{ readonly person: Person; readonly passkey: Passkey } | null> {
+  const answer = response as AuthenticationResponseJSON;
+  const found = typeof answer?.id === 'string' ? await directory.passkeys.find(answer.id) : null;
+  if (found === null) return null;
+  const { value: passkey, version } = found;
+  const verified = await quietly(() =>
+    verifyAuthenticationResponse({
+      response: answer,
+      expectedChallenge: (question) => challenges.take(question, purpose, directory.clock()),
+      expectedOrigin: origin,
+      expectedRPID: hostOf(origin),
+      credential: {
+        id: passkey.id,
+        publicKey: bytesOf(passkey.publicKey),
+        counter: passkey.counter,
+        transports: passkey.transports as AuthenticatorTransport[],
+      },
+    }),
+  );
+  if (verified?.verified !== true) return null;
+  const used = { ...passkey, counter: verified.authenticationInfo.newCounter };
+  const isFirst = await directory.documents.write([directory.passkeys.put(used, version)], null);
+  if (isFirst !== 'changed') return null;
+  const person = (await directory.people.find(passkey.personId))?.value;
+  return person?.status === 'active' ? { person, passkey: used } : null;
+}
+
+export async function removePasskey(
+  { directory, notify }: PasskeyDeps,
+  person: Person,
+  id: string,
+): Promise<'removed' | 'unknown'> {
+  const found = await directory.passkeys.find(id);
+  const present = await asProved(directory, person);
+  if (found === null || present === null || found.value.personId !== person.id) return 'unknown';
+  const { name } = found.value;
+  const notice = newNotice(directory, person, { what: 'passkey-removed', name });
+  const result = await directory.change(
+    [
+      directory.passkeys.remove(found.value, found.version),
+      directory.people.put(present.value, present.version),
+      directory.notices.put(notice, 0),
+    ],
+    {
+      ...{ who: recordName(person), what: 'passkey-removed', subject: person.id },
+      ...{ before: { name }, after: null },
+    },
+  );
+  if (result !== 'changed') return 'unknown';
+  notify(notice, person);
+  return 'removed';
+}
+
+/** The library throws for whatever it does not like in what a client sent. */
+async function quietly<T>(verify: () => Promise<T>): Promise<T | null> {
+  try {
+    return await verify();
+  } catch {
+    return null;
+  }
+}
+
+function hostOf(origin: string): string {
+  return new URL(origin).hostname;
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text, 'base64url'));
+}

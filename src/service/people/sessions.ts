@@ -1,0 +1,155 @@
+// Sessions: from who has shown who they are to a cookie, and from a cookie to who acts. INVARIANT: each sign-in makes a session
+// of its own, only the SHA-256 of its cookie is stored, and its person sees and ends all of theirs.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '../agents/sealing.ts';
+import type { DocumentRemoval } from '../store/contract/documents.ts';
+import type { Directory } from './directory.ts';
+import { type Actor, type Person, passwordDigestOf, recordName, type Session } from './person.ts';
+import { createSecret, digestOf } from './secrets.ts';
+
+const hourMs = 60 * 60 * 1000;
+/** A session ends after this time, however much it is used, */
+const sessionMs = 12 * hourMs;
+/** and when nobody has used it for this long. */
+const idleMs = hourMs;
+/** The last use is stored to the minute. */
+const seenMs = 60_000;
+const endedAtOnceMax = 1_000;
+
+export interface SessionDeps {
+  readonly directory: Directory;
+  /** The service's. */
+  readonly masterKey: Uint8Array;
+}
+
+export type SignedIn = {
+  readonly kind: 'signed-in';
+  readonly person: Person;
+  /** The cookie's value. */
+  readonly secret: string;
+  readonly session: Session;
+};
+
+/** A new session of somebody who has shown who they are. */
+export async function startSession(
+  { directory }: Pick<SessionDeps, 'directory'>,
+  person: Person,
+  address: string,
+): Promise<SignedIn> {
+  const secret = createSecret();
+  const nowMs = Math.trunc(directory.clock());
+  const session: Session = {
+    ...{ id: digestOf(secret), personId: person.id, address, passwordDigest: passwordDigestOf(person) },
+    ...{ createdAtMs: nowMs, seenAtMs: nowMs, endsAtMs: nowMs + sessionMs },
+  };
+  await directory.change([directory.sessions.put(session, 0)], {
+    ...{ who: recordName(person), what: 'signed-in', subject: person.id },
+    ...{ before: null, after: { address } },
+  });
+  return { kind: 'signed-in', person, secret, session };
+}
+
+/** Whose cookie this is; null where the session is over, or its person may not come in any more. */
+export async function whoseSession(
+  deps: SessionDeps,
+  secret: string,
+): Promise<(Actor & { readonly session: Session }) | null> {
+  const found = await lookAtSession(deps, secret);
+  if (found === null) return null;
+  const { version, ...actor } = found;
+  const { directory } = deps;
+  const nowMs = Math.trunc(directory.clock());
+  if (nowMs - actor.session.seenAtMs >= seenMs) {
+    const seen = { ...actor.session, seenAtMs: nowMs };
+    // Whether another request of the same session was faster does not matter.
+    await directory.documents.write([directory.sessions.put(seen, version)], null);
+  }
+  return actor;
+}
+
+/** As `whoseSession`, but a look is no use of the session, which goes on towards its end. */
+export async function lookAtSession(
+  { directory }: SessionDeps,
+  secret: string,
+): Promise<(Actor & { readonly session: Session; readonly version: number }) | null> {
+  const found = await directory.sessions.find(digestOf(secret));
+  if (found === null) return null;
+  const { value: session, version } = found;
+  if (!isOpen(session, directory.clock())) return null;
+  const person = (await directory.people.find(session.personId))?.value;
+  if (person === undefined || person.status !== 'active') return null;
+  if (session.passwordDigest !== passwordDigestOf(person)) return null;
+  return { person, roles: person.roles, session, version };
+}
+
+function isOpen({ endsAtMs, seenAtMs }: Session, nowMs: number): boolean {
+  return nowMs < endsAtMs && nowMs - seenAtMs < idleMs;
+}
+
+export async function signOut({ directory }: SessionDeps, session: Session): Promise<void> {
+  const found = await directory.sessions.find(session.id);
+  if (found === null) return;
+  await directory.documents.write([directory.sessions.remove(found.value, found.version)], null);
+}
+
+/** Those that a person has open, the latest first. */
+export async function openSessions(
+  { sessions, clock }: Directory,
+  person: Person,
+): Promise<readonly Session[]> {
+  const found = await sessions.list({ parent: person.id, countMax: endedAtOnceMax });
+  return found.map(({ value }) => value).filter((session) => isOpen(session, clock()));
+}
+
+/** How lists name a session: what it is stored under stays inside. */
+export function shownSessionId({ id }: Session): string {
+  return digestOf(`session ${id}`).slice(0, 16);
+}
+
+/** Ends a session of one's own. */
+export async function endSession(
+  directory: Directory,
+  { person }: Actor,
+  shownId: string,
+): Promise<'ended' | 'unknown'> {
+  const found = await directory.sessions.list({ parent: person.id, countMax: endedAtOnceMax });
+  const one = found.find(({ value }) => shownSessionId(value) === shownId);
+  if (one === undefined) return 'unknown';
+  // Its last use may have been stored in between: whoever looks again finds it or not.
+  const result = await directory.change([directory.sessions.remove(one.value, one.version)], {
+    ...{ who: recordName(person), what: 'session-ended', subject: person.id },
+    ...{ before: { address: one.value.address }, after: null },
+  });
+  return result === 'changed' ? 'ended' : await endSession(directory, { person, roles: [] }, shownId);
+}
+
+/** Ends every session of a person. */
+export async function sessionEndings(
+  { sessions }: Directory,
+  personId: string,
+): Promise<readonly DocumentRemoval[]> {
+  const found = await sessions.list({ parent: personId, countMax: endedAtOnceMax });
+  return found.map(({ value, version }) => sessions.remove(value, version));
+}
+
+/** Ends every session and token of a person. */
+export async function endings(directory: Directory, personId: string): Promise<readonly DocumentRemoval[]> {
+  const tokens = await directory.tokens.list({ parent: personId, countMax: endedAtOnceMax });
+  return [
+    ...(await sessionEndings(directory, personId)),
+    ...tokens.map(({ value, version }) => directory.tokens.remove(value, version)),
+  ];
+}
+
+/** The token that a change by cookie must carry in a header, which another site's page cannot read. */
+export function csrfToken({ masterKey }: Pick<SessionDeps, 'masterKey'>, session: Session): string {
+  return createHmac('sha256', deriveKey(masterKey, 'cross-site requests'))
+    .update(session.id)
+    .digest('base64url');
+}
+
+export function isCsrfToken(deps: Pick<SessionDeps, 'masterKey'>, session: Session, token: string): boolean {
+  const [right, sent] = [Buffer.from(csrfToken(deps, session)), Buffer.from(token)];
+  return right.length === sent.length && timingSafeEqual(right, sent);
+}

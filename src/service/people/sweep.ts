@@ -1,0 +1,55 @@
+// Deletes what has ended: sessions, tokens, invitations, notices, and messages that were delivered or given up. What has ended
+// counts as ended before that, too; this only keeps the store small.
+
+import type { DocumentStore } from '../store/contract/documents.ts';
+
+export interface Sweep {
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export interface SweepOptions {
+  readonly documents: Pick<DocumentStore, 'removeEnded'>;
+  /** Milliseconds since 1970-01-01T00:00Z. */
+  readonly clock: () => number;
+  readonly everyMs?: number;
+  /** Hears of what could not be deleted; the next sweep tries again. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+const sweptKinds = ['session', 'token', 'invitation', 'notice', 'delivery'] as const;
+const everyMsDefault = 60_000;
+/** Bounds how long one deletion holds the lock that other writes wait for. */
+const removedAtOnce = 200;
+
+/** Deletes all that ended before `atMs`; returns how much. */
+export async function sweep(documents: SweepOptions['documents'], atMs: number): Promise<number> {
+  let total = 0;
+  for (const kind of sweptKinds) {
+    for (let count = removedAtOnce; count === removedAtOnce; total += count) {
+      count = await documents.removeEnded(kind, Math.trunc(atMs), removedAtOnce);
+    }
+  }
+  return total;
+}
+
+export function startSweep({ documents, clock, everyMs, onFailure }: SweepOptions): Sweep {
+  let timer: NodeJS.Timeout | null = null;
+  let underWay: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+  const schedule = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      underWay = sweep(documents, clock()).catch(onFailure).then(schedule);
+    }, everyMs ?? everyMsDefault);
+    timer.unref();
+  };
+  schedule();
+  return {
+    async close() {
+      isClosed = true;
+      clearTimeout(timer ?? undefined);
+      await underWay;
+    },
+  };
+}

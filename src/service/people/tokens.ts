@@ -1,0 +1,104 @@
+// Personal tokens, for people's own programs: `writp_` and an id, a secret and a checksum, shown once. INVARIANT: a token
+// can do no more than its person can at that moment, and no more than it was made for.
+
+import { nameProblem } from '../../language/value/visible-text.ts';
+import { createApiKey, isSameDigest, parseApiKey } from '../agents/keys.ts';
+import type { FieldProblem, Invalid } from './access.ts';
+import type { Directory } from './directory.ts';
+import { type Notice, newNotice } from './notices.ts';
+import { roles as allRoles, type Role } from './operations.ts';
+import { type Actor, type PersonalToken, passwordDigestOf, recordName } from './person.ts';
+
+export const tokenPrefix = 'writp_';
+
+const dayMs = 24 * 60 * 60 * 1000;
+export const tokenDaysMax = 366;
+const tokensMax = 50;
+const nameLengthMax = 100;
+
+export interface TokenDraft {
+  readonly name: string;
+  readonly roles: readonly Role[];
+  /** How long it is good. */
+  readonly days: number;
+}
+
+export type TokenMade = {
+  readonly kind: 'made';
+  readonly token: PersonalToken;
+  readonly text: string;
+  readonly notice: Notice;
+};
+
+/** The caller has found a session that has just proved itself: no token makes another. */
+export async function createToken(
+  directory: Directory,
+  actor: Actor,
+  draft: TokenDraft,
+): Promise<TokenMade | Invalid> {
+  const problems = await draftProblems(directory, actor, draft);
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const { id, text, digest } = createApiKey(tokenPrefix);
+  const createdAtMs = Math.trunc(directory.clock());
+  const token: PersonalToken = {
+    ...{ id, digest, personId: actor.person.id, name: draft.name, roles: [...draft.roles] },
+    ...{ createdAtMs, endsAtMs: createdAtMs + draft.days * dayMs },
+    passwordDigest: passwordDigestOf(actor.person),
+  };
+  const notice = newNotice(directory, actor.person, { what: 'token-made', name: token.name });
+  await directory.change([directory.tokens.put(token, 0), directory.notices.put(notice, 0)], {
+    ...{ who: recordName(actor.person), what: 'token-made', subject: id, before: null },
+    after: { name: token.name, roles: [...token.roles], ends_at_ms: token.endsAtMs },
+  });
+  return { kind: 'made', token, text, notice };
+}
+
+async function draftProblems(
+  { tokens }: Directory,
+  { person, roles }: Actor,
+  { name, roles: wanted, days }: TokenDraft,
+): Promise<readonly FieldProblem[]> {
+  const held = await tokens.list({ parent: person.id, countMax: tokensMax });
+  const ofName = nameProblem(name, nameLengthMax);
+  const beyond = wanted.filter((role) => !roles.includes(role));
+  return [
+    ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` }]),
+    ...(wanted.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
+    ...beyond.map((role) => ({ field: 'roles', detail: `you do not have the role \`${role}\`` })),
+    ...(Number.isInteger(days) && days >= 1 && days <= tokenDaysMax
+      ? []
+      : [{ field: 'days', detail: `write a whole number from 1 to ${tokenDaysMax}` }]),
+    ...(held.length < tokensMax
+      ? []
+      : [{ field: 'name', detail: `remove one of your ${tokensMax} tokens first` }]),
+  ];
+}
+
+/** Whose token this is; null where it is none, is over, or its person may not come in any more. */
+export async function whoseToken(directory: Directory, text: string): Promise<Actor | null> {
+  const parsed = parseApiKey(text, tokenPrefix);
+  if (parsed === null) return null;
+  const token = (await directory.tokens.find(parsed.id))?.value;
+  if (token === undefined || !isSameDigest(token.digest, parsed.digest)) return null;
+  if (directory.clock() >= token.endsAtMs) return null;
+  const person = (await directory.people.find(token.personId))?.value;
+  if (person === undefined || person.status !== 'active') return null;
+  if (token.passwordDigest !== passwordDigestOf(person)) return null;
+  const roles = allRoles.filter((role) => token.roles.includes(role) && person.roles.includes(role));
+  return { person, roles, isToken: true };
+}
+
+/** Removes a token of one's own. */
+export async function removeToken(
+  directory: Directory,
+  { person }: Actor,
+  id: string,
+): Promise<'removed' | 'unknown'> {
+  const found = await directory.tokens.find(id);
+  if (found === null || found.value.personId !== person.id) return 'unknown';
+  const result = await directory.change([directory.tokens.remove(found.value, found.version)], {
+    ...{ who: recordName(person), what: 'token-removed', subject: id },
+    ...{ before: { name: found.value.name }, after: null },
+  });
+  return result === 'changed' ? 'removed' : 'unknown';
+}

@@ -1,0 +1,74 @@
+// A condition with the value of each of its parts into lines as people read it: each part by its text in the policy
+// file, further in than the part that it belongs to. What says nothing that stands not there already is left out.
+
+import type { SourceOf } from '../../language/diagnostic/render.ts';
+import type { Explanation, Truth } from '../../language/model/trace.ts';
+
+export interface ConditionLine {
+  readonly depth: number;
+  /** The source on one line; after `unless` with that word. */
+  readonly text: string;
+  /** Shown form; `unknown` for unknown. */
+  readonly value: string;
+  /** Null for what is neither true nor false, but a value. */
+  readonly truth: Truth | null;
+}
+
+export function conditionLines(explanation: Explanation, sourceOf: SourceOf): readonly ConditionLine[] {
+  const shown = isJoint(explanation, sourceOf) ? explanation.parts : [explanation];
+  return shown.flatMap((part) => linesOf(part, { sourceOf, depth: 0, isUnlessOperand: false }));
+}
+
+interface Place {
+  readonly sourceOf: SourceOf;
+  readonly depth: number;
+  /** The node is the operand of an `unless` that has been shown. */
+  readonly isUnlessOperand: boolean;
+}
+
+function linesOf(explanation: Explanation, place: Place): readonly ConditionLine[] {
+  const { span, value, truth, parts } = explanation;
+  const { sourceOf, depth } = place;
+  const text = textOf(span, sourceOf);
+  const negated = negatedPart(explanation);
+  const isUnless = negated !== null && !place.isUnlessOperand && followsUnless(explanation, sourceOf);
+  // A rule without a condition has no text of one, and a list of constants says nothing that its text does not.
+  const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
+  // `x not in y` is a negation that has no text of its own: what is negated need not be shown beside it.
+  const inner = negated !== null && !isUnless ? negated.parts : parts;
+  return [
+    ...(isSilent ? [] : [{ depth, text: isUnless ? `unless ${text}` : text, value, truth }]),
+    ...inner.flatMap((part) => linesOf(part, { sourceOf, depth: depth + 1, isUnlessOperand: isUnless })),
+  ];
+}
+
+/** What a negation negates where both are one piece of text; null for all else. */
+function negatedPart({ span, truth, parts }: Explanation): Explanation | null {
+  const [part] = parts;
+  if (part === undefined || parts.length > 1 || truth === null || part.truth === null) return null;
+  return isSameSpan(part.span, span) ? part : null;
+}
+
+/** What joins `when`, `unless` and the policy's own `when` is written nowhere: its parts stand for it. */
+function isJoint({ span, parts }: Explanation, sourceOf: SourceOf): boolean {
+  const isOwn = (part: Explanation): boolean =>
+    part.span.file === span.file && part.span.start >= span.start && part.span.end <= span.end;
+  return parts.length > 1 && parts.some((part) => !isOwn(part) || followsUnless(part, sourceOf));
+}
+
+function isSameSpan(a: Explanation['span'], b: Explanation['span']): boolean {
+  return a.file === b.file && a.start === b.start && a.end === b.end;
+}
+
+function followsUnless({ span }: Explanation, sourceOf: SourceOf): boolean {
+  return /\bunless[\s(]*$/.test(sourceOf(span.file)?.slice(0, span.start) ?? '');
+}
+
+/** The source of a part on one line, without notes. */
+export function textOf(span: Explanation['span'], sourceOf: SourceOf): string {
+  const text = sourceOf(span.file)?.slice(span.start, span.end) ?? '';
+  return text
+    .replace(/^\s*#.*$/gm, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

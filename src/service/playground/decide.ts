@@ -1,0 +1,39 @@
+// Facts into a decision with its trace and the smallest change that would have changed it. INVARIANT: the function and
+// the definition have both decided, and alike.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Decision } from '../../language/model/decision.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { type TracedRule, tracedRules } from '../../language/model/trace.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { smallestChange } from '../../reasoning/counterfactual/change.ts';
+import type { Laid } from './desk.ts';
+import { holdsDigests, withoutSecretTypes } from './recorded.ts';
+
+export interface Decided {
+  readonly decision: Decision;
+  readonly trace: readonly TracedRule[];
+  readonly change: string | null;
+}
+
+type Policies = NonNullable<Laid['policies']>;
+
+interface HowToDecide {
+  /** The facts are those of a record, in which digests may stand for secrets. */
+  readonly isRecorded: boolean;
+}
+
+/** Throws where function and definition disagree, which is a fault of ours. */
+export function decideFully({ set, engine }: Policies, facts: Facts, how: HowToDecide): Decided {
+  const isDigested = how.isRecorded && holdsDigests(facts.payload);
+  const meant: PolicySet = isDigested ? withoutSecretTypes(set, facts.action).set : set;
+  const decideTraced = isDigested ? engine.decideRecorded : engine.decideTraced;
+  const decide = (tried: Facts): Decision =>
+    isDigested ? engine.decideRecorded(tried).decision : engine.decide(tried);
+  const { decision, trace } = decideTraced(facts);
+  if (!isDeepStrictEqual(decision, authorize(meant, facts)))
+    throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
+  const [change] = smallestChange(meant, facts, { decide, changesMax: 1 });
+  return { decision, trace: tracedRules(trace), change: change?.text ?? null };
+}

@@ -1,0 +1,103 @@
+// The texts of a set, with files laid over them, into policies that decide. What one compilation leaves is used by the
+// next, so that a file that is being typed costs little more than itself. INVARIANT: nothing is read from disk; a list
+// file that is not among the texts is missing.
+
+import type { ListFile } from '../../language/check/messages/list-files.ts';
+import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceOf } from '../../language/diagnostic/render.ts';
+import type { SourceText } from '../../language/diagnostic/span.ts';
+import type { Linked } from '../../language/emit/link.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { PolicyFile } from '../../language/syntax/tree.ts';
+import { compile, createCompileMemory } from '../../pipeline.ts';
+import { entriesOf, type SetTexts, textOf } from '../policies/texts.ts';
+import type { TextFile } from './questions.ts';
+
+export interface Laid {
+  readonly trees: readonly PolicyFile[];
+  /** Sorted by place. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Null exactly when a diagnostic is an error. */
+  readonly policies: { readonly set: PolicySet; readonly engine: Linked } | null;
+  /** Of policy files. */
+  readonly sourceOf: SourceOf;
+}
+
+export interface Desk {
+  /** From now on this is the set in force. */
+  take(texts: SetTexts): void;
+  /** The set in force with these files in place of theirs. */
+  lay(files: readonly TextFile[]): Laid;
+}
+
+export function createDesk(): Desk {
+  const memory = createCompileMemory();
+  let policies = new Map<string, SourceText>();
+  let lists = new Map<string, ListFile>();
+  /** What was laid last, and over what. */
+  let last: { readonly files: readonly TextFile[]; readonly laid: Laid } | null = null;
+
+  function compileLaid(files: readonly TextFile[]): Laid {
+    const texts = new Map(policies);
+    const listTexts = new Map(lists);
+    for (const { path, text } of files) {
+      if (isPolicyFile(path)) texts.set(path, { path, text });
+      else listTexts.set(path, { text });
+    }
+    const {
+      set,
+      engine,
+      diagnostics,
+      files: trees,
+    } = compile(
+      {
+        files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+        readListFile: (path) => listTexts.get(path) ?? missing(path),
+      },
+      memory,
+    );
+    return {
+      trees,
+      diagnostics,
+      policies: set === null || engine === null ? null : { set, engine },
+      sourceOf: (path) => texts.get(path)?.text ?? null,
+    };
+  }
+
+  return {
+    take(given) {
+      const entries = entriesOf(given);
+      const textsOf = (kind: 'policy' | 'list') => entries.filter((entry) => entry.kind === kind);
+      policies = new Map(
+        textsOf('policy').map((entry) => {
+          const text = textOf(given, entry);
+          const known = policies.get(entry.path);
+          return [entry.path, known?.text === text ? known : { path: entry.path, text }];
+        }),
+      );
+      lists = new Map(textsOf('list').map((entry) => [entry.path, { text: textOf(given, entry) }]));
+      last = null;
+    },
+    lay(files) {
+      if (last !== null && areSame(last.files, files)) return last.laid;
+      // What was remembered of the one before is no more than a memory, should this throw.
+      last = null;
+      last = { files, laid: compileLaid(files) };
+      return last.laid;
+    },
+  };
+}
+
+function isPolicyFile(path: string): boolean {
+  return path.endsWith('.policy');
+}
+
+function areSame(a: readonly TextFile[], b: readonly TextFile[]): boolean {
+  return (
+    a.length === b.length && a.every(({ path, text }, at) => b[at]?.path === path && b[at]?.text === text)
+  );
+}
+
+function missing(path: string): ListFile {
+  return { code: 'list-file-missing', message: `\`${path}\` does not exist` };
+}

@@ -1,0 +1,38 @@
+// The text of a policy file into its policies and rules with their lines. A file with mistakes has an outline, too: of
+// what can be read of it.
+
+import { parse } from '../../language/syntax/parse/parse.ts';
+import type { PolicyOutline, TextFile } from './questions.ts';
+
+export function outlineOf(file: TextFile): readonly PolicyOutline[] {
+  const lineOf = createLines(file.text);
+  return parse(file).file.declarations.flatMap((declaration): readonly PolicyOutline[] => {
+    if (declaration.kind !== 'policy') return [];
+    const { name, doc, span, rules } = declaration;
+    return [
+      {
+        ...{ name: name.text, line: lineOf(span.start), doc },
+        rules: rules.map((rule) => ({
+          id: `${name.text}/${rule.name.text}`,
+          ...{ line: lineOf(rule.span.start), end_line: lineOf(rule.span.end) },
+        })),
+      },
+    ];
+  });
+}
+
+/** From an offset to its line, from 1, with one look through the text. */
+export function createLines(text: string): (offset: number) => number {
+  const breaks: number[] = [];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) breaks.push(at);
+  return (offset) => {
+    let low = 0;
+    let high = breaks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (breaks[middle]! < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low + 1;
+  };
+}

@@ -1,0 +1,229 @@
+// The playground as the serving thread sees it: questions in, answers out, and a thread that is started by the first
+// and ended when nobody has asked for a while. INVARIANT: one question at a time; what waits is bounded; a thread that
+// hangs, grows or dies is a refusal of the question that it was at, and nothing else.
+
+import { totalmem } from 'node:os';
+import { LimitedThread, type ThreadDeath, type ThreadLimits } from '../policies/limited-thread.ts';
+import type { SetTexts } from '../policies/texts.ts';
+import type { Answers, Asked, AskPlayground, FromPlayground, Question, ToPlayground } from './questions.ts';
+
+export interface Playground {
+  /** Rejects with a PlaygroundRefusal. */
+  ask<Q extends Question>(question: Q, asked: Asked[Q], by: Asker): Promise<Answers[Q]>;
+  /** Whoever waits is refused. */
+  close(): Promise<void>;
+}
+
+export interface Asker {
+  /** The person's id. */
+  readonly person: string;
+  /** Of the set in force. */
+  readonly texts: SetTexts;
+}
+
+export interface PlaygroundOptions extends Partial<ThreadLimits> {
+  /** How long the thread is kept without a question. */
+  readonly idleMs?: number;
+  /** Another file for the thread to start with: tests make it fail. */
+  readonly script?: URL;
+  /** Hears why a question was not answered. */
+  readonly onFailure?: (error: unknown, summary: string) => void;
+}
+
+/** `busy`: too much is asked at once. `failed`: there is no answer within the limits. A class because it is thrown. */
+export class PlaygroundRefusal extends Error {
+  readonly kind: 'busy' | 'failed';
+
+  constructor(kind: PlaygroundRefusal['kind'], message: string) {
+    super(message);
+    this.name = 'PlaygroundRefusal';
+    this.kind = kind;
+  }
+}
+
+const timeoutMsDefault = 5_000;
+const takeWithinMs = 30_000;
+const idleMsDefault = 5 * 60_000;
+/** A quarter of what there is, and never more than this, */
+const memoryMegabytesMax = 1_024;
+/** nor less than what the shipped policies need twice over. */
+const memoryMegabytesMin = 128;
+const waitingMax = 16;
+/** Of one person, one that is being answered included. */
+const ofPersonMax = 4;
+
+export function createPlayground(options: PlaygroundOptions = {}): Playground {
+  return new LivePlayground(options);
+}
+
+interface Job {
+  readonly message: AskPlayground;
+  readonly by: Asker;
+  readonly resolve: (answer: Answers[Question]) => void;
+  readonly reject: (refusal: PlaygroundRefusal) => void;
+}
+
+/** A class because it holds the thread and what waits for it. */
+class LivePlayground implements Playground {
+  readonly #options: PlaygroundOptions;
+  #thread: LimitedThread<ToPlayground, FromPlayground> | null = null;
+  #isReady = false;
+  /** That the thread has been given. */
+  #texts: SetTexts | null = null;
+  #running: Job | null = null;
+  #waiting: Job[] = [];
+  #idleTimer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(options: PlaygroundOptions) {
+    this.#options = options;
+  }
+
+  ask<Q extends Question>(question: Q, asked: Asked[Q], by: Asker): Promise<Answers[Q]> {
+    const answer = new Promise<Answers[Question]>((resolve, reject) => {
+      this.#enter({ message: { kind: 'ask', question, asked }, by, resolve, reject });
+    });
+    // The thread answers the question that it was asked.
+    return answer as Promise<Answers[Q]>;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer ?? undefined);
+    const jobs = this.#underWay();
+    this.#waiting = [];
+    this.#running = null;
+    for (const { reject } of jobs) reject(new PlaygroundRefusal('failed', 'the service is stopping'));
+    await this.#end();
+  }
+
+  #enter(job: Job): void {
+    const { person } = job.by;
+    if (job.message.question === 'try') this.#giveWay(person);
+    const refusal = this.#refusalOf(person);
+    if (refusal !== null) {
+      job.reject(refusal);
+      return;
+    }
+    this.#waiting.push(job);
+    this.#next();
+  }
+
+  #refusalOf(person: string): PlaygroundRefusal | null {
+    if (this.#isClosed) return new PlaygroundRefusal('failed', 'the service is stopping');
+    if (this.#underWay().filter(({ by }) => by.person === person).length >= ofPersonMax)
+      return new PlaygroundRefusal('busy', 'your earlier questions are still being answered');
+    return this.#waiting.length >= waitingMax
+      ? new PlaygroundRefusal('busy', 'too many questions wait to be answered')
+      : null;
+  }
+
+  #underWay(): readonly Job[] {
+    return this.#running === null ? this.#waiting : [this.#running, ...this.#waiting];
+  }
+
+  /** Whoever types wants the answer to what they typed last. */
+  #giveWay(person: string): void {
+    const isOlder = ({ by, message }: Job): boolean => by.person === person && message.question === 'try';
+    const older = this.#waiting.filter(isOlder);
+    this.#waiting = this.#waiting.filter((job) => !isOlder(job));
+    for (const { reject } of older)
+      reject(new PlaygroundRefusal('busy', 'a later try of yours has taken its place'));
+  }
+
+  #next(): void {
+    clearTimeout(this.#idleTimer ?? undefined);
+    if (this.#running !== null || this.#isClosed) return;
+    const job = this.#waiting.shift();
+    if (job === undefined) {
+      const { idleMs = idleMsDefault } = this.#options;
+      this.#idleTimer = setTimeout(() => void this.#end(), idleMs).unref();
+      return;
+    }
+    this.#running = job;
+    if (this.#thread === null) this.#start();
+    else if (this.#isReady) this.#send(job);
+  }
+
+  #start(): void {
+    const { timeoutMs = timeoutMsDefault, memoryMegabytes = memoryMegabytesDefault() } = this.#options;
+    const script = this.#options.script ?? new URL('./thread.ts', import.meta.url);
+    const thread = new LimitedThread<ToPlayground, FromPlayground>(
+      { script, data: null, timeoutMs, memoryMegabytes },
+      {
+        onMessage: (message) => this.#receive(message),
+        onDeath: (death) => this.#mourn(death),
+      },
+    );
+    this.#thread = thread;
+  }
+
+  /** The set that it is about comes first, which may take as long as code to load: whoever asks did not choose it. */
+  #send({ message, by: { texts } }: Job): void {
+    // An outline is of one text alone.
+    if (texts === this.#texts || message.question === 'outline') {
+      this.#thread?.expectPause();
+      this.#thread?.send(message);
+      return;
+    }
+    this.#texts = texts;
+    this.#isReady = false;
+    this.#thread?.expectPause(Math.max(this.#options.timeoutMs ?? timeoutMsDefault, takeWithinMs));
+    this.#thread?.send({ kind: 'take', texts });
+  }
+
+  #receive(message: FromPlayground): void {
+    this.#thread?.notePause();
+    if (message.kind === 'ready') {
+      this.#isReady = true;
+      if (this.#running !== null) this.#send(this.#running);
+      return;
+    }
+    const job = this.#running;
+    this.#running = null;
+    if (message.kind === 'answer') job?.resolve(message.answer);
+    else this.#mend(job, message.text);
+    this.#next();
+  }
+
+  /** The thread works, but has nothing any more. */
+  #mend(job: Job | null, text: string): void {
+    this.#isReady = true;
+    this.#texts = null;
+    this.#fail(job, { summary: 'it made a mistake', error: new Error(text) });
+  }
+
+  #mourn(death: ThreadDeath): void {
+    const job = this.#running;
+    this.#running = null;
+    this.#forget();
+    this.#fail(job, death);
+    this.#next();
+  }
+
+  /** What the error says may hold paths of this machine: it is for the log. */
+  #fail(job: Job | null, { summary, error }: ThreadDeath): void {
+    this.#options.onFailure?.(error, `the playground did not answer: ${summary}`);
+    const why = error === null ? summary : 'it stopped unexpectedly';
+    job?.reject(new PlaygroundRefusal('failed', `the playground did not answer: ${why}`));
+  }
+
+  async #end(): Promise<void> {
+    const thread = this.#thread;
+    this.#forget();
+    await thread?.end();
+  }
+
+  #forget(): void {
+    this.#thread = null;
+    this.#isReady = false;
+    this.#texts = null;
+  }
+}
+
+function memoryMegabytesDefault(): number {
+  // Of the container, where there is one.
+  const constrained = process.constrainedMemory();
+  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.max(memoryMegabytesMin, Math.min(memoryMegabytesMax, Math.floor(bytes / 4 / 1024 ** 2)));
+}

@@ -1,0 +1,180 @@
+// What may be asked of the playground, and what it answers: plain data, which goes from thread to thread as it is.
+
+import type { Outcome } from '../../language/model/decision.ts';
+import type { JsonObject } from '../../language/model/json.ts';
+import type { AgentFacts } from '../../language/model/request.ts';
+import type { TracedRule, Truth } from '../../language/model/trace.ts';
+import type { SetTexts } from '../policies/texts.ts';
+import type { ConditionLine } from './condition-lines.ts';
+import type { RecordedRequest } from './recorded.ts';
+
+/** Each question with what it needs. */
+export interface Asked {
+  readonly try: {
+    /** Laid over the set in force. */
+    readonly files: readonly TextFile[];
+    /** Null where only the policies are looked at. */
+    readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
+  };
+  readonly outline: TextFile;
+  readonly vocabulary: null;
+  readonly explain: RecordedRequest;
+}
+
+export interface Answers {
+  readonly try: Tried;
+  readonly outline: readonly PolicyOutline[];
+  readonly vocabulary: Vocabulary;
+  readonly explain: ExplainedRecord;
+}
+
+export type Question = keyof Asked;
+
+export interface TextFile {
+  /** Relative to the policy directory, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A request as a person writes it. What is left out is unknown to the policies, but for the time, which is now. */
+export interface GivenRequest {
+  readonly action_key: string;
+  readonly payload: JsonObject;
+  readonly agent?: AgentFacts;
+  /** RFC 3339. */
+  readonly at?: string;
+  readonly session?: string;
+  readonly address?: string;
+  readonly signed?: boolean;
+  /** Readings by name: `10`, `"100 USD"`. */
+  readonly meters?: JsonObject;
+}
+
+export interface Tried {
+  readonly diagnostics: readonly PlacedDiagnostic[];
+  /** What is wrong with the request. */
+  readonly issues: readonly RequestIssue[];
+  /** Places of the payload where a digest stands for a secret. */
+  readonly digested: readonly string[];
+  /** Null where the policies have errors or the request could not be understood. */
+  readonly decision: TriedDecision | null;
+}
+
+/** Lines and columns count from 1, columns in code points; 1 where the file has no text. */
+export interface PlacedDiagnostic extends Place {
+  readonly file: string;
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly help: string | null;
+  readonly fix?: {
+    readonly title: string;
+    readonly edits: readonly (Place & { readonly file: string; readonly text: string })[];
+  };
+}
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+  readonly end_line: number;
+  /** One past the last character. */
+  readonly end_column: number;
+}
+
+export interface RequestIssue {
+  /** RFC 6901, from the root of the request. */
+  readonly pointer: string;
+  readonly message: string;
+  readonly help: string | null;
+}
+
+export interface TriedDecision {
+  readonly decision: Outcome;
+  readonly reason: string;
+  readonly matched_policy: string;
+  /** `policy/rule`; null where a gate decided. */
+  readonly rule: string | null;
+  /** 0 to 100. */
+  readonly risk_score: number;
+  /** How the request would stand. */
+  readonly status: 'auto_approved' | 'rejected' | 'pending';
+  readonly message: string;
+  readonly requires: {
+    readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
+    readonly step_up: boolean;
+    readonly fell_away: readonly never[];
+  } | null;
+  readonly trace: readonly TracedRule[];
+  /** The smallest change that would have changed it. */
+  readonly change: string | null;
+}
+
+export interface PolicyOutline {
+  readonly name: string;
+  readonly line: number;
+  readonly doc: string | null;
+  readonly rules: readonly { readonly id: string; readonly line: number; readonly end_line: number }[];
+}
+
+export interface Vocabulary {
+  readonly keywords: readonly string[];
+  readonly functions: readonly { readonly name: string; readonly signature: string; readonly doc: string }[];
+  readonly attributes: readonly { readonly path: string; readonly type: string; readonly doc: string }[];
+  readonly names: Readonly<Record<NameKind, readonly string[]>>;
+  readonly actions: readonly {
+    readonly key: string;
+    readonly groups: readonly string[];
+    readonly fields: readonly { readonly path: string; readonly type: string }[];
+  }[];
+}
+
+export type NameKind =
+  | 'lists'
+  | 'meters'
+  | 'lets'
+  | 'hours'
+  | 'groups'
+  | 'approvers'
+  | 'policies'
+  | 'types'
+  | 'guarantees';
+
+export interface ExplainedRecord {
+  /** What these policies make of it. */
+  readonly decision: Outcome;
+  readonly change: string | null;
+  readonly rule: {
+    readonly policy: string;
+    readonly id: string;
+    readonly file: string;
+    readonly line: number;
+    readonly end_line: number;
+    readonly text: string;
+  } | null;
+  /** Of each rule of the action; none where a gate refuses. */
+  readonly conditions: readonly ExplainedCondition[];
+}
+
+export interface ExplainedCondition {
+  /** `policy/rule`. */
+  readonly rule: string;
+  readonly truth: Truth;
+  readonly lines: readonly ConditionLine[];
+}
+
+export type ToPlayground =
+  /** Of the set in force, which is compiled before anything is asked. */
+  { readonly kind: 'take'; readonly texts: SetTexts } | AskPlayground;
+
+export interface AskPlayground<Q extends Question = Question> {
+  readonly kind: 'ask';
+  readonly question: Q;
+  readonly asked: Asked[Q];
+}
+
+export type FromPlayground =
+  /** Its code is loaded, or what it took is compiled. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'answer'; readonly answer: Answers[Question] }
+  /** A mistake of ours, after which the thread has nothing. */
+  | { readonly kind: 'mistake'; readonly text: string };

@@ -1,0 +1,52 @@
+// A recorded request into what it can be decided again by: the facts of its record, and a policy set that takes the
+// digests of secrets for what they stand for.
+
+import type { Decision } from '../../language/model/decision.ts';
+import type { JsonObject } from '../../language/model/json.ts';
+import { withoutSecretTypes as openSecrets } from '../../language/model/open-secrets.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { parseDecimal, zero } from '../../language/value/decimal.ts';
+import type { RequestRecord } from '../requests/record/record.ts';
+
+/** What of a record a decision was made on. */
+export type RecordedRequest = Pick<
+  RequestRecord,
+  'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'satisfied'
+>;
+
+/** Whether secrets have given way to their digests somewhere. */
+export function holdsDigests(payload: JsonObject): boolean {
+  return JSON.stringify(payload).includes('{"secret":"hmac-sha256:');
+}
+
+/** The facts on which the decision was made, but for secrets, which are digests. */
+export function recordedFacts(record: RecordedRequest): Facts {
+  const meters = Object.entries(record.meters).flatMap(([name, reading]) => {
+    if ('unknown' in reading) return [];
+    const { low, high } = reading;
+    return [[name, { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero }]];
+  });
+  return {
+    action: record.actionKey,
+    payload: record.payload,
+    agent: record.agent,
+    request: record.request,
+    nowMs: record.createdAtMs,
+    meters: Object.fromEntries(meters),
+    satisfied: record.satisfied,
+  };
+}
+
+/** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */
+export function withoutSecretTypes(
+  set: PolicySet,
+  action: string,
+): { readonly set: PolicySet; readonly decide: (facts: Facts) => Decision } {
+  const actions = new Map(set.actions);
+  const declared = actions.get(action);
+  if (declared !== undefined) actions.set(action, { ...declared, shape: openSecrets(declared.shape) });
+  const opened = { ...set, actions };
+  return { set: opened, decide: (facts) => authorize(opened, facts) };
+}

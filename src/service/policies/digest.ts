@@ -1,0 +1,51 @@
+// From a policy set to the digest that names it in every record: SHA-256 in hexadecimal over the names of all
+// declarations with the digest of what each says, list files included. INVARIANT: it depends on nothing but content:
+// equal sets have equal digests, however files and the declarations in them were arranged.
+
+import { createHash } from 'node:crypto';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+
+export function digest(set: PolicySet): string {
+  const hash = createHash('sha256');
+  for (const [section, declarations] of Object.entries(sectionsOf(set))) {
+    hash.update(`${section} ${declarations.length}\n`);
+    hash.update(inOrder(declarations).map(lineOf).join(''));
+  }
+  return hash.digest('hex');
+}
+
+type Declarations = readonly (readonly [name: string, declaration: object])[];
+
+function sectionsOf(set: PolicySet): Readonly<Record<keyof PolicySet, Declarations>> {
+  const named = (all: readonly { readonly name: string }[]): Declarations =>
+    all.map((one) => [one.name, one]);
+  return {
+    actions: [...set.actions],
+    lists: [...set.lists],
+    hours: [...set.hours],
+    lets: [...set.lets],
+    meters: [...set.meters],
+    approvers: [...set.approvers],
+    policies: named(set.policies),
+    guarantees: named(set.guarantees),
+  };
+}
+
+/** By name; most are in order already. */
+function inOrder(declarations: Declarations): Declarations {
+  const isInOrder = declarations.every(([name], at) => at === 0 || declarations[at - 1]![0] < name);
+  return isInOrder ? declarations : declarations.toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A declaration never changes, and compiling keeps those whose text is what it was. */
+const lines = new WeakMap<object, string>();
+
+function lineOf([name, declaration]: Declarations[number]): string {
+  const known = lines.get(declaration);
+  if (known !== undefined) return known;
+  const own = createHash('sha256').update(canonicalMeaning(declaration)).digest('base64url');
+  const line = `${name.length} ${name} ${own}\n`;
+  lines.set(declaration, line);
+  return line;
+}

@@ -1,0 +1,330 @@
+// From a policy directory to the set in force, kept up to date while the service runs. A thread of its own reads and
+// compiles; here a finished set takes over by one assignment between two requests.
+// INVARIANT: a set that has an error, or is not whole, never takes over; the last good one stays in force and the state
+// says what is wrong.
+
+import { totalmem } from 'node:os';
+import { resolve } from 'node:path';
+import { setImmediate as pause } from 'node:timers/promises';
+import { createFunctionCache, type FunctionCache } from '../../language/emit/cache.ts';
+import { type Linked, link } from '../../language/emit/link.ts';
+import type { ActivePolicies } from '../../language/model/active-policies.ts';
+import type { AskedRule } from '../../language/model/asked.ts';
+import { unpack } from '../../language/program/packed/unpack.ts';
+import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
+import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';
+import type { ThreadLimits } from './limited-thread.ts';
+import type { AboutPolicies } from './set-summary.ts';
+import type { SetTexts } from './texts.ts';
+
+/** The active policies with what people ask about them. Taken once per request: all of it belongs to one state of the directory. */
+export interface HostedPolicies extends ActivePolicies {
+  readonly about: () => AboutPolicies;
+  /** What the set was made from. */
+  readonly texts: SetTexts;
+  /** RFC 3339, UTC. */
+  readonly loadedAt: string;
+}
+
+export interface PolicyState {
+  /** `stale`: what stands in the directory now is not what is in force. */
+  readonly status: 'current' | 'stale';
+  readonly directory: string;
+  readonly digest: string;
+  readonly commit: string | null;
+  readonly loadedAt: string;
+  readonly actions: number;
+  readonly rules: number;
+  readonly failure: PolicyFailure | null;
+}
+
+export interface PolicyFailure extends FoundFailure {
+  /** When it was found; RFC 3339, UTC. */
+  readonly at: string;
+}
+
+export interface PolicyHost {
+  current(): HostedPolicies;
+  state(): PolicyState;
+  /** Reads the directory again now; resolves when what stood there at the call is in force or has failed. */
+  reload(): Promise<void>;
+  /** Called after each change of the set in force or of the failure. */
+  onChange(listener: (state: PolicyState) => void): void;
+  close(): Promise<void>;
+}
+
+/** The part of a structured logger that is used here. */
+export interface PolicyLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface PolicyOptions extends Partial<ThreadLimits> {
+  readonly directory: string;
+  readonly log?: PolicyLog;
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal;
+  /** Another file for the compiler's thread to start with: tests make it fail. */
+  readonly compilerScript?: URL;
+}
+
+/** There is nothing that could decide. A class because it is thrown. */
+export class BrokenPolicies extends Error {
+  readonly failure: PolicyFailure;
+
+  constructor(directory: string, failure: PolicyFailure) {
+    const why = failure.cause === 'policies' ? '' : `: ${failure.summary}`;
+    super(`the policies in ${directory} cannot be used${why}`);
+    this.name = 'BrokenPolicies';
+    this.failure = failure;
+  }
+
+  /** As `writ check` would print it; empty where no policy is at fault. */
+  get text(): string {
+    return this.failure.cause === 'policies' ? this.failure.text : '';
+  }
+
+  get diagnostics(): PolicyFailure['diagnostics'] {
+    return this.failure.diagnostics;
+  }
+}
+
+/** Reads, compiles and watches a directory. Rejects with BrokenPolicies when the set there cannot be used. */
+export async function openPolicies(options: PolicyOptions): Promise<PolicyHost> {
+  const live = new LivePolicies(options);
+  const stop = (): void => void live.close();
+  options.signal?.addEventListener('abort', stop, { once: true });
+  try {
+    await live.start();
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    await live.close();
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
+  }
+  return live;
+}
+
+const compileTimeoutMsDefault = 60_000;
+/** Half of what there is, and never more than this: a hundred thousand policies take about 4 GB. */
+const memoryMegabytesMax = 8_192;
+
+function memoryMegabytesDefault(): number {
+  // Of the container, where there is one.
+  const constrained = process.constrainedMemory();
+  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(memoryMegabytesMax, Math.floor(bytes / 2 / 1024 ** 2));
+}
+
+/** A thread that dies of nothing in particular is started again after so long, */
+const restartMs = 1_000;
+/** each time twice as long, up to this. */
+const restartMaxMs = 60_000;
+
+/** A class because it holds what changes while the service runs: the set in force, and what is wrong with the next. */
+class LivePolicies implements PolicyHost {
+  readonly #directory: string;
+  readonly #options: PolicyOptions;
+  readonly #log: PolicyLog | null;
+  readonly #cache: FunctionCache = createFunctionCache();
+  readonly #listeners: ((state: PolicyState) => void)[] = [];
+  #active: (HostedPolicies & { readonly counts: Counts }) | null = null;
+  /** What the set in force was made from. */
+  #content: SetContent | null = null;
+  #failure: PolicyFailure | null = null;
+  #compiler: Compiler | null = null;
+  #avoided: SetContent | null = null;
+  #restartTimer: NodeJS.Timeout | null = null;
+  #restartMs = restartMs;
+  /** Called when the start has come to a set or to a failure. */
+  #onStarted: () => void = () => undefined;
+  /** What the thread has told is taken in its order, one at a time. */
+  #work: Promise<void> = Promise.resolve();
+  /** The set that was told last: those before it that have not been begun are left out. */
+  #newest: CompiledSet | null = null;
+  #isClosed = false;
+
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+    this.#directory = resolve(options.directory);
+    this.#log = options.log ?? null;
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((started) => {
+      this.#onStarted = started;
+      this.#startCompiler();
+    });
+    if (this.#active === null && this.#failure !== null)
+      throw new BrokenPolicies(this.#directory, this.#failure);
+  }
+
+  current(): HostedPolicies {
+    return this.#active!;
+  }
+
+  state(): PolicyState {
+    const { counts, digest, commit, loadedAt } = this.#active!;
+    const failure = this.#failure;
+    const status = failure === null ? 'current' : 'stale';
+    return { status, directory: this.#directory, digest, commit, loadedAt, ...counts, failure };
+  }
+
+  onChange(listener: (state: PolicyState) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async reload(): Promise<void> {
+    await this.#work;
+    this.#startCompiler();
+    await this.#compiler?.look();
+    await this.#work;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#restartTimer ?? undefined);
+    await this.#compiler?.end();
+    this.#compiler = null;
+    this.#onStarted();
+  }
+
+  #startCompiler(): void {
+    clearTimeout(this.#restartTimer ?? undefined);
+    if (this.#isClosed || this.#compiler !== null) return;
+    const { timeoutMs = compileTimeoutMsDefault, memoryMegabytes = memoryMegabytesDefault() } = this.#options;
+    const script = this.#options.compilerScript ?? new URL('./compiler-thread.ts', import.meta.url);
+    const data = { directory: this.#directory, inForce: this.#content, avoided: this.#avoided };
+    this.#compiler = new Compiler(
+      { data, script, timeoutMs, memoryMegabytes },
+      {
+        onNews: (news) => {
+          if (news.kind === 'compiled') this.#newest = news.set;
+          this.#queue(() => this.#hear(news));
+        },
+        onDeath: (death) => {
+          this.#compiler = null;
+          this.#queue(() => this.#mourn(death));
+        },
+      },
+    );
+  }
+
+  #queue(work: () => Promise<void> | void): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#log?.error({ err: error }, 'a change of the policies was not taken as it should');
+    });
+  }
+
+  #hear(news: CompilerNews): Promise<void> | void {
+    switch (news.kind) {
+      case 'compiled':
+        return this.#take(news.set);
+      case 'failed':
+        return this.#fail(news.failure);
+      case 'same':
+        return this.#recover(news.commit);
+      case 'impaired':
+        this.#log?.warn({ detail: news.text }, 'watching policies is impaired, a regular look goes on');
+        return;
+    }
+  }
+
+  /** Requests are decided by the set before until this one is ready. */
+  async #take(set: CompiledSet): Promise<void> {
+    if (this.#newest !== set) return;
+    let next: ReturnType<typeof activate>;
+    try {
+      const engine = link(unpack(set.program), this.#cache);
+      for (const steps = engine.prepare(); !takeSteps(steps); await pause()) if (this.#isClosed) return;
+      next = activate(set, engine);
+    } catch (error) {
+      // A mistake of ours must neither stop a service that works nor replace what works.
+      void this.#compiler?.end();
+      this.#compiler = null;
+      return this.#mourn({ summary: 'what was compiled could not be linked', compiling: set.content, error });
+    }
+    this.#active = next;
+    this.#content = set.content;
+    this.#failure = null;
+    this.#avoided = null;
+    this.#restartMs = restartMs;
+    this.#log?.info({ digest: next.digest, commit: next.commit }, 'policies in force');
+    this.#announce();
+  }
+
+  /** The directory is what is in force, again or under another commit. */
+  #recover(commit: string | null): void {
+    if (this.#active === null || (this.#failure === null && commit === this.#active.commit)) return;
+    if (this.#failure !== null)
+      this.#log?.info({ digest: this.#active.digest }, 'policies are as they were: mended');
+    this.#failure = null;
+    if (commit !== this.#active.commit) this.#active = { ...this.#active, commit };
+    this.#announce();
+  }
+
+  #fail(failure: FoundFailure): void {
+    this.#failure = { at: new Date().toISOString(), ...failure };
+    const { cause, codes, text } = failure;
+    this.#log?.error(
+      { cause, codes, detail: text },
+      'the policies cannot take over: the last good set stays in force',
+    );
+    this.#announce();
+  }
+
+  /** Another thread follows the directory from now on. It leaves alone what this one has died of. */
+  #mourn({ summary, compiling, error }: CompilerDeath): void {
+    this.#avoided = compiling ?? this.#avoided;
+    this.#log?.error({ err: error }, summary);
+    this.#fail({ cause: 'compiler', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null });
+    if (this.#isClosed || this.#active === null) return;
+    const waitMs = compiling === null ? this.#restartMs : 0;
+    if (compiling === null) this.#restartMs = Math.min(this.#restartMs * 2, restartMaxMs);
+    this.#restartTimer = setTimeout(() => this.#startCompiler(), waitMs);
+  }
+
+  #announce(): void {
+    this.#onStarted();
+    if (this.#active === null) return;
+    const state = this.state();
+    for (const listener of this.#listeners) listener(state);
+  }
+}
+
+type Counts = Pick<PolicyState, 'actions' | 'rules'>;
+
+/** Requests wait for no longer than this, and a step. */
+const sliceMs = 2;
+
+/** Whether all is done. */
+function takeSteps(steps: Iterator<void>): boolean {
+  const end = performance.now() + sliceMs;
+  while (performance.now() < end) if (steps.next().done === true) return true;
+  return false;
+}
+
+function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly counts: Counts } {
+  const { digest, commit, actions, rules, texts } = set;
+  let known: AboutPolicies | null = null;
+  let asks: ReadonlyMap<string, AskedRule> | null = null;
+  const about = (): AboutPolicies => {
+    known ??= JSON.parse(set.about) as AboutPolicies;
+    return known;
+  };
+  return {
+    ...engine,
+    texts,
+    about,
+    asks: () => {
+      asks ??= new Map(about().asks.map((asked) => [asked.rule, asked]));
+      return asks;
+    },
+    digest,
+    commit,
+    counts: { actions, rules },
+    loadedAt: new Date().toISOString(),
+  };
+}

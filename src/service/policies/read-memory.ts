@@ -1,0 +1,90 @@
+// What was read earlier, so that a file that has not changed since is neither read again nor a new value: later stages
+// know it by its identity. INVARIANT: a file whose mark could stay the same over a change, because it was touched just
+// before it was read, is read again.
+
+import type { ListFile } from '../../language/check/messages/list-files.ts';
+import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../language/diagnostic/span.ts';
+import type { FoundFile, Stamp } from './walk.ts';
+
+export interface ReadMemory {
+  /** Each file as it was read before, or as it is read now. Those that are gone are forgotten. */
+  files(found: readonly FoundFile[], read: ReadOne): Promise<readonly (SourceText | Diagnostic)[]>;
+  /** Reads list files for one snapshot, each at most once. */
+  lists(at: (path: string) => ListPlace): (path: string) => ListFile;
+  /** Everything is read again the next time; what turns out equal keeps its identity. */
+  distrust(): void;
+}
+
+type ReadOne = (file: FoundFile) => Promise<SourceText | Diagnostic>;
+
+interface ListPlace {
+  readonly place: { readonly mark: string; readonly stamp: Stamp | null };
+  readonly read: () => ListFile;
+}
+
+interface Remembered<T> {
+  readonly mark: string;
+  readonly value: T;
+}
+
+/** File systems count time in ticks, the coarsest of 2 s: within one a second change may leave no trace. */
+const tickMs = 2_000;
+
+export function createReadMemory(): ReadMemory {
+  let files = new Map<string, Remembered<SourceText | Diagnostic>>();
+  let lists = new Map<string, Remembered<ListFile>>();
+
+  return {
+    async files(found, read) {
+      const next: typeof files = new Map();
+      for (const file of found) {
+        const known = files.get(file.path);
+        const readAtMs = Date.now();
+        const mark = `${file.realPath} ${file.mark}`;
+        const value = known?.mark === mark ? known.value : same(known?.value, await read(file));
+        next.set(file.path, remembered(value, { mark, stamp: file.stamp }, readAtMs));
+      }
+      files = next;
+      return found.map(({ path }) => next.get(path)!.value);
+    },
+    lists(at) {
+      const before = lists;
+      const own: typeof lists = new Map();
+      lists = own;
+      return (path) => {
+        const read = own.get(path);
+        if (read !== undefined) return read.value;
+        const known = before.get(path);
+        const readAtMs = Date.now();
+        const { place, read: readAgain } = at(path);
+        const value = known?.mark === place.mark ? known.value : same(known?.value, readAgain());
+        own.set(path, remembered(value, place, readAtMs));
+        return value;
+      };
+    },
+    distrust() {
+      files = new Map([...files].map(([path, { value }]) => [path, { mark: never, value }]));
+      lists = new Map([...lists].map(([path, { value }]) => [path, { mark: never, value }]));
+    },
+  };
+}
+
+/** A failure may pass without a trace on the file, so it is tried again each time. */
+function remembered<T extends object>(
+  value: T,
+  { mark, stamp }: ListPlace['place'],
+  readAtMs: number,
+): Remembered<T> {
+  const isSure = 'text' in value && stamp !== null && stamp.changedAtMs < readAtMs - tickMs;
+  return { mark: isSure ? mark : never, value };
+}
+
+/** The mark of no file. */
+const never = '';
+
+/** The earlier value where the two are equal. */
+function same<T extends object>(known: T | undefined, read: T): T {
+  const isSame = known !== undefined && 'text' in known && 'text' in read && known.text === read.text;
+  return isSame ? known : read;
+}

@@ -1,0 +1,272 @@
+// From a policy directory, or from files and folders named one by one, to one snapshot of a policy set's text. Each
+// file is read at most once and kept, so that every stage that asks later sees the same bytes.
+// INVARIANT: nothing here throws for what stands on disk: a file that cannot be taken is a diagnostic.
+
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { ListFile } from '../../language/check/messages/list-files.ts';
+import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceText } from '../../language/diagnostic/span.ts';
+import type { PolicySources } from '../../pipeline.ts';
+import { createReadMemory, type ReadMemory } from './read-memory.ts';
+import {
+  type FoundFile,
+  isWithin,
+  markOf,
+  realPathWithin,
+  type Stamp,
+  sourceDiagnostic,
+  stampOf,
+  type Walked,
+  walk,
+  why,
+} from './walk.ts';
+
+export const policyBytesMax = 1024 * 1024;
+export const listBytesMax = 64 * 1024 * 1024;
+const policyEnding = '.policy';
+
+export interface ReadSources {
+  /** What the paths of files are relative to, links resolved; null when nothing could be read. */
+  readonly root: string | null;
+  readonly sources: PolicySources;
+  /** All errors, sorted: with one of them the set must not be used, whatever the rest compiles to. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The text of a policy file by its path, for rendering. */
+  readonly sourceOf: (path: string) => string | null;
+  /** The policy files as they were found, whether they could be read or not. */
+  readonly found: readonly FoundFile[];
+  /** SHA-256 over the policy files and these list files, which are read where they have not been yet. */
+  readonly contentHash: (listFiles: readonly string[]) => string;
+}
+
+/**
+ * Every `*.policy` file under a directory. A directory without any is an error: nothing would ever be allowed. With the
+ * memory of an earlier reading, files that have not changed since are the values of then.
+ */
+export async function readPolicies(directory: string, memory?: ReadMemory): Promise<ReadSources> {
+  const { root, files, diagnostics } = await walk(directory, policyEnding);
+  const isEmpty = files.length === 0 && diagnostics.length === 0;
+  const none = sourceDiagnostic('no-policy-files', '', `there is no \`.policy\` file under \`${directory}\``);
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics }, memory);
+}
+
+/**
+ * The policy files among the paths, and every one under those that are directories. The deepest directory that
+ * holds all of them bounds where their list files may lie.
+ */
+export async function readPaths(paths: readonly string[]): Promise<ReadSources> {
+  const kinds = await Promise.all(paths.map(kindOf));
+  const missing = kinds.filter((kind) => kind.error !== null);
+  const known = kinds.filter((kind) => kind.error === null);
+  const root = known.length === 0 ? null : commonFolder(known.map(({ folder }) => folder));
+  const found = new Map<string, FoundFile>();
+  const diagnostics = missing.map(({ path, error }) =>
+    sourceDiagnostic('file-unreadable', path, `\`${path}\` ${error}`),
+  );
+  for (const { path, folder, isDirectory } of known) {
+    const walked = isDirectory ? await walk(folder, policyEnding) : await findOne(path);
+    const prefix = relative(root ?? folder, folder)
+      .split(sep)
+      .filter((segment) => segment !== '');
+    const within = (inner: string): string => [...prefix, inner].join('/');
+    for (const file of walked.files) found.set(within(file.path), { ...file, path: within(file.path) });
+    diagnostics.push(...walked.diagnostics);
+  }
+  const files = [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const isEmpty = files.length === 0 && diagnostics.length === 0;
+  const none = sourceDiagnostic(
+    'no-policy-files',
+    '',
+    `there is no \`.policy\` file under ${paths.join(', ')}`,
+  );
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics });
+}
+
+/** The text of a file, or why there is none: too large, unreadable or not UTF-8. Strips a byte order mark. */
+export async function readText(
+  path: string,
+  file: FoundFile | null = null,
+): Promise<SourceText | Diagnostic> {
+  const name = file?.path ?? path;
+  if (file !== null && file.stamp.sizeBytes > policyBytesMax) return tooLarge(name);
+  try {
+    const bytes = readFileSync(file?.realPath ?? path);
+    // A file may grow between the look at its size and the read.
+    if (bytes.length > policyBytesMax) return tooLarge(name);
+    const text = decode(bytes);
+    if (text !== null) return { path: name, text };
+    return sourceDiagnostic('file-not-utf8', name, `\`${name}\` is not valid UTF-8`);
+  } catch (error) {
+    return sourceDiagnostic('file-unreadable', name, `\`${name}\` ${why(error)}`);
+  }
+}
+
+/** What stands at a path: its mark, and its stamp unless it is missing or closed. */
+export interface Place {
+  readonly path: string;
+  readonly mark: string;
+  readonly stamp: Stamp | null;
+}
+
+/** The files of a directory without their content: cheap to take and to compare. */
+export interface Look {
+  /** Changes whenever anything does. */
+  readonly mark: string;
+  /** The policy files, and the list files that are named. */
+  readonly places: readonly Place[];
+}
+
+export async function look(directory: string, listFiles: readonly string[]): Promise<Look> {
+  const { root, files, diagnostics } = await walk(directory, policyEnding);
+  const lists = listFiles.map((path) => placeOf(root, path));
+  const faults = diagnostics.map(({ code, span }) => [code, span.file]);
+  const mark = JSON.stringify([
+    root,
+    files.map(({ path, mark }) => [path, mark]),
+    lists.map(({ mark }) => mark),
+    faults,
+  ]);
+  return { mark, places: [...files, ...lists] };
+}
+
+function placeOf(root: string | null, path: string): Place {
+  try {
+    const real = realpathSync.native(join(root ?? '', path));
+    const stats = statSync(real, { bigint: true });
+    return { path, mark: `${real} ${markOf(stats)}`, stamp: stampOf(stats) };
+  } catch (error) {
+    return { path, mark: why(error), stamp: null };
+  }
+}
+
+async function snapshot(
+  { root, files: found, diagnostics }: Walked,
+  memory = createReadMemory(),
+): Promise<ReadSources> {
+  const read = await memory.files(found, (file) => readText(file.realPath, file));
+  const files = read.filter((one): one is SourceText => 'text' in one);
+  const faults = sortDiagnostics([...diagnostics, ...read.filter((one): one is Diagnostic => 'code' in one)]);
+  const lists = memory.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  return {
+    root,
+    sources: { files, readListFile: lists },
+    diagnostics: faults,
+    sourceOf: (path) => texts.get(path) ?? null,
+    found,
+    contentHash: (listFiles) => hashOf(files, faults, new Map(listFiles.map((path) => [path, lists(path)]))),
+  };
+}
+
+function readList(root: string | null, path: string): ListFile {
+  if (root === null) return { code: 'list-file-missing', message: `\`${path}\` does not exist` };
+  try {
+    if (!isWithin(root, resolve(root, path))) return outside(path);
+    const real = realPathWithin(root, path);
+    if (real === null) return outside(path);
+    return readListBytes(path, real);
+  } catch (error) {
+    const isMissing = why(error) === 'does not exist' || why(error) === 'is not a directory';
+    const code = isMissing ? 'list-file-missing' : 'list-file-unreadable';
+    return { code, message: `\`${path}\` ${isMissing ? 'does not exist' : why(error)}` };
+  }
+}
+
+function readListBytes(path: string, realPath: string): ListFile {
+  const stats = statSync(realPath);
+  // Opening a pipe or a device could wait for ever.
+  if (!stats.isFile()) return { code: 'list-file-unreadable', message: `\`${path}\` is not a regular file` };
+  const bytes = stats.size > listBytesMax ? null : readFileSync(realPath);
+  if (bytes === null || bytes.length > listBytesMax) {
+    return { code: 'list-file-too-large', message: `\`${path}\` is larger than 64 MiB` };
+  }
+  const text = decode(bytes);
+  return text === null
+    ? { code: 'list-file-unreadable', message: `\`${path}\` is not valid UTF-8` }
+    : { text };
+}
+
+function outside(path: string): ListFile {
+  return { code: 'list-file-outside', message: `\`${path}\` lies outside of the policy directory` };
+}
+
+function tooLarge(path: string): Diagnostic {
+  return sourceDiagnostic('file-too-large', path, `\`${path}\` is larger than 1 MiB`);
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+interface NamedPath {
+  readonly path: string;
+  readonly isDirectory: boolean;
+  /** The directory itself, or the one that holds the file; links resolved. */
+  readonly folder: string;
+  /** Why it cannot be read; null when it can. */
+  readonly error: string | null;
+}
+
+async function kindOf(path: string): Promise<NamedPath> {
+  try {
+    const isDirectory = (await stat(path)).isDirectory();
+    return { path, isDirectory, folder: realpathSync(isDirectory ? path : dirname(path)), error: null };
+  } catch (error) {
+    return { path, isDirectory: false, folder: '', error: why(error) };
+  }
+}
+
+/** A file named outright is taken wherever it leads: the caller chose it, not a link. */
+async function findOne(
+  path: string,
+): Promise<{ files: readonly FoundFile[]; diagnostics: readonly Diagnostic[] }> {
+  const stats = await stat(path, { bigint: true });
+  if (!stats.isFile()) {
+    const failure = sourceDiagnostic('file-unreadable', path, `\`${path}\` is not a regular file`);
+    return { files: [], diagnostics: [failure] };
+  }
+  const file = { path: basename(path), realPath: path, mark: markOf(stats), stamp: stampOf(stats) };
+  return { files: [file], diagnostics: [] };
+}
+
+function commonFolder(folders: readonly string[]): string {
+  const split = folders.map((folder) => folder.split(sep));
+  const first = split[0] ?? [];
+  const differs = first.findIndex((segment, index) => split.some((other) => other[index] !== segment));
+  const shared = differs === -1 ? first : first.slice(0, differs);
+  return shared.join(sep) || sep;
+}
+
+function hashOf(
+  files: readonly SourceText[],
+  diagnostics: readonly Diagnostic[],
+  lists: ReadonlyMap<string, ListFile>,
+): string {
+  const hash = createHash('sha256');
+  const add = (...parts: readonly string[]): void => void hash.update(`${JSON.stringify(parts)}\n`);
+  for (const file of files) add('policy', file.path, textHash(file));
+  for (const { code, span } of diagnostics) add('fault', span.file, code);
+  for (const [path, list] of [...lists].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if ('text' in list) add('list', path, textHash(list));
+    else add('no-list', path, list.code);
+  }
+  return hash.digest('hex');
+}
+
+const textHashes = new WeakMap<object, string>();
+
+/** What was read is never changed, so its hash is taken once. */
+function textHash(source: { readonly text: string }): string {
+  const known = textHashes.get(source);
+  if (known !== undefined) return known;
+  const made = createHash('sha256').update(source.text).digest('hex');
+  textHashes.set(source, made);
+  return made;
+}

@@ -1,0 +1,68 @@
+// From what was read of a policy directory to all that serving needs of the set, or to what is wrong with it.
+
+import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
+import { compileToProgram, createCompileMemory } from '../../pipeline.ts';
+import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
+import { digest } from './digest.ts';
+import type { ReadSources } from './read.ts';
+import { about } from './set-summary.ts';
+import { packTexts } from './texts.ts';
+
+export interface CompiledContent {
+  /** That the set names, whether they are there or not. */
+  readonly listFiles: readonly string[];
+  readonly result:
+    | { readonly kind: 'compiled'; readonly set: Omit<CompiledSet, 'content' | 'commit'> }
+    | { readonly kind: 'failed'; readonly failure: FoundFailure };
+}
+
+/** Keeps what it needs to compile the next state of the same directory faster. Throws only for mistakes of ours. */
+export type SetCompiler = (read: ReadSources) => CompiledContent;
+
+export function createSetCompiler(): SetCompiler {
+  const memory = createCompileMemory();
+  return (read) => {
+    const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, memory);
+    const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
+    if (read.diagnostics.length > 0 || set === null || packed === null)
+      return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };
+    const known = about(set);
+    const counts = { actions: known.actions.length, rules: known.rules };
+    const sent = {
+      program: packed,
+      digest: digest(set),
+      ...counts,
+      about: JSON.stringify(known),
+      texts: packTexts(read, listFiles),
+    };
+    return { listFiles, result: { kind: 'compiled', set: sent } };
+  };
+}
+
+/** Whoever mends a set does not read more at once, and the thread that serves has other things to do. */
+const diagnosticsMax = 100;
+
+function failureOf(
+  diagnostics: readonly Diagnostic[],
+  read: ReadSources,
+  listFiles: readonly string[],
+): FoundFailure {
+  const { sourceOf } = read;
+  // A warning does not keep a set from taking over.
+  const first = diagnostics.toSorted((a, b) => rank(a) - rank(b)).slice(0, diagnosticsMax);
+  const more = diagnostics.length - first.length;
+  const rendered = renderDiagnostics(sortDiagnostics(first), sourceOf, { color: false });
+  return {
+    cause: 'policies',
+    summary: 'the policies have errors',
+    text: more === 0 ? rendered : `${rendered}and ${more} more\n`,
+    diagnostics: sortDiagnostics(first).map((diagnostic) => diagnosticToJson(diagnostic, sourceOf)),
+    codes: [...new Set(diagnostics.map(({ code }) => code))],
+    texts: packTexts(read, listFiles),
+  };
+}
+
+function rank({ severity }: Diagnostic): number {
+  return severity === 'error' ? 0 : 1;
+}

@@ -1,0 +1,179 @@
+// From a directory to the files under it with one ending, and to a fingerprint that is cheap to take. Dot-folders and
+// node_modules are skipped, so the hidden data folders of a Kubernetes ConfigMap are read through their links alone.
+// INVARIANT: no path that is returned leads out of the real directory, however links are laid.
+
+import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import type { Code } from '../../language/diagnostic/codes.ts';
+import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
+
+/** The most entries that are looked at; a directory beyond it is surely not one of policies. */
+const entriesMax = 100_000;
+
+export interface FoundFile {
+  /** Relative to the directory, with forward slashes. */
+  readonly path: string;
+  /** Where it is on disk, links resolved. */
+  readonly realPath: string;
+  /** Changes whenever the file is written or replaced. */
+  readonly mark: string;
+  readonly stamp: Stamp;
+}
+
+/** What the system says of a file without reading it. */
+export interface Stamp {
+  /** The same while the file is written in place, another when it is replaced by a rename. */
+  readonly identity: string;
+  readonly sizeBytes: number;
+  /** Milliseconds since 1970: when its content was last written, */
+  readonly writtenAtMs: number;
+  /** and when it was last written, renamed or otherwise touched, which nobody can set back. */
+  readonly changedAtMs: number;
+}
+
+export interface Walked {
+  /** Links resolved; null when there is no such directory. */
+  readonly root: string | null;
+  /** Sorted by path. */
+  readonly files: readonly FoundFile[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Every file under the directory whose name has the ending. Never throws: what cannot be read is a diagnostic. The calls
+ * beneath wait for the disk, which costs a fraction of ten thousand turns of the event loop.
+ */
+export async function walk(directory: string, ending: string): Promise<Walked> {
+  const search: Search = { root: '', ending, files: [], diagnostics: [], entries: 0 };
+  try {
+    search.root = realpathSync.native(directory);
+    visit(search, { path: '', realPath: search.root, above: [] });
+  } catch (error) {
+    const failure = sourceDiagnostic(
+      'directory-unreadable',
+      '',
+      `the policy directory \`${directory}\` ${why(error)}`,
+    );
+    return { root: null, files: [], diagnostics: [failure] };
+  }
+  return { ...search, files: search.files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+}
+
+/** Whether a real path is the real root or under it. */
+export function isWithin(root: string, realPath: string): boolean {
+  return realPath === root || realPath.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+/** The real path where it is inside the real root; null outside. Throws as realpath does. */
+export function realPathWithin(root: string, path: string): string | null {
+  const real = realpathSync.native(join(root, path));
+  return isWithin(root, real) ? real : null;
+}
+
+/** What distinguishes one state of a file on disk from the next. */
+export function markOf(stats: BigIntStats): string {
+  return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+}
+
+export function stampOf(stats: BigIntStats): Stamp {
+  return {
+    identity: `${stats.dev}:${stats.ino}`,
+    sizeBytes: Number(stats.size),
+    writtenAtMs: Number(stats.mtimeNs) / 1e6,
+    changedAtMs: Number(stats.ctimeNs) / 1e6,
+  };
+}
+
+/** A diagnostic of a whole file or, with an empty path, of the directory. */
+export function sourceDiagnostic(code: Code, file: string, message: string): Diagnostic {
+  return { code, severity: 'error', span: { file, start: 0, end: 0 }, message };
+}
+
+/** Why the system refused, as the end of a sentence. */
+export function why(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'does not exist',
+    ENOTDIR: 'is not a directory',
+    EISDIR: 'is a directory',
+    EACCES: 'may not be read by this user',
+    EPERM: 'may not be read by this user',
+    ELOOP: 'is a loop of links',
+  };
+  return reasons[code] ?? `cannot be read${code === '' ? '' : ` (${code})`}`;
+}
+
+interface Search {
+  root: string;
+  readonly ending: string;
+  readonly files: FoundFile[];
+  readonly diagnostics: Diagnostic[];
+  entries: number;
+}
+
+interface Folder {
+  readonly path: string;
+  readonly realPath: string;
+  /** Real paths of the folders on the way here: a link back to one of them is a loop. */
+  readonly above: readonly string[];
+}
+
+function visit(search: Search, folder: Folder): void {
+  const entries = readdirSync(folder.realPath, { withFileTypes: true });
+  search.entries += entries.length;
+  if (search.entries > entriesMax) {
+    tooLarge(search);
+    return;
+  }
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const { name } = entry;
+    const path = folder.path === '' ? name : `${folder.path}/${name}`;
+    try {
+      visitEntry(search, folder, { path, entry });
+    } catch (error) {
+      // A link to nothing is no loss unless it is named like a policy; a folder that stays closed may hide guards.
+      const isLoss = name.endsWith(search.ending) || why(error) !== 'does not exist';
+      if (isLoss) refuse(search, 'file-unreadable', path, `\`${path}\` ${why(error)}`);
+    }
+  }
+}
+
+interface Entry {
+  /** Relative to the directory that is walked. */
+  readonly path: string;
+  readonly entry: Dirent;
+}
+
+function visitEntry(search: Search, folder: Folder, { path, entry }: Entry): void {
+  const { name } = entry;
+  if (name.startsWith('.') || name === 'node_modules') return;
+  const isWanted = name.endsWith(search.ending);
+  if (entry.isFile() && !isWanted) return;
+  const place = join(folder.realPath, name);
+  const own = lstatSync(place, { bigint: true });
+  const isLink = own.isSymbolicLink();
+  const stats = isLink ? statSync(place, { bigint: true }) : own;
+  if (!stats.isDirectory() && !isWanted) return;
+  // Of what is no link the way is known: that of its folder is resolved.
+  const real = isLink ? realpathSync.native(place) : place;
+  if (!isWithin(search.root, real)) {
+    refuse(search, 'file-outside', path, `\`${path}\` is a link that leads out of the policy directory`);
+  } else if (stats.isDirectory()) {
+    const above = [...folder.above, folder.realPath];
+    if (!above.includes(real)) visit(search, { path, realPath: real, above });
+  } else if (stats.isFile()) {
+    search.files.push({ path, realPath: real, mark: markOf(stats), stamp: stampOf(stats) });
+  } else {
+    refuse(search, 'file-unreadable', path, `\`${path}\` is not a regular file`);
+  }
+}
+
+function tooLarge(search: Search): void {
+  if (search.diagnostics.some(({ code }) => code === 'directory-too-large')) return;
+  const message = `there are more than ${entriesMax} files and folders under the policy directory`;
+  search.diagnostics.push(sourceDiagnostic('directory-too-large', '', message));
+}
+
+function refuse(search: Search, code: Code, path: string, message: string): void {
+  search.diagnostics.push(sourceDiagnostic(code, path, message));
+}

@@ -1,0 +1,207 @@
+// The one way in which something becomes of a request: read it once, judge what is asked on what was read, store the
+// outcome only if nothing it rests on has changed meanwhile, else read and judge anew. INVARIANT: what is stored was judged
+// on the request, the agent, the switches and the people as they are at that place of the record.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { GrantBasis } from '../../store/contract/grant-basis.ts';
+import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Metering } from '../metering/metering.ts';
+import type { RequestNewsDesk } from '../record/events.ts';
+import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
+import type { FindPeople, PersonNow } from './people-now.ts';
+import { askedGroups } from './rights.ts';
+import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
+import type { SeenSwitches, SwitchesNow } from './switches-now.ts';
+import { asOfNow, givers } from './votes-now.ts';
+
+export interface DecisionsDeps {
+  readonly store: Store;
+  readonly policies: () => ActivePolicies;
+  /** Milliseconds since 1970-01-01T00:00Z. */
+  readonly clock: () => number;
+  readonly switches: SwitchesNow;
+  readonly findPeople: FindPeople;
+  readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled' | 'withdraw'>;
+  readonly news?: RequestNewsDesk;
+}
+
+export type Changed =
+  | {
+      readonly kind: 'changed';
+      readonly state: RequestState;
+      readonly agent: AgentRow;
+      /** Why a kill switch stops it; null where none does. */
+      readonly stopped: string | null;
+    }
+  | { readonly kind: 'unknown' }
+  /** It is not in a state in which this could be done; one sentence in lower case. */
+  | { readonly kind: 'conflict'; readonly detail: string }
+  | { readonly kind: 'not-allowed'; readonly detail: string }
+  /** An operator has stopped what the request asks for. */
+  | { readonly kind: 'stopped'; readonly detail: string }
+  /** Several groups are asked that the person belongs to. */
+  | { readonly kind: 'which-group'; readonly groups: readonly string[] };
+
+export type Refused = Exclude<Changed, { readonly kind: 'changed' }>;
+
+export type Events = readonly Omit<RequestEvent, 'requestId'>[];
+
+/** What was read to judge on. */
+export interface Seen {
+  /** With its votes as of now. */
+  readonly state: RequestState;
+  readonly agent: AgentRow;
+  /** Everybody who has given a vote or stepped up, and who asks now. */
+  readonly people: ReadonlyMap<string, PersonNow>;
+  /** The agent's last; null where there is none that counts, or the request does not wait. */
+  readonly lastStepUp: StepUp | null;
+  /** Why a kill switch stops it; null where none does. */
+  readonly stopped: string | null;
+  readonly nowMs: number;
+}
+
+export interface ChangeRequest {
+  readonly id: string;
+  /** Who asks, where the outcome depends on who they are now. */
+  readonly asker: string | null;
+  readonly judge: (seen: Seen) => Promise<Events | Refused | 'nothing'>;
+  /** Once it is stored; ends or counts the wait in the meters unless said otherwise. */
+  readonly follow?: (events: Events, state: RequestState) => void;
+}
+
+/** More than can come between: each time somebody else's change has been stored. */
+const triesMax = 50;
+
+export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<Changed> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const read = await readRequest(deps, change);
+    if (read === null) return { kind: 'unknown' };
+    const { seen, basis } = read;
+    const { state, agent, stopped } = seen;
+    const events = await change.judge(seen);
+    if (events === 'nothing') return { kind: 'changed', state, agent, stopped };
+    if ('kind' in events) return events;
+    const result = await deps.store.requests.change({
+      requestId: change.id,
+      events,
+      from: [state.status],
+      seen: state.seen,
+      basis,
+    });
+    if (result === 'unknown-request') return { kind: 'unknown' };
+    if (result === 'changed') {
+      if (change.follow === undefined) settle(deps, change.id, events);
+      else change.follow(events, state);
+      const after = withEvents(state, events);
+      tell(deps, after, state);
+      return { kind: 'changed', state: after, agent, stopped };
+    }
+    if (result === 'basis-changed') await deps.switches.lookAgain();
+  }
+  throw new Error(`the request \`${change.id}\` changes all the time`);
+}
+
+interface Read {
+  readonly seen: Seen;
+  readonly basis: GrantBasis;
+}
+
+/** One read of the request and one of its agent; null where there is no such request. */
+export async function readRequest(
+  deps: DecisionsDeps,
+  { id, asker }: Pick<ChangeRequest, 'id' | 'asker'>,
+): Promise<Read | null> {
+  const { store, policies, clock, findPeople } = deps;
+  const switches = await deps.switches.seen();
+  const history = await store.requests.history(id);
+  const agent = history === null ? null : await store.agents.find(history.row.agentId);
+  if (history === null || agent === null) return null;
+  const state = requestStateOf(history);
+  const people = await findPeople([...new Set([...givers(state), ...(asker === null ? [] : [asker])])]);
+  const isPending = state.status === 'pending';
+  const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
+  const seen: Seen = {
+    state: asOfNow(state, { people, agent, asks: policies().asks() }),
+    agent,
+    people,
+    lastStepUp: stepUp,
+    stopped: stoppedBy(switches, state, agent),
+    nowMs: Math.trunc(clock()),
+  };
+  return { seen, basis: basisOf(seen, { generation: switches.generation, stepUp }) };
+}
+
+function basisOf(
+  { agent, people }: Seen,
+  { generation, stepUp }: { readonly generation: number; readonly stepUp: LastStepUp | null },
+): GrantBasis {
+  const givers = [...people.values()].map((person) => person.seen);
+  return {
+    agentId: agent.id,
+    agentVersion: agent.version,
+    keyNotAfterMs: null,
+    switchGeneration: generation,
+    documents: stepUp === null ? givers : [...givers, stepUp.seen],
+  };
+}
+
+/** For lists; nothing is granted on this. */
+export async function lookAtAll(
+  deps: DecisionsDeps,
+  states: readonly RequestState[],
+): Promise<readonly Seen[]> {
+  const switches = await deps.switches.seen();
+  const people = await deps.findPeople([...new Set(states.flatMap(givers))]);
+  const agents = new Map<string, AgentRow>();
+  for (const id of new Set(states.map(({ record }) => record.agentId))) {
+    const agent = await deps.store.agents.find(id);
+    if (agent !== null) agents.set(id, agent);
+  }
+  const asks = deps.policies().asks();
+  return states.flatMap((state) => {
+    const agent = agents.get(state.record.agentId);
+    if (agent === undefined) return [];
+    return {
+      state: asOfNow(state, { people, agent, asks }),
+      agent,
+      people,
+      lastStepUp: null,
+      stopped: stoppedBy(switches, state, agent),
+      nowMs: Math.trunc(deps.clock()),
+    };
+  });
+}
+
+function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: AgentRow): string | null {
+  const { actionKey } = record;
+  const found = switches.stopping({ agentId: agent.id, tier: agent.riskTier, actionKey });
+  return found === null ? null : stoppedText(found);
+}
+
+export function stoppedText({ reason }: { readonly reason: string }): string {
+  return `an operator has stopped this: ${reason}`;
+}
+
+/** A wait that has ended leaves the meters, or counts in them from now on. */
+function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
+  const state = events.at(-1)?.state;
+  if (state?.status === 'approved') metering.settle(id, state.decidedAtMs);
+  else if (state?.status === 'rejected') metering.settle(id, null);
+}
+
+/** Whoever is asked as before has been told. */
+function tell({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
+  const { record, status } = state;
+  const groups = status === 'pending' ? askedGroups(state.decision) : [];
+  if (status === 'pending' && groups.join() === askedGroups(before.decision).join()) return;
+  news?.tell({
+    kind: status === 'pending' ? 'pending' : 'decided',
+    requestId: record.id,
+    agentId: record.agentId,
+    actionKey: record.actionKey,
+    status,
+    groups,
+    atMs: Math.trunc(clock()),
+  });
+}

@@ -1,0 +1,137 @@
+// A request that waits into what the policies of today make of it, on today's facts, with what people have given so far.
+// It is one synchronous step, so that nothing changes between what is read and what is decided.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
+import { type Decision, defaultValidForSeconds } from '../../../language/model/decision.ts';
+import { type Facts, nothingSatisfied, type Satisfied } from '../../../language/model/request.ts';
+import { tracedRules } from '../../../language/model/trace.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
+import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
+import type { Metering, MeterReadings } from '../metering/metering.ts';
+import { agentFacts } from '../record/agent-facts.ts';
+import { type LifecycleEvent, nextStatus } from '../record/lifecycle.ts';
+import type { RequestRecord } from '../record/record.ts';
+import { type DecidedDetail, lifecycleOf, type RequestState } from '../record/request-state.ts';
+import { approvalSeconds, refusalValidSeconds, stepUpSeconds } from '../record/validity.ts';
+import { type Approved, isSatisfied, requestDigest } from '../record/vote-scope.ts';
+import { freshReauths, type StepUp } from './step-up.ts';
+
+export interface Today {
+  readonly inForce: ActivePolicies;
+  /** As the registry has it now. */
+  readonly agent: AgentRow;
+  /** The agent's last; null where there is none that counts. */
+  readonly lastStepUp: StepUp | null;
+  readonly nowMs: number;
+  readonly metering: Pick<Metering, 'read'>;
+}
+
+export interface DecidedAgain extends DecidedDetail {
+  /** What the rules that take part today ask. */
+  readonly firing: readonly AskedRule[];
+}
+
+export function decideAgain(state: RequestState, today: Today): DecidedAgain {
+  const { inForce } = today;
+  const readings = readingsOf(state, today);
+  const facts: Facts = { ...factsOf(state, today), meters: readings.known };
+  const look = inForce.decideRecorded(facts);
+  const firing = askedBy(look.decision, inForce);
+  const satisfied = satisfiedOf(firing, state, today);
+  const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
+  const { decision, trace } = isNothing ? look : inForce.decideRecorded({ ...facts, satisfied });
+  const policySet = { digest: inForce.digest, commit: inForce.commit };
+  return { decision, trace: tracedRules(trace), satisfied, meters: readings.recorded, policySet, firing };
+}
+
+/** What the rules that take part in a decision ask of people. */
+export function askedBy({ rules }: Decision, inForce: ActivePolicies): readonly AskedRule[] {
+  const asks = inForce.asks();
+  return rules.flatMap((id) => asks.get(id) ?? []);
+}
+
+export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
+  return rule.kind === 'approval';
+}
+
+/** A request counts for whom it was made by, whoever the agent belongs to today. */
+function readingsOf({ record }: RequestState, { inForce, nowMs, metering }: Today): MeterReadings {
+  const uses = inForce.entriesRecorded(recordedFacts(record)) ?? [];
+  return metering.read(uses, { nowMs, requestId: record.id });
+}
+
+/** The facts on which entries in meters depend, as they were. */
+export function recordedFacts({
+  actionKey: action,
+  payload,
+  agent,
+  request,
+  createdAtMs,
+}: RequestRecord): Facts {
+  return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
+}
+
+function factsOf({ record }: RequestState, { agent, nowMs }: Today): Facts {
+  return {
+    action: record.actionKey,
+    payload: record.payload,
+    agent: agentFacts(agent),
+    request: record.request,
+    nowMs,
+    meters: {},
+    satisfied: nothingSatisfied,
+  };
+}
+
+function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: Today): Satisfied {
+  const approved = approvedOf(state, today.agent);
+  const { createdAtMs } = state.record;
+  return {
+    escalate: firing
+      .filter(isApprovalRule)
+      .filter((rule) => isSatisfied(rule, approved))
+      .map(({ rule }) => rule),
+    // For this very request, or by one that was fresh when the request was made, or came later.
+    reauth:
+      state.stepUps.length > 0
+        ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
+        : freshReauths(firing, today.lastStepUp, createdAtMs),
+  };
+}
+
+export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Approved {
+  // Then and now: neither may be the one who approves for themselves.
+  const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
+  const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
+  return { votes, digest: requestDigest(record), isOwner };
+}
+
+/** Where the request is in its lifecycle after a second decision. */
+export function stateAgain(
+  state: RequestState,
+  event: LifecycleEvent,
+  { decision, nowMs }: { readonly decision: Decision; readonly nowMs: number },
+): LifecycleState {
+  const status = nextStatus(state.status, event, decision.outcome);
+  if (status === null) throw new Error(`a request that is ${state.status} cannot be decided again`);
+  if (status === 'pending') return { ...lifecycleOf(state), expiresAtMs: deadlineOf(state, decision, nowMs) };
+  const validSeconds =
+    status === 'approved' ? (decision.validForSeconds ?? defaultValidForSeconds) : refusalValidSeconds;
+  return { status, decidedAtMs: nowMs, expiresAtMs: nowMs + validSeconds * 1000 };
+}
+
+/**
+ * Approvals are waited for from the beginning of the request, for the shortest time that any decision has allowed, and
+ * a step-up for no longer than that either.
+ */
+function deadlineOf(
+  { record, decisions, expiresAtMs }: RequestState,
+  decision: Decision,
+  nowMs: number,
+): number {
+  const asking = [...decisions, decision].filter(({ requires }) => (requires?.approvals.length ?? 0) > 0);
+  const lastMs = Math.min(...asking.map((one) => record.createdAtMs + approvalSeconds(one) * 1000));
+  if (decision.outcome === 'ESCALATE') return lastMs;
+  return Math.min(expiresAtMs, nowMs + stepUpSeconds * 1000, lastMs);
+}

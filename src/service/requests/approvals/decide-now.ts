@@ -1,0 +1,51 @@
+// What has to be true for a request to be granted by a vote or a step-up, and the event of a second decision. INVARIANT: a
+// request that is decided, over, stopped, or of an agent that is not active, is never granted.
+
+import type { RequestStatus } from '../../store/contract/records.ts';
+import { metered } from '../metering/metering.ts';
+import { type LifecycleEvent, nextStatus, statusAt } from '../record/lifecycle.ts';
+import { eventOf, type RequestState } from '../record/request-state.ts';
+import type { DecisionsDeps, Events, Refused, Seen } from './change-request.ts';
+import { type DecidedAgain, stateAgain, type Today } from './decide-again.ts';
+
+/** Today, where the request may still be granted; else why not. */
+export async function todayFor(
+  { policies, metering }: DecisionsDeps,
+  { state, agent, lastStepUp, stopped, nowMs }: Seen,
+  event: LifecycleEvent,
+): Promise<Today | Refused> {
+  const over = overAs(state, event, nowMs);
+  if (over !== null) return over;
+  if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
+  if (stopped !== null) return { kind: 'stopped', detail: stopped };
+  // A past that is just being read is waited for: what it leaves unknown could refuse the request for good.
+  await metered(metering, policies);
+  await metering.settled();
+  return { inForce: policies(), agent, lastStepUp, nowMs, metering };
+}
+
+export function decidedEvent(
+  state: RequestState,
+  event: LifecycleEvent,
+  { again, nowMs }: { readonly again: DecidedAgain; readonly nowMs: number },
+): Events[number] {
+  const { firing: _, ...detail } = again;
+  const next = stateAgain(state, event, { decision: again.decision, nowMs });
+  return eventOf('decided', { who: 'system', atMs: nowMs, state: next }, detail);
+}
+
+/** Why the event cannot happen to the request any more; null where it can. */
+export function overAs(state: RequestState, event: LifecycleEvent, nowMs: number): Refused | null {
+  const status = statusAt(state, nowMs);
+  if (nextStatus(status, event) !== null) return null;
+  return { kind: 'conflict', detail: overTexts[status] };
+}
+
+const overTexts: Readonly<Record<RequestStatus, string>> = {
+  pending: 'this request waits for people',
+  auto_approved: 'this request has been granted',
+  approved: 'this request has been approved',
+  rejected: 'this request has been refused',
+  expired: 'this request has expired',
+  consumed: 'this grant has been used',
+};

@@ -1,0 +1,150 @@
+// A person's approval or rejection of a request. INVARIANT: a vote and what the policies make of it are stored together or
+// not at all; who gives it is active, asked, and allowed at the moment it is stored.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
+import { refusalValidSeconds } from '../record/validity.ts';
+import { approvedRule, isSatisfied, requestDigest } from '../record/vote-scope.ts';
+import {
+  type Changed,
+  changeRequest,
+  type DecisionsDeps,
+  type Events,
+  type Refused,
+  type Seen,
+} from './change-request.ts';
+import {
+  approvedOf,
+  askedBy,
+  type DecidedAgain,
+  decideAgain,
+  isApprovalRule,
+  type Today,
+} from './decide-again.ts';
+import { decidedEvent, overAs, todayFor } from './decide-now.ts';
+import { askedGroups, type Caller, isWithin } from './rights.ts';
+import { lastApproval } from './votes-now.ts';
+
+export interface VoteDraft {
+  readonly caller: Caller;
+  /** Null leaves it to what is asked of the person's groups, where that is one. */
+  readonly group: string | null;
+  readonly comment: string;
+}
+
+export function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<Changed> {
+  const judge = (seen: Seen) => judgeApproval(deps, seen, draft);
+  return changeRequest(deps, { id, asker: draft.caller.id, judge });
+}
+
+export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<Changed> {
+  const judge = async (seen: Seen) => judgeRejection(seen, draft);
+  return changeRequest(deps, { id, asker: draft.caller.id, judge });
+}
+
+async function judgeApproval(deps: DecisionsDeps, seen: Seen, draft: VoteDraft): Promise<Events | Refused> {
+  const { state, nowMs } = seen;
+  const unseen = hiddenFrom(seen, draft.caller);
+  if (unseen !== null) return unseen;
+  const today = await todayFor(deps, seen, 'approve');
+  if ('kind' in today) return today;
+  const look = decideAgain(state, today);
+  const chosen = chooseGroup(draft.group, groupsOfNow(seen, draft.caller), groupsAsked(state, look));
+  if (typeof chosen === 'object') return chosen;
+  const rules = rulesToApprove(state, look, today.inForce).filter((rule) => rule.group === chosen);
+  const approved = approvedOf(state, today.agent);
+  if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
+  const given = lastApproval(state, draft.caller.id);
+  if (given?.fellAway === null) {
+    // Whose approval had fallen away may be in again: then all that was asked for is there, and nobody else has to vote.
+    return look.decision.outcome === 'ALLOW'
+      ? [decidedEvent(state, 'approve', { again: look, nowMs })]
+      : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
+  }
+  const vote: Vote = {
+    ...voteBy(draft, seen),
+    isApproved: true,
+    group: chosen,
+    rules: rules.map(approvedRule),
+  };
+  const next = { ...state, votes: [...state.votes, vote] };
+  const approval = voteEvent(vote, lifecycleOf(state));
+  const isComplete = rules.every((rule) => isSatisfied(rule, { ...approved, votes: next.votes }));
+  return isComplete ? [approval, decidedByVote(next, today, nowMs)] : [approval];
+}
+
+function decidedByVote(state: RequestState, today: Today, nowMs: number): Events[number] {
+  return decidedEvent(state, 'approve', { again: decideAgain(state, today), nowMs });
+}
+
+function judgeRejection(seen: Seen, draft: VoteDraft): Events | Refused {
+  const { state, agent, people, nowMs } = seen;
+  const { caller, group } = draft;
+  const unseen = hiddenFrom(seen, caller);
+  if (unseen !== null) return unseen;
+  const over = overAs(state, 'reject', nowMs);
+  if (over !== null) return over;
+  if (people.get(caller.id)?.isActive !== true) return disabled;
+  const asked = askedGroups(state.decision);
+  const now = people.get(caller.id)?.approvesFor ?? [];
+  const own = caller.reject.groups.filter((one) => asked.includes(one) && now.includes(one));
+  if (group !== null && !own.includes(group)) return notOf(group);
+  const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
+  if (own.length === 0 && !isOfAll) return notAsked;
+  const vote: Vote = { ...voteBy(draft, seen), isApproved: false, group: group ?? own[0] ?? null, rules: [] };
+  const expiresAtMs = nowMs + refusalValidSeconds * 1000;
+  return [voteEvent(vote, { status: 'rejected', decidedAtMs: nowMs, expiresAtMs })];
+}
+
+/** A request that is not for somebody and none at all look the same to them. */
+function hiddenFrom({ state, agent }: Seen, caller: Caller): Refused | null {
+  return isWithin(caller.view, { person: caller, state, agent }) ? null : { kind: 'unknown' };
+}
+
+function voteBy(
+  { caller, comment }: VoteDraft,
+  { state, nowMs }: Seen,
+): Omit<Vote, 'isApproved' | 'group' | 'rules'> {
+  const { id: person, email, who } = caller;
+  return { person, email, who, comment, atMs: nowMs, digest: requestDigest(state.record), fellAway: null };
+}
+
+/** Groups for which the caller may approve by how they came in, and is still in. */
+function groupsOfNow({ people }: Seen, { id, approve }: Caller): readonly string[] {
+  const person = people.get(id);
+  if (person?.isActive !== true) return [];
+  return approve.groups.filter((group) => person.approvesFor.includes(group));
+}
+
+/** By the decision that counts, and by today's, which may ask others. */
+function groupsAsked(state: RequestState, { decision }: DecidedAgain): readonly string[] {
+  return [...new Set([...askedGroups(state.decision), ...askedGroups(decision)])];
+}
+
+function chooseGroup(
+  group: string | null,
+  own: readonly string[],
+  asked: readonly string[],
+): string | Refused {
+  const candidates = asked.filter((one) => own.includes(one));
+  if (group !== null) return candidates.includes(group) ? group : notOf(group);
+  if (candidates.length > 1) return { kind: 'which-group', groups: candidates };
+  return candidates[0] ?? notAsked;
+}
+
+/** Rules that took part in the decision that counts, or would today, as they are today. */
+function rulesToApprove(state: RequestState, { firing }: DecidedAgain, inForce: ActivePolicies) {
+  const rules = new Map([...askedBy(state.decision, inForce), ...firing].map((rule) => [rule.rule, rule]));
+  return [...rules.values()].filter(isApprovalRule);
+}
+
+const disabled: Refused = { kind: 'not-allowed', detail: 'your account is disabled' };
+const notAsked: Refused = { kind: 'not-allowed', detail: 'none of your groups is asked' };
+const ownOneOfSeveral: Refused = {
+  kind: 'not-allowed',
+  detail: 'this needs more than one person, none of whom is the control owner of the agent',
+};
+
+function notOf(group: string): Refused {
+  return { kind: 'not-allowed', detail: `you cannot answer for \`${group}\`, or it is not asked` };
+}

@@ -1,0 +1,83 @@
+// What a person may do about a request, so that nobody else has to know the rules. INVARIANT: what is said here
+// is what `decisions` judges again when it is done.
+
+import { isControlOwner } from '../../agents/control-owner.ts';
+import type { AgentRow } from '../../store/contract/records.ts';
+import { statusAt } from '../record/lifecycle.ts';
+import type { RequestState } from '../record/request-state.ts';
+import { approvedOf } from './decide-again.ts';
+import { askedGroups, type Caller, isWithin } from './rights.ts';
+import { hasApproved } from './votes-now.ts';
+
+/** As replies show it. */
+export interface May {
+  /** Groups for which the person can approve now. */
+  readonly approve: readonly string[];
+  readonly reject: boolean;
+  readonly step_up: boolean;
+  /** Say what became of the grant. */
+  readonly report: boolean;
+  /** Why the person cannot approve, one sentence; null where they can. */
+  readonly why: string | null;
+}
+
+export interface MayOptions {
+  readonly caller: Caller;
+  readonly agent: AgentRow;
+  readonly nowMs: number;
+  /** Why a kill switch stops it; null where none does. */
+  readonly stopped: string | null;
+}
+
+/** `state` with its votes as of now. */
+export function mayOf(state: RequestState, options: MayOptions): May {
+  const { caller, agent, nowMs, stopped } = options;
+  if (statusAt(state, nowMs) !== 'pending') {
+    const isGrant = state.status === 'auto_approved' || state.status === 'approved';
+    const report = isGrant && isWithin(caller.report, { person: caller, state, agent });
+    return { approve: [], reject: false, step_up: false, report, why: 'It does not wait any more.' };
+  }
+  const isGrantable = agent.status === 'active' && stopped === null;
+  const groups = groupsToApprove(state, options);
+  const why = whyNot(state, options, groups);
+  return {
+    approve: why === null ? groups : [],
+    reject: mayReject(state, caller, agent),
+    report: false,
+    step_up: isGrantable && state.decision.requires?.reauth != null && mayStepUp(caller, agent),
+    why,
+  };
+}
+
+function mayReject(state: RequestState, caller: Caller, agent: AgentRow): boolean {
+  const asked = askedGroups(state.decision);
+  const ofGroups = caller.reject.groups.filter((group) => asked.includes(group));
+  return ofGroups.length > 0 || isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
+}
+
+function mayStepUp(caller: Caller, agent: AgentRow): boolean {
+  return caller.stepUp.own && isControlOwner(caller, agent.controlOwner);
+}
+
+/** One person is not one of several where it is their own agent. */
+function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): readonly string[] {
+  const isOwner = approvedOf(state, agent).isOwner(caller);
+  return (state.decision.requires?.approvals ?? [])
+    .filter(({ needs }) => needs === 1 || !isOwner)
+    .map(({ group }) => group)
+    .filter((group) => caller.approve.groups.includes(group));
+}
+
+function whyNot(
+  state: RequestState,
+  { caller, agent, stopped }: MayOptions,
+  groups: readonly string[],
+): string | null {
+  const isAsked = askedGroups(state.decision).some((group) => caller.approve.groups.includes(group));
+  if (!isAsked) return 'None of your groups is asked.';
+  if (agent.status !== 'active') return `The agent is ${agent.status}.`;
+  if (stopped !== null) return `${stopped.charAt(0).toUpperCase()}${stopped.slice(1)}.`;
+  if (groups.length === 0)
+    return 'This needs more than one person, and you are the control owner of the agent.';
+  return hasApproved(state, caller.id) ? 'You have approved this; others are waited for.' : null;
+}

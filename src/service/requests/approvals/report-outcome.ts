@@ -1,0 +1,91 @@
+// What became of a grant, by its agent or a person: it was used, or it will not be. The latter takes it out of the meters
+// where the reporter is trusted.
+
+import type { Entered } from '../../meters/book.ts';
+import type { AgentRow } from '../../store/contract/records.ts';
+import { eventOf, type RequestState } from '../record/request-state.ts';
+import {
+  type Changed,
+  changeRequest,
+  type DecisionsDeps,
+  type Events,
+  type Refused,
+  type Seen,
+} from './change-request.ts';
+import { recordedFacts } from './decide-again.ts';
+import { overAs } from './decide-now.ts';
+import { type Caller, isWithin } from './rights.ts';
+
+export interface Report {
+  readonly executed: boolean;
+  readonly by: { readonly person: Caller } | { readonly agent: AgentRow };
+  /** Whether the report of who says so releases a grant that is not used from the meters. */
+  readonly mayRelease: boolean;
+}
+
+export function reportOutcome(deps: DecisionsDeps, id: string, report: Report): Promise<Changed> {
+  let entered: readonly Entered[] = [];
+  return changeRequest(deps, {
+    id,
+    asker: null,
+    judge: async (seen) => {
+      const { state, nowMs } = seen;
+      if (!isReporter(seen, report)) return { kind: 'unknown' };
+      const releases = isRelease(seen, report);
+      const consumed = consumedEvents(seen, report, releases);
+      if (!Array.isArray(consumed) || !releases) return consumed;
+      entered = await deps.store.meters.enteredBy(id);
+      const { decidedAtMs, expiresAtMs } = state;
+      const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
+      return [...consumed, eventOf('released', { who: whoOf(report), atMs: nowMs, state: after }, {})];
+    },
+    follow: (events, state) => {
+      if (events.some(({ what }) => what === 'released')) withdraw(deps, state, entered);
+    },
+  });
+}
+
+/** A report by a person needs a role that lets them report about this very agent. */
+function isReporter({ state, agent }: Seen, { by }: Report): boolean {
+  if ('agent' in by) return by.agent.id === state.record.agentId;
+  return isWithin(by.person.report, { person: by.person, state, agent });
+}
+
+function isRelease({ state, nowMs }: Seen, { executed, mayRelease }: Report): boolean {
+  return !executed && mayRelease && !state.isReleased && nowMs < state.expiresAtMs;
+}
+
+function consumedEvents(
+  { state, nowMs }: Seen,
+  report: Report,
+  releases: boolean,
+): Events | Refused | 'nothing' {
+  const { executed } = report;
+  const isRepeated = state.wasExecuted === executed;
+  if (isRepeated) return releases ? [] : 'nothing';
+  // A late report that a grant was used is still true; that it will not be says nothing of one that is over.
+  const over = overAs(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
+  if (over !== null) return over;
+  const { decidedAtMs, expiresAtMs } = state;
+  const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
+  return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, { executed })];
+}
+
+/** As the record names who says so. */
+function whoOf({ by }: Report): string {
+  return 'agent' in by ? `agent ${by.agent.id}` : by.person.who;
+}
+
+/** A grant that is not used leaves the meters: where the store has it, or its record says that it entered. */
+function withdraw(
+  { policies, metering }: DecisionsDeps,
+  state: RequestState,
+  stored: readonly Entered[],
+): void {
+  const { record, decidedAtMs } = state;
+  const uses = policies().entriesRecorded(recordedFacts(record)) ?? [];
+  const computed = uses.flatMap(({ definition, key }) =>
+    key === null ? [] : [{ definition: definition.id, key }],
+  );
+  metering.withdraw(record.id, decidedAtMs ?? record.createdAtMs, [...stored, ...computed]);
+}

@@ -1,0 +1,85 @@
+// That an agent's control owner has shown, there and then, to be there: remembered per agent, with the time, for rules
+// that ask for a step-up `within` some time. INVARIANT: it counts only while who stepped up is active and the control owner.
+
+import type { AskedRule } from '../../../language/model/asked.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
+import type { DocumentStore } from '../../store/contract/documents.ts';
+import type { SeenDocument } from '../../store/contract/grant-basis.ts';
+import type { AgentRow } from '../../store/contract/records.ts';
+import type { FindPeople } from './people-now.ts';
+
+export interface StepUp {
+  readonly atMs: number;
+  /** The person's id. */
+  readonly person: string;
+  readonly email: string;
+}
+
+export interface Stepping {
+  /** The person's id. */
+  readonly id: string;
+  readonly email: string;
+  /** As the record names the person. */
+  readonly who: string;
+}
+
+const kind = 'step-up';
+const triesMax = 10;
+
+export interface StepUpDeps {
+  readonly documents: Pick<DocumentStore, 'find'>;
+  readonly findPeople: FindPeople;
+}
+
+/** As it counts now, with what was seen of the person. */
+export interface LastStepUp extends StepUp {
+  readonly seen: SeenDocument;
+}
+
+/** The last of the agent; null where there is none, or who gave it is disabled or not its control owner by now. */
+export async function lastStepUp(
+  { documents, findPeople }: StepUpDeps,
+  agent: AgentRow,
+): Promise<LastStepUp | null> {
+  const row = await documents.find(kind, agent.id);
+  if (row === null) return null;
+  // Written by `rememberStepUp`.
+  const stepUp = JSON.parse(row.json) as StepUp;
+  if (!isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner)) return null;
+  const person = (await findPeople([stepUp.person])).get(stepUp.person);
+  return person?.isActive === true ? { ...stepUp, seen: person.seen } : null;
+}
+
+/** Remembers that the agent's control owner has stepped up, with the record of it. */
+export async function rememberStepUp(
+  documents: DocumentStore,
+  agent: AgentRow,
+  { person, nowMs }: { readonly person: Stepping; readonly nowMs: number },
+): Promise<StepUp> {
+  const { id, email, who } = person;
+  const stepUp: StepUp = { atMs: nowMs, person: id, email };
+  const fixed = { kind, id: agent.id, name: null, parent: null, endsAtMs: null };
+  const change = { atMs: nowMs, who, what: 'stepped-up', subject: agent.id, before: null, after: { email } };
+  // Of two who step up at once both have: whichever is stored last counts.
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const found = await documents.find(kind, agent.id);
+    const put = { seen: found?.version ?? 0, createdAtMs: found?.createdAtMs ?? nowMs };
+    const write = { ...fixed, ...put, json: JSON.stringify(stepUp) };
+    if ((await documents.write([write], change)) === 'changed') return stepUp;
+  }
+  throw new Error('a step-up could not be remembered: others came before each time');
+}
+
+/** Ids of the rules that a step-up satisfies by having been fresh at a moment; those without `within` never are. */
+export function freshReauths(
+  rules: readonly AskedRule[],
+  stepUp: StepUp | null,
+  atMs: number,
+): readonly string[] {
+  if (stepUp === null) return [];
+  return rules.flatMap((rule) =>
+    rule.kind === 'reauth' && rule.withinSeconds !== null && stepUp.atMs >= atMs - rule.withinSeconds * 1000
+      ? [rule.rule]
+      : [],
+  );
+}

@@ -1,0 +1,101 @@
+// Votes into what they count for now: by the people, the policies and the agent of now. INVARIANT: an approval counts only
+// if its giver is active, an approver and in the group at the moment it is counted, and the rule is as it was approved.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { AskedRule } from '../../../language/model/asked.ts';
+import { isControlOwner } from '../../agents/control-owner.ts';
+import type { AgentRow } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { RequestState, Vote } from '../record/request-state.ts';
+import { isFor, requestDigest } from '../record/vote-scope.ts';
+import type { FindPeople, PersonNow } from './people-now.ts';
+
+export interface VotersNow {
+  readonly people: ReadonlyMap<string, PersonNow>;
+  readonly agent: AgentRow;
+  readonly asks: ReadonlyMap<string, AskedRule>;
+}
+
+/** Ids of everybody on whose vote or step-up the request rests. */
+export function givers({ votes, stepUps }: RequestState): readonly string[] {
+  return [...new Set([...votes, ...stepUps].map(({ person }) => person))];
+}
+
+/** The request with each approval that counts no more, and each step-up that does not, marked or left out. */
+export function asOfNow(state: RequestState, now: VotersNow): RequestState {
+  const votes = state.votes.map((vote) => ({ ...vote, fellAway: whyFallen(vote, state, now) }));
+  const stepUps = state.stepUps.filter(
+    (one) =>
+      now.people.get(one.person)?.isActive === true &&
+      isControlOwner({ id: one.person, email: one.email }, now.agent.controlOwner),
+  );
+  return { ...state, votes, stepUps };
+}
+
+/** Why an approval counts no more, as words after its giver's name; null where it counts. */
+function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: VotersNow): string | null {
+  if (!vote.isApproved) return null;
+  const person = people.get(vote.person);
+  if (person?.isActive !== true) return 'is disabled';
+  if (!person.isApprover) return 'is not an approver any more';
+  if (vote.group !== null && !person.approvesFor.includes(vote.group))
+    return `is not in the group \`${vote.group}\` any more`;
+  if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
+  if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';
+  return lastApproval(state, vote.person) === vote ? null : 'has approved again';
+}
+
+/** Whether none of the rules for which the vote was given is another one now, and some is left. */
+function isScopeAsItWas(vote: Vote, { record }: RequestState, asks: VotersNow['asks']): boolean {
+  if (vote.digest !== requestDigest(record)) return false;
+  if (vote.rules.length === 0) return true;
+  const left = vote.rules.flatMap(({ id }) => asks.get(id) ?? []);
+  return left.length > 0 && left.every((rule) => rule.kind === 'approval' && isFor(vote, rule));
+}
+
+/** Nobody is one of several who approve for their own agent. */
+function isOwnerOfShared(vote: Vote, { agent, asks }: Pick<VotersNow, 'agent' | 'asks'>): boolean {
+  const isShared = vote.rules.some(({ id }) => {
+    const rule = asks.get(id);
+    return rule?.kind === 'approval' && rule.needs > 1;
+  });
+  return isShared && isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner);
+}
+
+export function lastApproval({ votes }: Pick<RequestState, 'votes'>, person: string): Vote | null {
+  return votes.findLast((vote) => vote.isApproved && vote.person === person) ?? null;
+}
+
+/** Whether the person has approved the request, by an approval that counts. */
+export function hasApproved(state: Pick<RequestState, 'votes'>, person: string): boolean {
+  return lastApproval(state, person)?.fellAway === null;
+}
+
+export interface VoteJudge {
+  /** As they were read, with their votes as of now; those that wait for nobody stay as they are. */
+  readonly judge: (states: readonly RequestState[]) => Promise<readonly RequestState[]>;
+}
+
+export interface VoteJudgeDeps {
+  readonly store: Pick<Store, 'agents'>;
+  readonly policies: () => ActivePolicies;
+  readonly findPeople: FindPeople;
+}
+
+/** For whoever shows requests: several share what has to be read. */
+export function createVoteJudge({ store, policies, findPeople }: VoteJudgeDeps): VoteJudge['judge'] {
+  return async (states) => {
+    const open = states.filter((state) => state.status === 'pending' && givers(state).length > 0);
+    if (open.length === 0) return states;
+    const people = await findPeople([...new Set(open.flatMap(givers))]);
+    const agents = new Map<string, AgentRow | null>();
+    for (const { record } of open) {
+      if (!agents.has(record.agentId)) agents.set(record.agentId, await store.agents.find(record.agentId));
+    }
+    const asks = policies().asks();
+    return states.map((state) => {
+      const agent = agents.get(state.record.agentId) ?? null;
+      return agent === null || !open.includes(state) ? state : asOfNow(state, { people, agent, asks });
+    });
+  };
+}

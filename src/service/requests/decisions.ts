@@ -1,0 +1,42 @@
+// What people do to a request that waits: approve, reject, step up; and the report of what became of a grant. Each is
+// judged on one read of the request and stored only if nothing that it rests on has changed since, else judged anew.
+
+import {
+  type Changed,
+  type DecisionsDeps,
+  lookAtAll,
+  type Refused,
+  readRequest,
+  type Seen,
+} from './approvals/change-request.ts';
+import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
+import { type Report, reportOutcome } from './approvals/report-outcome.ts';
+import type { Stepping } from './approvals/step-up.ts';
+import { type SteppedUpAgent, stepUp, stepUpAgent } from './approvals/take-step-up.ts';
+import type { RequestState } from './record/request-state.ts';
+
+export interface Decisions {
+  approve(id: string, draft: VoteDraft): Promise<Changed>;
+  reject(id: string, draft: VoteDraft): Promise<Changed>;
+  /** The person has re-authenticated there and then. */
+  stepUp(id: string, person: Stepping): Promise<Changed>;
+  /** The same for an agent, whose waiting requests are decided again. */
+  stepUpAgent(agentId: string, person: Stepping): Promise<Refused | SteppedUpAgent>;
+  report(id: string, report: Report): Promise<Changed>;
+  /** The request as it is now, with all that what may be done about it depends on; null where there is none. */
+  look(id: string): Promise<Seen | null>;
+  /** The same for requests that have been read: several share what else has to be read. */
+  lookAll(states: readonly RequestState[]): Promise<readonly Seen[]>;
+}
+
+export function createDecisions(deps: DecisionsDeps): Decisions {
+  return {
+    approve: (id, draft) => approve(deps, id, draft),
+    reject: (id, draft) => reject(deps, id, draft),
+    stepUp: (id, person) => stepUp(deps, id, person),
+    stepUpAgent: (agentId, person) => stepUpAgent(deps, agentId, person),
+    report: (id, report) => reportOutcome(deps, id, report),
+    look: async (id) => (await readRequest(deps, { id, asker: null }))?.seen ?? null,
+    lookAll: (states) => lookAtAll(deps, states),
+  };
+}

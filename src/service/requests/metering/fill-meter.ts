@@ -1,0 +1,142 @@
+// The past of a meter: out of its stored entries where every request of its window has entered it, else computed from
+// records. It is read in parts with pauses, so that requests are decided meanwhile; the meter is unknown until the last.
+
+import type { Contribution, MeterDefinition } from '../../../language/model/metering.ts';
+import { nothingSatisfied } from '../../../language/model/request.ts';
+import { parseDecimal } from '../../../language/value/decimal.ts';
+import type { MeterBook, PastEntry } from '../../meters/book.ts';
+import type {
+  CountedRequest,
+  MeterEntryRow,
+  MeterStore,
+  StoredMeterEntry,
+} from '../../store/contract/metering.ts';
+import type { RequestRecord } from '../record/record.ts';
+import type { MeteredPolicies } from './metering.ts';
+import { entryRows } from './metering.ts';
+
+export interface FillOptions {
+  readonly book: MeterBook;
+  readonly meters: MeterStore;
+  readonly inForce: MeteredPolicies;
+  readonly nowMs: number;
+  /** Since when every request has entered the meter; null where some may lack. */
+  readonly sinceMs: number | null;
+  /** Whether it is still wanted. */
+  readonly isStill: () => boolean;
+}
+
+/** The past is not whole, and of no use before the moment. */
+export interface Missing {
+  readonly untilMs: number;
+}
+
+/** Entries that are read, or records that are computed, between two pauses. */
+const entriesAtOnce = 500;
+const recordsAtOnce = 50;
+
+/** A clock that was set back: entries later than this count again. */
+const aheadMs = 24 * 60 * 60 * 1000;
+
+/** Null when the meter is filled, or not wanted any more. */
+export async function fillMeter(definition: MeterDefinition, options: FillOptions): Promise<Missing | null> {
+  const { sinceMs, nowMs } = options;
+  const isStored = sinceMs !== null && sinceMs <= nowMs - definition.overMs - aheadMs;
+  return isStored ? await fillFromEntries(definition, options) : await fillFromRecords(definition, options);
+}
+
+async function fillFromEntries(
+  definition: MeterDefinition,
+  { book, meters, nowMs, isStill }: FillOptions,
+): Promise<null> {
+  // First, so that none is missed that is approved meanwhile: the book has it from here.
+  const pending = await meters.pending(definition.id);
+  if (!isStill()) return null;
+  book.fillPart(definition, pastOf(definition, pending));
+  let after = { grantedAtMs: nowMs - definition.overMs - aheadMs, requestId: '\uffff' };
+  for (;;) {
+    const entries = await meters.granted(definition.id, after, entriesAtOnce);
+    if (!isStill()) return null;
+    book.fillPart(definition, pastOf(definition, entries));
+    const last = entries.at(-1);
+    if (last === undefined || last.grantedAtMs === null) break;
+    after = { grantedAtMs: last.grantedAtMs, requestId: last.requestId };
+    await pause();
+  }
+  book.fill(definition, []);
+  return null;
+}
+
+async function fillFromRecords(
+  definition: MeterDefinition,
+  { book, meters, inForce, nowMs, isStill }: FillOptions,
+): Promise<Missing | null> {
+  const sinceMs = nowMs - definition.overMs - aheadMs;
+  const wholeSinceMs = await meters.wholeSinceMs();
+  const missingUntil = wholeSinceMs === null ? null : wholeSinceMs + definition.overMs;
+  if (missingUntil !== null && nowMs < missingUntil) return { untilMs: missingUntil };
+  const past: PastEntry[] = [];
+  for (let after: { createdAtMs: number; id: string } | null = null; ; ) {
+    const requests: readonly CountedRequest[] = await meters.counted({
+      ...{ sinceMs, after, countMax: recordsAtOnce },
+    });
+    if (!isStill()) return null;
+    const waiting: (MeterEntryRow & { requestId: string })[] = [];
+    for (const request of requests) {
+      const rows = rowsOf(definition, request, inForce);
+      // One that is pending may be granted at any time.
+      const countsUntilMs = (request.grantedAtMs ?? nowMs) + definition.overMs;
+      if (rows === null && nowMs >= countsUntilMs) continue;
+      if (rows === null) return { untilMs: countsUntilMs };
+      for (const row of rows) {
+        past.push(pastEntry(definition, { ...row, ...request, requestId: request.id }));
+        // Those of later requests are there already.
+        waiting.push({ ...row, requestId: request.id });
+      }
+    }
+    if (waiting.length > 0) await meters.add(waiting);
+    const last = requests.at(-1);
+    if (last === undefined) break;
+    after = { createdAtMs: last.createdAtMs, id: last.id };
+    await pause();
+  }
+  past.sort((a, b) => (a.grantedAtMs ?? 0) - (b.grantedAtMs ?? 0));
+  for (let at = 0; at < past.length; at += entriesAtOnce) {
+    if (!isStill()) return null;
+    book.fillPart(definition, past.slice(at, at + entriesAtOnce));
+    await pause();
+  }
+  await meters.noteWhole(definition.id);
+  if (isStill()) book.fill(definition, []);
+  return null;
+}
+
+/** What a recorded request adds to the meter; null where its record does not tell. */
+function rowsOf(
+  definition: MeterDefinition,
+  request: CountedRequest,
+  inForce: MeteredPolicies,
+): readonly MeterEntryRow[] | null {
+  // Written by `requestRow`.
+  const record = JSON.parse(request.recordJson) as Pick<RequestRecord, 'payload' | 'agent' | 'request'>;
+  const uses = inForce.entriesRecorded({
+    ...{ action: request.actionKey, payload: record.payload, agent: record.agent, request: record.request },
+    ...{ nowMs: request.createdAtMs, meters: {}, satisfied: nothingSatisfied },
+  });
+  return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
+}
+
+function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[]): readonly PastEntry[] {
+  return entries.map((entry) => pastEntry(definition, entry));
+}
+
+function pastEntry({ aggregate }: MeterDefinition, entry: StoredMeterEntry): PastEntry {
+  const { requestId, key, grantedAtMs, isCertain, value } = entry;
+  const read: Contribution['value'] = value === null || aggregate === 'values' ? value : parseDecimal(value);
+  return { requestId, key, grantedAtMs, contribution: { isCertain, value: read } };
+}
+
+/** Requests that have come in meanwhile are served first. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

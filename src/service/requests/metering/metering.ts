@@ -1,0 +1,248 @@
+// Meters at work: what requests read of them and add to them, and where the past of each comes from. INVARIANT: reading,
+// deciding and entering are one synchronous step; a meter whose past is not known, or not whole, stays unknown; no
+// request is decided by a set whose meters the store has not noted.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
+import type { Reading } from '../../../language/model/request.ts';
+import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
+import type { Entered, MeterBook } from '../../meters/book.ts';
+import { createMeterBook } from '../../meters/book.ts';
+import type { MeterEntryRow, MeterStore } from '../../store/contract/metering.ts';
+import type { RecordedReading } from '../record/record.ts';
+import { fillMeter } from './fill-meter.ts';
+
+/** What is asked of a set in force here. */
+export type MeteredPolicies = Pick<ActivePolicies, 'meters' | 'entriesRecorded'>;
+
+export interface Metering {
+  /** Null where the store knows the meters of the set, else the end of telling it; rejects with a StoreError. */
+  note(inForce: MeteredPolicies): Promise<void> | null;
+  /** Where the meters stand that the request reads. */
+  read(uses: readonly MeterUse[], at: { readonly nowMs: number; readonly requestId: string }): MeterReadings;
+  /** What has just been decided counts from now on: granted at a moment, or pending where that is null. */
+  enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void;
+  /** It was not stored after all. */
+  takeBack(requestId: string, uses: readonly MeterUse[]): void;
+  /** A pending request waits no more. */
+  settle(requestId: string, grantedAtMs: number | null): void;
+  /** A grant that is not used counts no more; `entered` is where it may have entered. */
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
+  /** Resolves when nothing is being filled in. */
+  settled(): Promise<void>;
+  /** Fills in what is missing and could be filled by now, and forgets what no reading counts any more. */
+  tidy(inForce: MeteredPolicies): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface MeterReadings {
+  /** By name; those that are unknown are not there. */
+  readonly known: Readonly<Record<string, Reading>>;
+  /** For the record, the unknown ones too. */
+  readonly recorded: Readonly<Record<string, RecordedReading>>;
+}
+
+export interface MeteringOptions {
+  readonly meters: MeterStore;
+  readonly clock: () => number;
+  /** Hears of a meter whose past could not be filled in; it stays unknown, and is tried again. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export const noReadings: MeterReadings = Object.freeze({
+  known: Object.freeze({}),
+  recorded: Object.freeze({}),
+});
+
+export function createMetering(options: MeteringOptions): Metering {
+  return new LiveMetering(options);
+}
+
+/** A class because it holds where the meters stand. */
+class LiveMetering implements Metering {
+  readonly #book: MeterBook = createMeterBook();
+  readonly #options: MeteringOptions;
+  /** Those that the store has noted. */
+  #noted: readonly MeterDefinition[] | null = null;
+  #noting: Promise<void> | null = null;
+  /** By definition, what the store keeps of it for as long as it is in force. */
+  readonly #kept = new Map<string, Kept>();
+  /** By definition, before which it is of no use to try again. */
+  readonly #notBefore = new Map<string, number>();
+  #filling: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: MeteringOptions) {
+    this.#options = options;
+  }
+
+  note(inForce: MeteredPolicies): Promise<void> | null {
+    if (this.#noted === inForce.meters) return null;
+    if (this.#noted !== null && areSame(this.#noted, inForce.meters)) {
+      this.#noted = inForce.meters;
+      return null;
+    }
+    this.#noting ??= this.#note(inForce).finally(() => {
+      this.#noting = null;
+    });
+    return this.#noting;
+  }
+
+  read(uses: readonly MeterUse[], at: { readonly nowMs: number; readonly requestId: string }): MeterReadings {
+    const known: Record<string, Reading> = {};
+    const recorded: Record<string, RecordedReading> = {};
+    let isRead = false;
+    for (const use of uses) {
+      if (use.names.length === 0) continue;
+      isRead = true;
+      const reading = this.#book.read(use, at);
+      for (const name of use.names) {
+        recorded[name] = reading === null ? { unknown: this.#whyUnknown(use) } : recordedReading(reading);
+        if (reading !== null) known[name] = reading;
+      }
+    }
+    return isRead ? { known, recorded } : noReadings;
+  }
+
+  enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void {
+    if (grantedAtMs === null) this.#book.reserve(requestId, uses);
+    else this.#book.grant(requestId, uses, grantedAtMs);
+  }
+
+  takeBack(requestId: string, uses: readonly MeterUse[]): void {
+    this.#book.release(requestId);
+    this.#book.revoke(requestId, uses);
+  }
+
+  settle(requestId: string, grantedAtMs: number | null): void {
+    if (grantedAtMs === null) this.#book.release(requestId);
+    else this.#book.approve(requestId, grantedAtMs);
+  }
+
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void {
+    this.#book.withdraw(requestId, grantedAtMs, entered);
+  }
+
+  settled(): Promise<void> {
+    return this.#filling;
+  }
+
+  async tidy(inForce: MeteredPolicies): Promise<void> {
+    const { meters, clock } = this.#options;
+    if (this.#noted === null || !areSame(this.#noted, inForce.meters)) return;
+    this.#fillAll(inForce);
+    await this.#filling;
+    const nowMs = clock();
+    this.#book.tidy(new Set(this.#noted.map(({ id }) => id)), nowMs);
+    for (const { id, overMs } of this.#noted) {
+      const beforeMs = Math.trunc(nowMs) - overMs - keptBeyondMs;
+      while (!this.#isClosed && (await meters.forget(id, beforeMs, forgottenAtOnce)) === forgottenAtOnce);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#filling;
+  }
+
+  /** Whatever set is in force when this is stored, no request is decided by it before. */
+  async #note(inForce: MeteredPolicies): Promise<void> {
+    const { meters, clock } = this.#options;
+    const definitions = inForce.meters;
+    const ids = definitions.map(({ id }) => id);
+    const since = await meters.note(ids, Math.trunc(clock()));
+    // What was counted of others while they were in force ends here.
+    this.#book.tidy(new Set(ids), clock());
+    this.#noted = definitions;
+    for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
+    for (const [at, id] of ids.entries()) {
+      if (!this.#kept.has(id)) this.#kept.set(id, { sinceMs: since[at] ?? null });
+    }
+    this.#fillAll(inForce);
+  }
+
+  #fillAll(inForce: MeteredPolicies): void {
+    this.#filling = this.#filling.then(async () => {
+      for (const definition of this.#noted ?? []) {
+        if (this.#isClosed || this.#noted === null || !areSame(this.#noted, inForce.meters)) return;
+        if (!this.#book.isFilled(definition.id)) await this.#fill(definition, inForce);
+      }
+    });
+  }
+
+  async #fill(definition: MeterDefinition, inForce: MeteredPolicies): Promise<void> {
+    const { meters, clock, onFailure } = this.#options;
+    const nowMs = Math.trunc(clock());
+    if (nowMs < (this.#notBefore.get(definition.id) ?? Number.NEGATIVE_INFINITY)) return;
+    const kept = this.#kept.get(definition.id);
+    if (kept === undefined) return;
+    const { sinceMs } = kept;
+    // A meter that went and came back begins anew.
+    const isStill = (): boolean => !this.#isClosed && this.#kept.get(definition.id) === kept;
+    try {
+      const missing = await fillMeter(definition, {
+        ...{ book: this.#book, meters, inForce, nowMs, sinceMs, isStill },
+      });
+      if (missing === null) this.#notBefore.delete(definition.id);
+      else this.#notBefore.set(definition.id, missing.untilMs);
+    } catch (error) {
+      onFailure?.(error);
+    }
+  }
+
+  #whyUnknown({ definition, key }: MeterUse): string {
+    if (key === null) return 'what it is kept for is not known';
+    return this.#book.isFilled(definition.id)
+      ? 'it holds a value that is not known'
+      : 'its past is not known';
+  }
+}
+
+interface Kept {
+  /** Since when every request has entered the meter; null where some may lack. */
+  readonly sinceMs: number | null;
+}
+
+/** The set in force, once the store knows its meters; the same moment where it does. */
+export async function metered(
+  metering: Pick<Metering, 'note'>,
+  policies: () => ActivePolicies,
+): Promise<ActivePolicies> {
+  for (;;) {
+    const inForce = policies();
+    const noting = metering.note(inForce);
+    if (noting === null) return inForce;
+    await noting;
+  }
+}
+
+/** Entries are kept so much longer than any reading counts them, for a clock that is set back. */
+const keptBeyondMs = 48 * 60 * 60 * 1000;
+const forgottenAtOnce = 500;
+
+/** Both are sorted. */
+function areSame(a: readonly MeterDefinition[], b: readonly MeterDefinition[]): boolean {
+  return a === b || (a.length === b.length && a.every(({ id }, at) => id === b[at]!.id));
+}
+
+function recordedReading({ low, high }: Reading): RecordedReading {
+  return { low: formatDecimal(low), high: formatDecimal(high) };
+}
+
+/** What is stored of entries: those that count, and whose key is known. */
+export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
+  return uses.flatMap(({ definition, key, contribution }) =>
+    key === null || contribution === null
+      ? []
+      : [
+          {
+            ...{ definition: definition.id, key, isCertain: contribution.isCertain },
+            value: valueText(contribution.value),
+          },
+        ],
+  );
+}
+
+function valueText(value: Decimal | string | null): string | null {
+  return value === null || typeof value === 'string' ? value : formatDecimal(value);
+}

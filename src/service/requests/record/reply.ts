@@ -1,0 +1,217 @@
+// A request's record into what its agent is told: the eight fields of the reply, as they stand at a moment, and the
+// detail behind them. INVARIANT: a request past its end never reads as one under which the agent may proceed.
+
+import type { Outcome, Requirements } from '../../../language/model/decision.ts';
+import type { JsonObject } from '../../../language/model/json.ts';
+import type { AgentFacts } from '../../../language/model/request.ts';
+import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
+import type { RequestStatus } from '../../store/contract/records.ts';
+import type { May } from '../approvals/may.ts';
+import { statusAt } from './lifecycle.ts';
+import type { RequestState } from './request-state.ts';
+import { requestDigest } from './vote-scope.ts';
+
+/** The fields of a reply, exactly these eight; times are RFC 3339 in UTC. */
+export interface RequestView {
+  readonly request_id: string;
+  readonly decision: Outcome;
+  readonly reason: string;
+  readonly matched_policy: string;
+  /** 0 to 100. */
+  readonly risk_score: number;
+  readonly status: RequestStatus;
+  /** One sentence: what the client is to do. */
+  readonly message: string;
+  readonly expires_at: string;
+}
+
+export interface RequestDetail extends RequestView {
+  readonly action_key: string;
+  /** Secrets are keyed digests. */
+  readonly payload: JsonObject;
+  /** The texts of the payload that rules see otherwise than they were sent. */
+  readonly resolved: readonly ResolvedText[];
+  /** As it was when it asked. */
+  readonly agent: AgentFacts;
+  /** SHA-256 of agent, action and payload, to which approvals are bound. */
+  readonly digest: string;
+  /** People's votes, the earliest first. */
+  readonly approvals: readonly Approval[];
+  /** What is still asked of people; null where the request does not wait. */
+  readonly requires: StillAsked | null;
+  readonly trace: readonly TracedRule[];
+  readonly policy_set: { readonly digest: string; readonly commit: string | null };
+  readonly created_at: string;
+  /** Null while pending. */
+  readonly decided_at: string | null;
+  /** What the person who asks may do about it; null for an agent. */
+  readonly may: May | null;
+}
+
+/** An entry of a list. */
+export type RequestSummary = RequestView &
+  Pick<RequestDetail, 'action_key' | 'agent' | 'requires' | 'created_at' | 'decided_at'>;
+
+/** An entry of the queue of those who approve. */
+export type QueuedRequest = RequestSummary & { readonly may: May };
+
+interface Approval {
+  readonly by: string;
+  /** Null for a rejection by who needs no group. */
+  readonly group: string | null;
+  readonly is_approved: boolean;
+  readonly comment: string;
+  readonly at: string;
+  /** Why it counts no more, as words after the name; null where it counts, or the request does not wait. */
+  readonly fell_away: string | null;
+}
+
+interface StillAsked {
+  readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
+  /** The control owner has to step up first. */
+  readonly step_up: boolean;
+  /** Approvals that were given and count no more. */
+  readonly fell_away: readonly FallenApproval[];
+}
+
+interface FallenApproval {
+  readonly by: string;
+  readonly group: string | null;
+  /** As words after the name. */
+  readonly why: string;
+}
+
+/**
+ * The reply to the POST that made the request, or that repeats it under the same idempotency key. Its status is only
+ * ever `auto_approved`, `rejected` or `pending`: a request that has ended is a DENY, whatever was decided once.
+ */
+export function replyView(state: RequestState, nowMs: number): RequestView {
+  const view = requestView(state, nowMs);
+  switch (view.status) {
+    case 'auto_approved':
+    case 'pending':
+      return view;
+    case 'rejected':
+      return view;
+    case 'approved':
+      return { ...view, status: 'auto_approved' };
+    case 'expired':
+      return { ...view, decision: 'DENY', status: 'rejected', reason: 'The request has expired' };
+    case 'consumed':
+      return { ...view, decision: 'DENY', status: 'rejected', reason: 'The grant has been used' };
+  }
+}
+
+export function requestSummary(state: RequestState, nowMs: number): RequestSummary {
+  const { record, decidedAtMs } = state;
+  const view = requestView(state, nowMs);
+  return {
+    ...view,
+    action_key: record.actionKey,
+    agent: record.agent,
+    requires: view.status === 'pending' ? stillAsked(state) : null,
+    created_at: timeText(record.createdAtMs),
+    decided_at: decidedAtMs === null ? null : timeText(decidedAtMs),
+  };
+}
+
+/** The request as it is at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
+export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
+  const { record, trace, policySet } = state;
+  const { agent, requires, created_at, decided_at, ...view } = requestSummary(state, nowMs);
+  return {
+    ...view,
+    payload: record.payload,
+    resolved: record.resolved ?? [],
+    agent,
+    digest: requestDigest(record),
+    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
+      by,
+      group,
+      is_approved: isApproved,
+      comment,
+      at: timeText(atMs),
+      fell_away: fellAway,
+    })),
+    requires,
+    trace: 'form' in trace ? tracedRules(trace) : trace,
+    policy_set: policySet,
+    created_at,
+    decided_at,
+    may,
+  };
+}
+
+function requestView(state: RequestState, nowMs: number): RequestView {
+  const { record, decision, expiresAtMs } = state;
+  const status = statusAt(state, nowMs);
+  const until = timeText(expiresAtMs);
+  const isRefusedByPerson = status === 'rejected' && decision.outcome !== 'DENY';
+  return {
+    request_id: record.id,
+    decision: isRefusedByPerson ? 'DENY' : decision.outcome,
+    reason: isRefusedByPerson ? 'A person has refused it' : decision.reason,
+    matched_policy: decision.matchedPolicy,
+    risk_score: decision.risk.high,
+    status,
+    message: messageFor(status, state, until),
+    expires_at: until,
+  };
+}
+
+function messageFor(status: RequestStatus, state: RequestState, until: string): string {
+  switch (status) {
+    case 'auto_approved':
+    case 'approved':
+      return `Proceed before ${until}.`;
+    case 'pending':
+      return `Wait and look this request up again: ${requirementText(stillAsked(state))} before ${until}.`;
+    case 'rejected':
+      return 'Do not proceed: the action is refused.';
+    case 'expired':
+      return 'Do not proceed: this request has expired, so make a new one if the action is still wanted.';
+    case 'consumed':
+      return 'Do not proceed: this grant has been used, so make a new request to act again.';
+  }
+}
+
+/** What the decision that counts asks, and how many people have given an approval that counts. */
+function stillAsked({ decision, votes }: RequestState): StillAsked {
+  const { approvals = [], reauth = null } = decision.requires ?? ({} as Partial<Requirements>);
+  return {
+    approvals: approvals.map(({ group, needs }) => {
+      const people = new Set(
+        votes.flatMap((vote) =>
+          vote.isApproved && vote.group === group && vote.fellAway === null ? [vote.person] : [],
+        ),
+      );
+      // Where what was approved has changed, more have approved than count.
+      return { group, needs, given: Math.min(people.size, needs - 1) };
+    }),
+    step_up: reauth !== null,
+    fell_away: votes.flatMap(({ who: by, group, fellAway: why }) =>
+      why === null ? [] : [{ by, group, why }],
+    ),
+  };
+}
+
+/** What people have to do, a step-up first. */
+function requirementText({ approvals, step_up }: StillAsked): string {
+  const list = approvals.map(({ group, needs, given }) => {
+    const missing = needs - given;
+    const more = given > 0 ? 'more ' : '';
+    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${group}`;
+  });
+  const asked = list.length > 0 ? `it needs ${joinWords(list)}` : null;
+  if (!step_up) return asked ?? 'it needs an approval';
+  const stepUp = "a step-up by the agent's control owner is needed";
+  return asked === null ? stepUp : `${stepUp}, and then ${asked},`;
+}
+
+function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

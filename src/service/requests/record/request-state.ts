@@ -1,0 +1,155 @@
+// A request's record and all that became of it, folded into its present state: the decision that counts, people's votes,
+// who has stepped up. INVARIANT: the record stays as it was made; only what came after it is added.
+
+import type { Decision } from '../../../language/model/decision.ts';
+import type { Satisfied } from '../../../language/model/request.ts';
+import type { Trace, TracedRule } from '../../../language/model/trace.ts';
+import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
+import type { LifecycleState, RequestEvent } from '../../store/contract/records.ts';
+import type { RequestHistory } from '../../store/contract/store.ts';
+import { type RequestRecord, requestRecord } from './record.ts';
+import type { ApprovedRule } from './vote-scope.ts';
+
+/** A person's approval or rejection. */
+export interface Vote {
+  readonly isApproved: boolean;
+  /** The person's id. */
+  readonly person: string;
+  readonly email: string;
+  /** As the record names the person. */
+  readonly who: string;
+  /** For which it was given; null for a rejection by who needs no group. */
+  readonly group: string | null;
+  readonly comment: string;
+  readonly atMs: number;
+  /** Of the request that was approved. */
+  readonly digest: string;
+  /** The rules for which it was given; none for a rejection. */
+  readonly rules: readonly ApprovedRule[];
+  /** Why it counts no more, as words after its giver's name; null where it counts, or nobody has looked yet. */
+  readonly fellAway: string | null;
+}
+
+export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
+  /** As it was decided first. */
+  readonly record: RequestRecord;
+  /** The latest. */
+  readonly decision: Decision;
+  /** An event keeps the rules written out. */
+  readonly trace: Trace | readonly TracedRule[];
+  readonly policySet: RequestRecord['policySet'];
+  /** Requirements of all decisions, the first included: no wait is longer than any of them allows. */
+  readonly decisions: readonly Decision[];
+  readonly votes: readonly Vote[];
+  /** For this very request. */
+  readonly stepUps: readonly SteppedUp[];
+  /** Null while nobody has said. */
+  readonly wasExecuted: boolean | null;
+  /** Whether it counts in no meter any more, though it was granted. */
+  readonly isReleased: boolean;
+  /** How many events there are. */
+  readonly seen: number;
+}
+
+/** What the policies made of it when they were asked again. */
+export interface DecidedDetail {
+  readonly decision: Decision;
+  readonly trace: readonly TracedRule[];
+  readonly satisfied: Satisfied;
+  readonly meters: RequestRecord['meters'];
+  readonly policySet: RequestRecord['policySet'];
+}
+
+/** Who has stepped up: the person's id and address. */
+export interface SteppedUp {
+  readonly person: string;
+  readonly email: string;
+}
+
+type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'fellAway'>;
+
+export function freshState(record: RequestRecord): RequestState {
+  const { decision, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
+  return {
+    record,
+    decision,
+    trace,
+    policySet,
+    status,
+    decidedAtMs,
+    expiresAtMs,
+    decisions: [decision],
+    votes: [],
+    stepUps: [],
+    wasExecuted: null,
+    isReleased: false,
+    seen: 0,
+  };
+}
+
+export function requestStateOf({ row, events }: RequestHistory): RequestState {
+  const { status, decidedAtMs, expiresAtMs } = row;
+  return withEvents({ ...freshState(requestRecord(row)), status, decidedAtMs, expiresAtMs }, events);
+}
+
+/** The state after more has become of the request. */
+export function withEvents(state: RequestState, events: readonly RequestChanged[]): RequestState {
+  return events.reduce(withEvent, state);
+}
+
+function withEvent(state: RequestState, event: RequestChanged): RequestState {
+  const base = { ...state, ...event.state, seen: state.seen + 1 };
+  switch (event.what) {
+    case 'approved':
+    case 'rejected':
+      return { ...base, votes: [...state.votes, voteOf(event)] };
+    case 'stepped-up':
+      return { ...base, stepUps: [...state.stepUps, detailOf<SteppedUp>(event)] };
+    case 'decided': {
+      const { decision, trace, policySet } = detailOf<DecidedDetail>(event);
+      return { ...base, decision, trace, policySet, decisions: [...state.decisions, decision] };
+    }
+    case 'consumed':
+      return { ...base, wasExecuted: detailOf<ConsumedDetail>(event).executed };
+    case 'released':
+      return { ...base, isReleased: true };
+    case 'expired':
+      return base;
+  }
+}
+
+export interface ConsumedDetail {
+  readonly executed: boolean;
+}
+
+function voteOf(event: RequestChanged): Vote {
+  const { what, who, atMs } = event;
+  return { ...detailOf<VoteDetail>(event), isApproved: what === 'approved', who, atMs, fellAway: null };
+}
+
+/** Of an event of this part's own making. */
+function detailOf<T>({ detail }: RequestChanged): T {
+  return detail as T;
+}
+
+/** Something that becomes of a request; of which one, is known. */
+export type RequestChanged = Omit<RequestEvent, 'requestId'>;
+
+/** Something that becomes of a request, as a record; `detail` is plain data. */
+export function eventOf(
+  what: RequestEvent['what'],
+  event: Omit<RequestChanged, 'what' | 'detail'>,
+  detail: object,
+): RequestChanged {
+  // What JSON leaves out is left out here, so that the canonical text can be made.
+  return { ...event, what, detail: JSON.parse(JSON.stringify(detail)) as CanonicalValue };
+}
+
+export function voteEvent(vote: Vote, state: LifecycleState): RequestChanged {
+  const { isApproved, who, atMs, fellAway: _, ...detail } = vote;
+  return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies VoteDetail);
+}
+
+export function lifecycleOf({ status, decidedAtMs, expiresAtMs }: RequestState): LifecycleState {
+  return { status, decidedAtMs, expiresAtMs };
+}

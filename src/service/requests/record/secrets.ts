@@ -1,0 +1,114 @@
+// A payload into the form in which it may be stored and shown: each value that the action's shape calls secret gives
+// way to `{"secret": "hmac-sha256:<hex>"}`, by which equal secrets can be told equal and nothing else. INVARIANT: a
+// well-shaped payload keeps all that a rule can read; in an ill-shaped one, what only might be a secret goes too.
+
+import { createHmac } from 'node:crypto';
+import type { Json, JsonObject } from '../../../language/model/json.ts';
+import type { Shape, Slot, Type } from '../../../language/model/type.ts';
+import { deriveKey } from '../../agents/sealing.ts';
+import { canonicalJson } from '../../store/contract/canonical-json.ts';
+
+interface PayloadForm {
+  /** Null where the action is not declared: such a payload is kept as it is. */
+  readonly shape: Shape | null;
+  readonly isWellShaped: boolean;
+}
+
+export type HideSecrets = (payload: JsonObject, form: PayloadForm) => JsonObject;
+
+export function createSecretHider(masterKey: Uint8Array): HideSecrets {
+  const key = deriveKey(masterKey, 'secret payload fields');
+  const digest = (value: Json): Json => ({
+    secret: `hmac-sha256:${createHmac('sha256', key).update(canonicalJson(value)).digest('hex')}`,
+  });
+  const namesByShape = new WeakMap<Shape, ReadonlySet<string>>();
+  return function hideSecrets(payload, { shape, isWellShaped }) {
+    if (shape === null) return payload;
+    const names = namesByShape.get(shape) ?? secretNames(shape);
+    namesByShape.set(shape, names);
+    if (names.size === 0) return payload;
+    const isNamedSecret = (name: string) => names.has(nameForm(name));
+    return hideInRecord(payload, shape, { digest, isNamedSecret, isWellShaped });
+  };
+}
+
+interface Hiding {
+  readonly digest: (value: Json) => Json;
+  /** Some field of the shape with this name is secret, or has secret elements. */
+  readonly isNamedSecret: (name: string) => boolean;
+  readonly isWellShaped: boolean;
+}
+
+function hideInRecord(record: JsonObject, shape: Shape, hiding: Hiding): JsonObject {
+  return mapFields(record, (name, value) => {
+    const field = shape.fields.find((candidate) => candidate.name === name);
+    if (field === undefined) return hideByName(name, value, hiding);
+    if (!hiding.isWellShaped && hiding.isNamedSecret(name)) return digestOf(value, hiding);
+    return hideInSlot(value, field, hiding);
+  });
+}
+
+function hideInSlot(value: Json, slot: Slot, hiding: Hiding): Json {
+  if (slot.isSecret) return digestOf(value, hiding);
+  const { type } = slot;
+  if (type.kind === 'list' && Array.isArray(value)) {
+    return value.map((element) => hideInSlot(element, type.element, hiding));
+  }
+  if (type.kind === 'record' && isRecord(value)) return hideInRecord(value, type.shape, hiding);
+  // Where secrets should be inside and the value is of another kind, it may be the secret itself.
+  return holdsSecrets(type) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
+}
+
+function hideByName(name: string, value: Json, hiding: Hiding): Json {
+  return hiding.isNamedSecret(name) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
+}
+
+/** Inside of what no shape describes, names are all there is to go by. */
+function hideUndeclared(value: Json, hiding: Hiding): Json {
+  if (Array.isArray(value)) return value.map((element) => hideUndeclared(element, hiding));
+  return isRecord(value) ? mapFields(value, (name, inner) => hideByName(name, inner, hiding)) : value;
+}
+
+/** Null says no more than absence does, and rules may tell the two apart. */
+function digestOf(value: Json, hiding: Hiding): Json {
+  return value === null ? null : hiding.digest(value);
+}
+
+/** The names, in their comparison form, of all fields at any depth that are secret or have secret elements. */
+function secretNames(shape: Shape): ReadonlySet<string> {
+  const names = shape.fields.flatMap((field) => [
+    ...(isSecretSlot(field) ? [nameForm(field.name)] : []),
+    ...innerNames(field.type),
+  ]);
+  return new Set(names);
+}
+
+function innerNames(type: Type): readonly string[] {
+  if (type.kind === 'record') return [...secretNames(type.shape)];
+  return type.kind === 'list' ? innerNames(type.element.type) : [];
+}
+
+function isSecretSlot(slot: Slot): boolean {
+  return slot.isSecret || (slot.type.kind === 'list' && isSecretSlot(slot.type.element));
+}
+
+function holdsSecrets(type: Type): boolean {
+  if (type.kind === 'list') return type.element.isSecret || holdsSecrets(type.element.type);
+  return (
+    type.kind === 'record' && type.shape.fields.some((field) => field.isSecret || holdsSecrets(field.type))
+  );
+}
+
+/** `apiKey`, `api_key` and `API-Key` are one name: an ill-shaped payload is often a misspelt one. */
+function nameForm(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase();
+}
+
+function isRecord(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Any name is data: `Object.fromEntries` defines `__proto__` as a field like any other. */
+function mapFields(record: JsonObject, change: (name: string, value: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(name, value)]));
+}

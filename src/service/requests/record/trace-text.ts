@@ -1,0 +1,32 @@
+// The trace of a decision into the text that a record keeps of it, and back. What an action's rules are, which is the same
+// for all its requests, is written once and used again. INVARIANT: what comes back equals what went in.
+
+import { noTrace, type Trace, type TraceForm, truthOf } from '../../../language/model/trace.ts';
+
+/** As it stands in a record; an empty list where the gate has refused the request. */
+export type KeptTrace = (TraceForm & Pick<Trace, 'truths' | 'values'>) | readonly [];
+
+/** As JSON, without the bracket that ends it. */
+const formTexts = new WeakMap<TraceForm, string>();
+
+export function traceText({ form, truths, values }: Trace): string {
+  if (form.rules.length === 0) return '[]';
+  return `${formText(form)},"truths":"${truths}","values":${JSON.stringify(values)}}`;
+}
+
+function formText(form: TraceForm): string {
+  const known = formTexts.get(form);
+  if (known !== undefined) return known;
+  const { rules, paths } = form;
+  const text = JSON.stringify({ rules, paths }).slice(0, -1);
+  formTexts.set(form, text);
+  return text;
+}
+
+/** Throws where a letter stands for no truth. */
+export function readTrace(kept: KeptTrace): Trace {
+  if (!('truths' in kept)) return noTrace;
+  const { rules, paths, truths, values } = kept;
+  for (const letter of truths) truthOf(letter);
+  return { form: { rules, paths }, truths, values };
+}

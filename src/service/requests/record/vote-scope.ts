@@ -1,0 +1,73 @@
+// The scope of a vote: the request and the rules for which it was given, and which rules a number of them satisfies. INVARIANT: an approval counts for the
+// request whose digest it carries, for the rules that it names with their conditions as they were, and for no others;
+// a person counts once.
+
+import { hash } from 'node:crypto';
+import type { ApprovalRule } from '../../../language/model/asked.ts';
+import type { JsonObject } from '../../../language/model/json.ts';
+import { canonicalJson } from '../../store/contract/canonical-json.ts';
+
+/** A rule as it was when somebody approved. */
+export interface ApprovedRule {
+  readonly id: string;
+  readonly group: string;
+  /** SHA-256 of the condition's text. */
+  readonly condition: string;
+}
+
+export interface ScopedVote {
+  readonly isApproved: boolean;
+  readonly person: string;
+  readonly email: string;
+  readonly digest: string;
+  readonly rules: readonly ApprovedRule[];
+  /** Why it counts no more; null where it does. */
+  readonly fellAway: string | null;
+}
+
+/** SHA-256, in hexadecimal, over the canonical text of who wants to do what; secrets are digests already. */
+export function requestDigest({
+  agentId: agent,
+  actionKey: action,
+  payload,
+}: {
+  readonly agentId: string;
+  readonly actionKey: string;
+  readonly payload: JsonObject;
+}): string {
+  return hash('sha256', canonicalJson({ agent, action, payload }));
+}
+
+export function approvedRule({ rule: id, group, conditionDigest: condition }: ApprovalRule): ApprovedRule {
+  return { id, group, condition };
+}
+
+/** Whether a vote was given for the rule as it is today. */
+export function isFor({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule): boolean {
+  const { id, group, condition } = approvedRule(rule);
+  return rules.some((one) => one.id === id && one.group === group && one.condition === condition);
+}
+
+export interface Approved {
+  readonly votes: readonly ScopedVote[];
+  /** Of the request that is decided. */
+  readonly digest: string;
+  /** Whether a person is the control owner of the request's agent. */
+  readonly isOwner: (person: { readonly id: string; readonly email: string }) => boolean;
+}
+
+/** How many people have approved for the rule as it is today: each by their last vote, where that counts. */
+export function approvalsOf(rule: ApprovalRule, { votes, digest, isOwner }: Approved): number {
+  const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
+  return [...last.values()].filter(
+    (vote) =>
+      vote.fellAway === null &&
+      vote.digest === digest &&
+      isFor(vote, rule) &&
+      !(rule.needs > 1 && isOwner({ id: vote.person, email: vote.email })),
+  ).length;
+}
+
+export function isSatisfied(rule: ApprovalRule, approved: Approved): boolean {
+  return approvalsOf(rule, approved) >= rule.needs;
+}

@@ -1,0 +1,193 @@
+// What is counted of the requests of a minute or an hour. Counts only add up, so that minutes make an hour and hours an
+// overview. INVARIANT: a cell that has gone through `cellText` and back adds the same as before; hits of rules stand
+// apart and are not in the text.
+
+import type { Decision, Outcome } from '../../language/model/decision.ts';
+import { type FormRule, type Trace, truthOf } from '../../language/model/trace.ts';
+import type { WaitEnd } from '../store/contract/statistics.ts';
+import { addPairs, addTo, createHistogram, type Histogram, histogramText } from './histogram.ts';
+
+/** A recorded request, as far as it is counted. */
+export interface CountedRequest {
+  readonly createdAtMs: number;
+  readonly decision: Decision;
+  readonly trace: Trace;
+  readonly timing: { readonly decideMicroseconds: number };
+}
+
+export interface Cell {
+  /** By `outcomeAt`. */
+  readonly decisions: number[];
+  refused: number;
+  /** Of deciding, in microseconds. */
+  readonly latency: Histogram;
+  /** By tens; 100 is with those of 90 and more. */
+  readonly risk: number[];
+  /** By the policy that decided, empty where none did; each by `outcomeAt`. */
+  readonly policies: Map<string, number[]>;
+  /** Decisions of further ones are in all other counts. */
+  readonly policiesMax: number;
+  readonly ended: Record<WaitEnd['status'], number>;
+  /** From the request to its approval, in milliseconds; null while there is none. */
+  waits: Histogram | null;
+  readonly rules: Map<string, RuleCount>;
+}
+
+export interface RuleCount {
+  decided: number;
+  met: number;
+  lastAtMs: number | null;
+  /** Of a shadow rule: how often by `FROM TO`. */
+  changes: Map<string, number> | null;
+}
+
+export const outcomeAt = { ALLOW: 0, DENY: 1, ESCALATE: 2, REAUTH_REQUIRED: 3 } as const satisfies Record<
+  Outcome,
+  number
+>;
+export const riskSteps = 10;
+/** Bounds what is stored of a minute. */
+const policiesMaxDefault = 500;
+
+export function createCell(policiesMax: number = policiesMaxDefault): Cell {
+  return {
+    ...{ decisions: [0, 0, 0, 0], refused: 0, latency: createHistogram() },
+    ...{ risk: new Array<number>(riskSteps).fill(0), policies: new Map(), policiesMax },
+    ...{ ended: { approved: 0, rejected: 0, expired: 0 }, waits: null, rules: new Map() },
+  };
+}
+
+/** On the request path: nothing here depends on how many rules or requests there are but on those that took part. */
+export function addRequest(cell: Cell, { createdAtMs, decision, trace, timing }: CountedRequest): void {
+  const at = outcomeAt[decision.outcome];
+  cell.decisions[at]! += 1;
+  addTo(cell.latency, timing.decideMicroseconds);
+  cell.risk[Math.min(riskSteps - 1, Math.trunc(decision.risk.high / riskSteps))]! += 1;
+  const isByRule = decision.by !== decision.matchedPolicy;
+  const policy = policyCounts(cell, isByRule ? decision.matchedPolicy : '');
+  if (policy !== null) policy[at]! += 1;
+  if (isByRule) ruleCount(cell, decision.by).decided += 1;
+  for (const rule of decision.rules) meet(ruleCount(cell, rule), createdAtMs);
+  for (let place = 0; place < trace.form.rules.length; place += 1) {
+    const rule = trace.form.rules[place]!;
+    if (isShadow(rule) && isMet(rule, trace.truths[place]!)) addShadow(cell, rule, { createdAtMs, decision });
+  }
+}
+
+function isShadow([, , , , shadow]: FormRule): boolean {
+  return shadow !== undefined;
+}
+
+/** An allow or a risk that is true, and a guard that is not false. */
+function isMet([, effect]: FormRule, letter: string): boolean {
+  const truth = truthOf(letter);
+  return truth === 'true' || (truth === 'unknown' && effect !== 'allow' && effect !== 'risk');
+}
+
+function meet(count: RuleCount, atMs: number): void {
+  count.met += 1;
+  if (count.lastAtMs === null || count.lastAtMs < atMs) count.lastAtMs = atMs;
+}
+
+/** By how strict they are. */
+const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as const satisfies Record<
+  Outcome,
+  number
+>;
+
+/** A decision tells what all shadow rules together would make of it: it counts for each that pulls that way. */
+function addShadow(
+  cell: Cell,
+  [rule, effect, points]: FormRule,
+  { createdAtMs, decision }: Pick<CountedRequest, 'createdAtMs' | 'decision'>,
+): void {
+  const count = ruleCount(cell, rule);
+  meet(count, createdAtMs);
+  const { outcome, withShadow } = decision;
+  if (outcome === withShadow) return;
+  const isStricter = strictness[withShadow] > strictness[outcome];
+  if (points === 0 && isStricter !== (effect !== 'allow')) return;
+  count.changes ??= new Map();
+  const change = `${outcome} ${withShadow}`;
+  count.changes.set(change, (count.changes.get(change) ?? 0) + 1);
+}
+
+function policyCounts({ policies, policiesMax }: Cell, name: string): number[] | null {
+  const known = policies.get(name);
+  if (known !== undefined) return known;
+  if (policies.size >= policiesMax) return null;
+  const counts = [0, 0, 0, 0];
+  policies.set(name, counts);
+  return counts;
+}
+
+function ruleCount({ rules }: Cell, rule: string): RuleCount {
+  const known = rules.get(rule);
+  if (known !== undefined) return known;
+  const count: RuleCount = { decided: 0, met: 0, lastAtMs: null, changes: null };
+  rules.set(rule, count);
+  return count;
+}
+
+export function addEnd(cell: Cell, { atMs, status, createdAtMs }: WaitEnd): void {
+  cell.ended[status] += 1;
+  if (status !== 'approved' || createdAtMs === null) return;
+  cell.waits ??= createHistogram();
+  addTo(cell.waits, Math.max(0, atMs - createdAtMs));
+}
+
+/** Adds all that `from` counts to `into`. */
+export function addCell(into: Cell, from: Cell): void {
+  addText(into, cellText(from));
+  for (const [rule, { decided, met, lastAtMs, changes }] of from.rules) {
+    const count = ruleCount(into, rule);
+    count.decided += decided;
+    count.met += met;
+    count.lastAtMs = later(count.lastAtMs, lastAtMs);
+    for (const [change, times] of changes ?? []) {
+      count.changes ??= new Map();
+      count.changes.set(change, (count.changes.get(change) ?? 0) + times);
+    }
+  }
+}
+
+/** The later of two times; null where there is neither. */
+export function later(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
+}
+
+interface CellText {
+  readonly decisions: readonly number[];
+  readonly refused: number;
+  readonly latency: readonly number[];
+  readonly risk: readonly number[];
+  readonly policies: readonly (readonly [string, readonly number[]])[];
+  readonly ended: Cell['ended'];
+  readonly waits: readonly number[];
+}
+
+export function cellText({ decisions, refused, latency, risk, policies, ended, waits }: Cell): string {
+  const text: CellText = {
+    ...{ decisions, refused, latency: histogramText(latency), risk, policies: [...policies], ended },
+    waits: waits === null ? [] : histogramText(waits),
+  };
+  return JSON.stringify(text);
+}
+
+/** Of what `cellText` has made. */
+export function addText(into: Cell, text: string): void {
+  const from = JSON.parse(text) as CellText;
+  addAll(into.decisions, from.decisions);
+  into.refused += from.refused;
+  addPairs(into.latency, from.latency);
+  addAll(into.risk, from.risk);
+  for (const [name, counts] of from.policies) addAll(policyCounts(into, name) ?? [], counts);
+  for (const status of ['approved', 'rejected', 'expired'] as const) into.ended[status] += from.ended[status];
+  if (from.waits.length === 0) return;
+  into.waits ??= createHistogram();
+  addPairs(into.waits, from.waits);
+}
+
+function addAll(into: number[], from: readonly number[]): void {
+  for (let at = 0; at < into.length; at += 1) into[at]! += from[at]!;
+}

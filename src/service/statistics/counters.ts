@@ -1,0 +1,62 @@
+// What has been counted and is not stored yet, by minutes, or by hours where it is old. INVARIANT: what is told is in
+// one cell, and a cell is here until what takes it away has stored it.
+
+import type { WaitEnd } from '../store/contract/statistics.ts';
+import { addCell, addEnd, addRequest, type Cell, type CountedRequest, createCell } from './cell.ts';
+import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
+
+export interface OpenCell {
+  readonly atMs: number;
+  readonly spanMs: number;
+  readonly cell: Cell;
+}
+
+export interface Counters {
+  request(request: CountedRequest): void;
+  refusal(atMs: number): void;
+  end(end: WaitEnd): void;
+  all(): Iterable<OpenCell>;
+  /** Those that ended at `untilMs` or before, the earliest first; they are counted anew from then on. */
+  take(untilMs: number): readonly OpenCell[];
+  /** They could not be stored after all. */
+  putBack(cells: readonly OpenCell[]): void;
+}
+
+export function createCounters(clock: () => number): Counters {
+  const cells = new Map<number, OpenCell>();
+  /** Nearly all that is told belongs where the last belonged. */
+  let latest: OpenCell | null = null;
+
+  function cellAt(atMs: number): Cell {
+    if (latest !== null && atMs >= latest.atMs && atMs < latest.atMs + latest.spanMs) return latest.cell;
+    const spanMs = atMs < hoursBeforeMs(clock()) ? hourMs : minuteMs;
+    latest = open(floorTo(atMs, spanMs), spanMs);
+    return latest.cell;
+  }
+
+  function open(atMs: number, spanMs: number): OpenCell {
+    const known = cells.get(atMs);
+    if (known !== undefined) return known;
+    const fresh: OpenCell = { atMs, spanMs, cell: createCell() };
+    cells.set(atMs, fresh);
+    return fresh;
+  }
+
+  return {
+    request: (request) => addRequest(cellAt(request.createdAtMs), request),
+    refusal(atMs) {
+      cellAt(atMs).refused += 1;
+    },
+    end: (end) => addEnd(cellAt(end.atMs), end),
+    all: () => cells.values(),
+    take(untilMs) {
+      const taken = [...cells.values()].filter(({ atMs, spanMs }) => atMs + spanMs <= untilMs);
+      for (const { atMs } of taken) cells.delete(atMs);
+      latest = null;
+      return taken.toSorted((a, b) => a.atMs - b.atMs);
+    },
+    putBack(taken) {
+      for (const { atMs, spanMs, cell } of taken) addCell(open(atMs, spanMs).cell, cell);
+    },
+  };
+}

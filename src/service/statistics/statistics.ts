@@ -1,0 +1,322 @@
+// What requests came to: counted in memory while they are recorded, stored a minute at a time when it is over, counted
+// anew from the records after a start where it was not stored. INVARIANT: records are the truth: whatever is answered
+// equals what counting them gives; a request waits for nothing here, and nothing here can make it fail.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import { decisionRecord } from '../requests/record/record.ts';
+import type {
+  CountedRecord,
+  SequenceRange,
+  ShadowChange,
+  StatisticsMark,
+  StatisticsStore,
+} from '../store/contract/statistics.ts';
+import { addText, type Cell, type CountedRequest, cellText, createCell, later } from './cell.ts';
+import { type Counters, createCounters, type OpenCell } from './counters.ts';
+import { floorTo, hourMs, minuteMs } from './times.ts';
+import { keepUp } from './upkeep.ts';
+
+export interface Statistics {
+  /** A request has been recorded. Never throws. */
+  decided(request: CountedRequest): void;
+  /** A refusal has been recorded. Never throws. */
+  refused(atMs: number): void;
+  /** Before the first record is made; what was not stored is counted from then on. */
+  start(): Promise<void>;
+  /** Waits for what is being stored; what is not is counted anew at the next start. */
+  close(): Promise<void>;
+  /** Resolves when what was recorded before the start has been counted. */
+  caughtUp(): Promise<void>;
+  /** Calls `take` with each cell that touches the time, in no order. */
+  read(range: TimeRange, take: (cell: ReadCell) => void): Promise<void>;
+  hits(): Promise<Hits>;
+  /** How many requests wait now. */
+  waiting(): Promise<number>;
+  /** Stores what is over; done by itself now and then. */
+  store(): Promise<void>;
+}
+
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export interface ReadCell {
+  readonly atMs: number;
+  /** Adds what the cell counts. */
+  readonly addTo: (into: Cell) => void;
+}
+
+export interface Hits {
+  readonly sinceMs: number;
+  readonly rules: ReadonlyMap<string, RuleHit>;
+}
+
+export interface RuleHit {
+  readonly decided: number;
+  readonly met: number;
+  readonly lastAtMs: number | null;
+  readonly changes: readonly Omit<ShadowChange, 'rule'>[];
+}
+
+export interface StatisticsOptions {
+  readonly store: StatisticsStore;
+  /** Must not go back. */
+  readonly clock: () => number;
+  readonly everyMs?: number;
+  /** Hears of what could not be counted or stored; it is tried again. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createStatistics(options: StatisticsOptions): Statistics {
+  return new LiveStatistics(options);
+}
+
+const everyMsDefault = 15_000;
+/** A request is recorded within this time after it was decided, unless the machine was asleep. */
+const recordedWithinMs = 60_000;
+/** So few that counting them, or looking through them, holds nobody up. */
+const [recordsAtOnce, eventsAtOnce, cellsAtOnce] = [100, 5_000, 20];
+
+/** A class because it holds what is being counted. */
+class LiveStatistics implements Statistics {
+  readonly #options: StatisticsOptions;
+  readonly #counters: Counters;
+  /** All records up to the number were made at the time or before, by time. */
+  readonly #known: { readonly atMs: number; readonly sequence: number }[] = [];
+  #mark: StatisticsMark = { throughMs: 0, afterSequence: 0, sinceMs: 0 };
+  /** The last event of a request that was looked at. */
+  #eventsSeen = 0;
+  #lookedAtMs = 0;
+  #keptUpAtMs = 0;
+  /** The records of before the start that are not counted yet; null before the start. */
+  #missing: SequenceRange | null = null;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | null = null;
+  #catchingUp: Promise<void> = Promise.resolve();
+  #isCatchingUp = false;
+  /** Storing and reading are one after the other: what is in memory is either stored already or not. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: StatisticsOptions) {
+    this.#options = options;
+    this.#counters = createCounters(options.clock);
+  }
+
+  decided(request: CountedRequest): void {
+    try {
+      this.#counters.request(request);
+    } catch (error) {
+      this.#options.onFailure(error);
+    }
+  }
+
+  refused(atMs: number): void {
+    try {
+      this.#counters.refusal(atMs);
+    } catch (error) {
+      this.#options.onFailure(error);
+    }
+  }
+
+  async start(): Promise<void> {
+    const { store, clock } = this.#options;
+    const mark = await store.mark();
+    const upTo = await store.lastSequence();
+    const nowMs = clock();
+    this.#mark = mark ?? { throughMs: 0, afterSequence: 0, sinceMs: Math.trunc(nowMs) };
+    this.#eventsSeen = upTo;
+    this.#known.push({ atMs: nowMs, sequence: upTo });
+    this.#lookedAtMs = nowMs;
+    this.#missing = { after: this.#mark.afterSequence, upTo };
+    this.#catchingUp = this.#catchUp();
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer ?? undefined);
+    await this.#catchingUp;
+    await this.#turn;
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#catchingUp;
+  }
+
+  read({ fromMs, untilMs }: TimeRange, take: (cell: ReadCell) => void): Promise<void> {
+    return this.#inTurn(async () => {
+      const { store } = this.#options;
+      await this.#countEnds();
+      for (let after: { atMs: number; spanMs: number } | null = null; ; await pause()) {
+        const page = await store.cells({ fromMs, untilMs, spanMs: null, after, countMax: cellsAtOnce });
+        for (const { atMs, json } of page) take({ atMs, addTo: (into) => addText(into, json) });
+        after = page.at(-1) ?? null;
+        if (page.length < cellsAtOnce) break;
+      }
+      for (const { atMs, cell } of this.#counters.all()) {
+        if (atMs >= fromMs && atMs < untilMs) take({ atMs, addTo: (into) => addText(into, cellText(cell)) });
+      }
+    });
+  }
+
+  hits(): Promise<Hits> {
+    return this.#inTurn(async () => {
+      const { hits, shadowChanges } = await this.#options.store.hits();
+      const rules = new Map<string, RuleHit>();
+      const add = (rule: string, { decided, met, lastAtMs, changes }: RuleHit): void => {
+        const known = rules.get(rule);
+        rules.set(rule, {
+          decided: decided + (known?.decided ?? 0),
+          met: met + (known?.met ?? 0),
+          lastAtMs: later(lastAtMs, known?.lastAtMs ?? null),
+          changes: [...(known?.changes ?? []), ...changes],
+        });
+      };
+      for (const { rule, ...hit } of hits) add(rule, { ...hit, changes: [] });
+      for (const { rule, ...change } of shadowChanges)
+        add(rule, { decided: 0, met: 0, lastAtMs: null, changes: [change] });
+      for (const { cell } of this.#counters.all()) for (const { rule, hit } of hitsOf(cell)) add(rule, hit);
+      return { sinceMs: this.#mark.sinceMs, rules };
+    });
+  }
+
+  waiting(): Promise<number> {
+    return this.#options.store.waiting(Math.trunc(this.#options.clock()));
+  }
+
+  store(): Promise<void> {
+    return this.#inTurn(() => this.#storeOver());
+  }
+
+  /** From the records, those that no stored minute holds. */
+  async #catchUp(): Promise<void> {
+    this.#isCatchingUp = true;
+    try {
+      while (this.#missing !== null && this.#missing.after < this.#missing.upTo && !this.#isClosed) {
+        const { after, upTo } = this.#missing;
+        const end = Math.min(after + recordsAtOnce, upTo);
+        for (const record of await this.#options.store.counted({ after, upTo: end })) this.#recount(record);
+        this.#missing = { after: end, upTo };
+        await pause();
+      }
+    } catch (error) {
+      this.#options.onFailure(error);
+    } finally {
+      this.#isCatchingUp = false;
+    }
+  }
+
+  #recount(record: CountedRecord): void {
+    const { atMs } = record;
+    if (atMs < this.#mark.throughMs) return;
+    // Of a store that has never been counted, hits are as old as its records.
+    if (this.#mark.throughMs === 0 && atMs < this.#mark.sinceMs)
+      this.#mark = { ...this.#mark, sinceMs: atMs };
+    if (record.kind === 'request') this.#recountRequest(record);
+    else if (record.kind === 'refusal') this.#counters.refusal(atMs);
+    else this.#counters.end(record);
+  }
+
+  #recountRequest({ atMs, recordJson }: Extract<CountedRecord, { readonly kind: 'request' }>): void {
+    try {
+      const { decision, trace, timing } = decisionRecord(recordJson);
+      this.#counters.request({ createdAtMs: atMs, decision, trace, timing });
+    } catch (error) {
+      // One that somebody has tampered with keeps nothing else from being counted.
+      this.#options.onFailure(error);
+    }
+  }
+
+  /** What became of waits since the last look; only the store knows, since the end of a wait is found there. */
+  async #countEnds(): Promise<void> {
+    const { store } = this.#options;
+    const last = await store.lastEvent();
+    while (this.#eventsSeen < last) {
+      const upTo = Math.min(this.#eventsSeen + eventsAtOnce, last);
+      const ends = await store.waitEnds({ after: this.#eventsSeen, upTo });
+      for (const end of ends) this.#counters.end(end);
+      this.#eventsSeen = upTo;
+      if (upTo < last) await pause();
+    }
+  }
+
+  async #storeOver(): Promise<void> {
+    const { store, clock } = this.#options;
+    // Nothing is stored before all of before has been counted.
+    if (this.#missing === null) return;
+    if (this.#missing.after < this.#missing.upTo) {
+      if (!this.#isCatchingUp) this.#catchingUp = this.#catchUp();
+      return;
+    }
+    const sequence = await store.lastSequence();
+    const nowMs = clock();
+    await this.#countEnds();
+    // By the time of the look before: where the machine was asleep, what was on its way has arrived by the next.
+    const over = this.#counters.take(floorTo(this.#lookedAtMs - recordedWithinMs, minuteMs));
+    this.#lookedAtMs = nowMs;
+    if (this.#known.at(-1)?.sequence !== sequence) this.#known.push({ atMs: nowMs, sequence });
+    for (const [at, open] of over.entries()) {
+      try {
+        await this.#storeOne(open);
+      } catch (error) {
+        this.#counters.putBack(over.slice(at));
+        throw error;
+      }
+    }
+    if (floorTo(nowMs, hourMs) > this.#keptUpAtMs && (await keepUp(store, nowMs)))
+      this.#keptUpAtMs = floorTo(nowMs, hourMs);
+  }
+
+  async #storeOne({ atMs, spanMs, cell }: OpenCell): Promise<void> {
+    const { store } = this.#options;
+    const page = { fromMs: atMs, untilMs: atMs + 1, spanMs, after: null, countMax: 1 };
+    const [stored] = await store.cells(page);
+    const all = createCell();
+    if (stored !== undefined) addText(all, stored.json);
+    addText(all, cellText(cell));
+    const mark = this.#markThrough(atMs + spanMs);
+    const hits = [...hitsOf(cell)];
+    await store.change({
+      ...{ puts: [{ atMs, spanMs, json: cellText(all) }], removed: null, mark },
+      hits: hits.map(({ rule, hit: { changes: _, ...hit } }) => ({ rule, ...hit })),
+      shadowChanges: hits.flatMap(({ rule, hit }) => hit.changes.map((change) => ({ rule, ...change }))),
+    });
+    this.#mark = mark;
+  }
+
+  #markThrough(untilMs: number): StatisticsMark {
+    const throughMs = Math.max(this.#mark.throughMs, untilMs);
+    while (this.#known.length > 1 && this.#known[1]!.atMs < throughMs) this.#known.shift();
+    const first = this.#known[0];
+    const afterSequence =
+      first !== undefined && first.atMs < throughMs ? first.sequence : this.#mark.afterSequence;
+    return { ...this.#mark, throughMs, afterSequence };
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      void this.store()
+        .catch(this.#options.onFailure)
+        .then(() => this.#schedule());
+    }, this.#options.everyMs ?? everyMsDefault);
+    this.#timer.unref();
+  }
+}
+
+function* hitsOf({ rules }: Cell): Generator<{ readonly rule: string; readonly hit: RuleHit }> {
+  for (const [rule, { changes, ...count }] of rules) {
+    const told = [...(changes ?? [])].map(([change, times]) => {
+      const [from = '', to = ''] = change.split(' ');
+      return { from, to, count: times };
+    });
+    yield { rule, hit: { ...count, changes: told } };
+  }
+}

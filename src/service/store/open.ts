@@ -1,0 +1,12 @@
+// The configured place of the records into an open store: the one line a new kind of store adds.
+
+import type { Store } from './contract/store.ts';
+import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
+
+/**
+ * Opens the store, creating what is missing (directories 0700, files 0600) and bringing an older one up to date.
+ * Rejects with a StoreError.
+ */
+export function openStore(options: SqliteOptions): Promise<Store> {
+  return openSqliteStore(options);
+}

@@ -1,0 +1,136 @@
+// A batch of writes into a message for the writer's thread, and back: requests, which nearly all writes are, as one
+// text in memory that both threads share and one list of numbers; all others as they are. INVARIANT: what comes back
+// equals what went in, if it is read before the next batch is written.
+
+import type { GrantBasis } from '../contract/grant-basis.ts';
+import type { RequestColumns } from './rows.ts';
+import type { Write, WriteOf } from './writes.ts';
+
+export interface BatchMessage {
+  /** How many writes there are. */
+  readonly count: number;
+  /** The texts of requests, one after the other, in UTF-8. */
+  readonly texts: SharedArrayBuffer;
+  readonly textBytes: number;
+  /** Of each request in turn its place in the batch, the lengths of its texts, -1 for null, and its numbers. */
+  readonly numbers: Float64Array;
+  readonly others: readonly (readonly [place: number, write: Write])[];
+}
+
+/** Texts of so many UTF-16 units in all are shared; what does not find room goes with the others. */
+const unitsMax = 512 * 1024;
+/** UTF-8 has at most so many bytes for a unit. */
+const bytesPerUnitMax = 3;
+/** The place, the limit, three of what it rests on, eight texts and four numbers. */
+const numbersPerRequest = 17;
+
+export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage {
+  const texts = new SharedArrayBuffer(unitsMax * bytesPerUnitMax);
+  const buffer = Buffer.from(texts);
+  return (writes) => {
+    const numbers = new Float64Array(writes.length * numbersPerRequest);
+    const others: (readonly [number, Write])[] = [];
+    let text = '';
+    let used = 0;
+    const putNumber = (value: number | null) => {
+      numbers[used++] = value ?? Number.NaN;
+    };
+    const putText = (value: string | null) => {
+      numbers[used++] = value === null ? -1 : value.length;
+      if (value !== null) text += value;
+    };
+    for (const [place, write] of writes.entries()) {
+      if (!isPlain(write) || text.length + unitsOf(write.row) > unitsMax) {
+        others.push([place, write]);
+        continue;
+      }
+      const { row, openMax, basis } = write;
+      putNumber(place);
+      putNumber(openMax);
+      putNumber(basis?.agentVersion ?? null);
+      putNumber(basis?.keyNotAfterMs ?? null);
+      putNumber(basis?.switchGeneration ?? null);
+      putText(row.id);
+      putText(row.agent_id);
+      putText(row.action_key);
+      putText(row.outcome);
+      putText(row.status);
+      putText(row.idempotency_key);
+      putText(row.idempotency_digest);
+      putText(row.record_json);
+      putNumber(row.created_ms);
+      putNumber(row.decided_ms);
+      putNumber(row.expires_ms);
+      putNumber(row.idempotency_until_ms);
+    }
+    const textBytes = buffer.write(text, 'utf8');
+    return { count: writes.length, texts, textBytes, numbers: numbers.subarray(0, used), others };
+  };
+}
+
+function unitsOf(row: RequestColumns): number {
+  const { id, agent_id, action_key, outcome, status, idempotency_key, idempotency_digest, record_json } = row;
+  const always = id.length + agent_id.length + action_key.length + outcome.length + status.length;
+  return always + (idempotency_key?.length ?? 0) + (idempotency_digest?.length ?? 0) + record_json.length;
+}
+
+/** UTF-8 has no lone surrogates: what to make of them is not for a message to say. */
+function isPlain(write: Write): write is WriteOf<'append-request'> {
+  if (write.kind !== 'append-request' || write.entries.length > 0) return false;
+  const { action_key, agent_id, record_json, idempotency_key } = write.row;
+  const { basis } = write;
+  if (basis !== null && (basis.agentId !== agent_id || basis.documents.length > 0)) return false;
+  return (
+    record_json.isWellFormed() &&
+    action_key.isWellFormed() &&
+    (idempotency_key === null || idempotency_key.isWellFormed())
+  );
+}
+
+export function readBatch({ count, texts, textBytes, numbers, others }: BatchMessage): readonly Write[] {
+  const text = Buffer.from(texts, 0, textBytes).toString('utf8');
+  const writes = new Array<Write>(count);
+  for (const [place, write] of others) writes[place] = write;
+  let from = 0;
+  let used = 0;
+  const number = () => numbers[used++]!;
+  const numberOrNull = () => {
+    const value = number();
+    return Number.isNaN(value) ? null : value;
+  };
+  const textOrNull = () => {
+    const length = number();
+    if (length < 0) return null;
+    from += length;
+    return text.slice(from - length, from);
+  };
+  const textOf = () => textOrNull() ?? '';
+  while (used < numbers.length) {
+    const place = number();
+    const openMax = number();
+    const agentVersion = numberOrNull();
+    const keyNotAfterMs = numberOrNull();
+    const switchGeneration = numberOrNull();
+    // In the order in which they were put.
+    const row: RequestColumns = {
+      id: textOf(),
+      agent_id: textOf(),
+      action_key: textOf(),
+      outcome: textOf(),
+      status: textOf(),
+      idempotency_key: textOrNull(),
+      idempotency_digest: textOrNull(),
+      record_json: textOf(),
+      created_ms: number(),
+      decided_ms: numberOrNull(),
+      expires_ms: number(),
+      idempotency_until_ms: numberOrNull(),
+    };
+    const basis: GrantBasis | null =
+      agentVersion === null || switchGeneration === null
+        ? null
+        : { agentId: row.agent_id, agentVersion, keyNotAfterMs, switchGeneration, documents: [] };
+    writes[place] = { kind: 'append-request', row, openMax, basis, entries: [] };
+  }
+  return writes;
+}

@@ -1,0 +1,54 @@
+// Checkpoints into rows, and the deletion of the records before one. INVARIANT: records go only together with the
+// storing of the checkpoint that stands for them, and only where the chain still has the record that it names.
+
+import type { Database } from 'better-sqlite3';
+import type { Link } from '../contract/chain.ts';
+import type { StateAcceptance } from '../contract/state.ts';
+import type { SignedCheckpoint } from '../contract/store.ts';
+import { prepareChanges } from './changes.ts';
+import type { WriteOptions, WriteResults } from './writes.ts';
+
+const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
+
+export function prepareChainWrites(database: Database, options: WriteOptions) {
+  const record = prepareChanges(database, options);
+  const insert = database.prepare<[SignedCheckpoint]>(
+    `INSERT INTO checkpoints (sequence, hash, at_ms, purpose, signature)
+     VALUES (@sequence, @hash, @atMs, @purpose, @signature) ON CONFLICT DO NOTHING`,
+  );
+  const lastPruned = database.prepare<[], { sequence: number }>(
+    "SELECT sequence FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1",
+  );
+  const forgetEarlier = database.prepare<[number]>('DELETE FROM checkpoints WHERE sequence < ?');
+  const find = database.prepare<[Link], unknown>(
+    tables
+      .map((table) => `SELECT 1 FROM ${table} WHERE sequence = @sequence AND hash = @hash`)
+      .join(' UNION ALL '),
+  );
+  const deletions = tables.map((table) =>
+    database.prepare<[number]>(`DELETE FROM ${table} WHERE sequence <= ?`),
+  );
+  return {
+    addCheckpoint(checkpoint: SignedCheckpoint): WriteResults['add-checkpoint'] {
+      insert.run(checkpoint);
+      return 'added';
+    },
+    acceptState({ atMs, differences }: StateAcceptance): WriteResults['accept-state'] {
+      const before = { differences: differences.map(({ table, row, message }) => ({ table, row, message })) };
+      record({ atMs, what: 'state-accepted', subject: '', before, after: null });
+      return 'accepted';
+    },
+    prune(checkpoint: SignedCheckpoint): WriteResults['prune'] {
+      const { sequence, hash, atMs } = checkpoint;
+      if (find.get({ sequence, hash }) === undefined) return 'not-there';
+      const before = { firstSequence: (lastPruned.get()?.sequence ?? 0) + 1 };
+      const after = { firstSequence: sequence + 1 };
+      // First, so that the number of the new record is after all that go.
+      record({ atMs, what: 'records-pruned', subject: '', before, after });
+      for (const deletion of deletions) deletion.run(sequence);
+      forgetEarlier.run(sequence);
+      insert.run(checkpoint);
+      return 'pruned';
+    },
+  };
+}

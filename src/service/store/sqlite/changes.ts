@@ -1,0 +1,66 @@
+// Changes of management into rows at the end of the chain: who did what to whom, and how it was before and after.
+// INVARIANT: no secret is in them, sealed or not.
+
+import type { Database } from 'better-sqlite3';
+import type { CanonicalValue } from '../contract/canonical-json.ts';
+import { canonicalJson } from '../contract/canonical-json.ts';
+import type { Link } from '../contract/chain.ts';
+import type { ChangePage, ChangeRow } from '../contract/changes.ts';
+import type { WriteOptions } from './writes.ts';
+
+export interface Change {
+  readonly atMs: number;
+  /** Such as `agent-added`. */
+  readonly what: string;
+  /** The store's own actor where nobody is named. */
+  readonly who?: string | undefined;
+  /** The id of the agent or document; empty where neither is concerned. */
+  readonly subject: string;
+  /** Null where there was nothing. */
+  readonly before: CanonicalValue;
+  readonly after: CanonicalValue;
+}
+
+interface ChangeColumns {
+  readonly at_ms: number;
+  readonly who: string;
+  readonly what: Change['what'];
+  readonly subject: string;
+  readonly before_json: string | null;
+  readonly after_json: string | null;
+}
+
+/** The function returned records a change, in the transaction that makes it. */
+export function prepareChanges(database: Database, { chain, actor }: WriteOptions): (change: Change) => void {
+  const insert = database.prepare<[ChangeColumns & Link]>(
+    `INSERT INTO changes (sequence, at_ms, who, what, subject, before_json, after_json, hash)
+     VALUES (@sequence, @at_ms, @who, @what, @subject, @before_json, @after_json, @hash)`,
+  );
+  return ({ atMs, what, who = actor, subject, before, after }) => {
+    const columns: ChangeColumns = {
+      at_ms: atMs,
+      who,
+      what,
+      subject,
+      before_json: before === null ? null : canonicalJson(before),
+      after_json: after === null ? null : canonicalJson(after),
+    };
+    chain.append('change', columns, insert.run.bind(insert));
+  };
+}
+
+export function prepareChangeReads(database: Database) {
+  const page = database.prepare<[number, number], ChangeColumns & { readonly sequence: number }>(
+    `SELECT sequence, at_ms, who, what, subject, before_json, after_json FROM changes
+     WHERE sequence < ? ORDER BY sequence DESC LIMIT ?`,
+  );
+  return {
+    changes: ({ beforeSequence, countMax }: ChangePage): readonly ChangeRow[] =>
+      page
+        .all(beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax)
+        .map(({ sequence, at_ms, who, what, subject, before_json, after_json }) => ({
+          ...{ sequence, atMs: at_ms, who, what, subject },
+          ...{ beforeJson: before_json, afterJson: after_json },
+        })),
+  };
+}

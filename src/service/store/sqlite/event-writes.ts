@@ -1,0 +1,73 @@
+// What becomes of requests into records at the end of the chain, and the latest of them into the request's own row, by
+// which queries find it. INVARIANT: a request's row says what its last event says, for both are written together; what
+// the request was recorded with never changes.
+
+import type { Database } from 'better-sqlite3';
+import type { Link } from '../contract/chain.ts';
+import type { LifecycleState, RequestEvent } from '../contract/records.ts';
+import type { MeterWrites } from './meters.ts';
+import { type EventColumns, eventColumns } from './rows.ts';
+import type { WriteOf, WriteOptions, WriteResults } from './writes.ts';
+
+interface Due {
+  readonly id: string;
+  readonly decidedAtMs: number | null;
+  readonly expiresAtMs: number;
+}
+
+export function prepareEventWrites(
+  database: Database,
+  { chain, basis: basisCheck }: WriteOptions,
+  meters: MeterWrites,
+) {
+  const selectStatus = database.prepare<[string], Pick<LifecycleState, 'status'>>(
+    'SELECT coalesce(now_status, status) AS status FROM requests WHERE id = ?',
+  );
+  const countEvents = database.prepare<[string], { count: number }>(
+    'SELECT count(*) AS count FROM request_events WHERE request_id = ?',
+  );
+  const insert = database.prepare<[EventColumns & Link]>(
+    `INSERT INTO request_events (sequence, request_id, at_ms, who, what, status, decided_ms, expires_ms,
+       detail_json, hash)
+     VALUES (@sequence, @request_id, @at_ms, @who, @what, @status, @decided_ms, @expires_ms, @detail_json, @hash)`,
+  );
+  const update = database.prepare<[EventColumns]>(
+    `UPDATE requests SET now_status = @status, now_decided_ms = @decided_ms, now_expires_ms = @expires_ms
+     WHERE id = @request_id`,
+  );
+  const selectDue = database.prepare<[number, number], Due>(
+    `SELECT id, now_decided_ms AS decidedAtMs, coalesce(now_expires_ms, expires_ms) AS expiresAtMs FROM requests
+     WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) <= ?
+     ORDER BY coalesce(now_expires_ms, expires_ms) LIMIT ?`,
+  );
+
+  function record(event: RequestEvent): void {
+    const columns = eventColumns(event);
+    chain.append('event', columns, insert.run.bind(insert));
+    update.run(columns);
+    meters.follow(event);
+  }
+
+  return {
+    change(write: WriteOf<'change-request'>): WriteResults['change-request'] {
+      const { requestId, events, from, seen, basis } = write;
+      const present = selectStatus.get(requestId)?.status;
+      if (present === undefined) return 'unknown-request';
+      const isSeen = seen === null || countEvents.get(requestId)?.count === seen;
+      if (!from.includes(present) || !isSeen) return 'state-differs';
+      const atMs = events[0]?.atMs ?? 0;
+      if (basis !== undefined && !basisCheck.holds(basis, atMs)) return 'basis-changed';
+      for (const event of events) record({ ...event, requestId });
+      return 'changed';
+    },
+    /** The requests whose waits have ended; fewer than `countMax` where none is left. */
+    expireDue({ atMs, countMax }: WriteOf<'expire-due'>): WriteResults['expire-due'] {
+      const due = selectDue.all(atMs, countMax);
+      for (const { id: requestId, decidedAtMs, expiresAtMs } of due) {
+        const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;
+        record({ requestId, atMs, who: 'system', what: 'expired', state, detail: null });
+      }
+      return due.map(({ id }) => id);
+    },
+  };
+}

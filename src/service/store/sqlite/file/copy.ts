@@ -1,0 +1,98 @@
+// A database in use, and its master key, into copies beside each other, in one step that does not wait for writers nor
+// make them wait. INVARIANT: a copy is there only whole, checked and on the disk; nothing that exists is overwritten.
+
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  rmSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../contract/store-error.ts';
+import { withStoreErrors } from './errors.ts';
+
+/** Rejects with a StoreError. */
+export async function copyDatabase(path: string, target: string): Promise<void> {
+  const draft = `${target}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    withStoreErrors(target, () => createForOwner(draft));
+    await transfer(path, draft);
+    withStoreErrors(target, () => {
+      check(draft);
+      copyFileSync(`${path}.key`, `${draft}.key`, constants.COPYFILE_EXCL);
+      chmodSync(`${draft}.key`, 0o600);
+      for (const file of [draft, `${draft}.key`]) flush(file);
+      publish(draft, target);
+      flush(dirname(target));
+    });
+  } finally {
+    for (const end of ['', '-journal', '-wal', '-shm', '.key']) rmSync(draft + end, { force: true });
+  }
+}
+
+function createForOwner(draft: string): void {
+  closeSync(openSync(draft, 'wx', 0o600));
+}
+
+async function transfer(path: string, draft: string): Promise<void> {
+  const source = withStoreErrors(path, () => new Database(path, { readonly: true, fileMustExist: true }));
+  try {
+    // All pages in one step: between two steps a writer would make it begin again.
+    const pagesAtOnce = 0x7fffffff;
+    await source.backup(draft, { progress: () => pagesAtOnce });
+  } catch (error) {
+    withStoreErrors(draft, () => {
+      throw error;
+    });
+  } finally {
+    source.close();
+  }
+}
+
+/** Reads every page and index of the copy. */
+function check(draft: string): void {
+  const copy = new Database(draft);
+  try {
+    const found = copy.pragma('integrity_check', { simple: true });
+    if (found !== 'ok') {
+      throw new StoreError(
+        'corrupt',
+        `the database is damaged, so is its copy, which was not kept: ${found}`,
+      );
+    }
+  } finally {
+    copy.close();
+  }
+}
+
+/** A link is made only where there is nothing. The key comes first: a database without its key is of no use. */
+function publish(draft: string, target: string): void {
+  link(`${draft}.key`, `${target}.key`);
+  try {
+    link(draft, target);
+  } catch (error) {
+    rmSync(`${target}.key`);
+    throw error;
+  }
+}
+
+function link(draft: string, target: string): void {
+  try {
+    linkSync(draft, target);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new StoreError('unwritable', `\`${target}\` is there already: name a new file for the backup`);
+  }
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}

@@ -1,0 +1,87 @@
+// What SQLite and the file system report into a StoreError with a sentence for the operator. A failure is its plain
+// form, which can pass between threads.
+
+import Database from 'better-sqlite3';
+import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
+
+export interface StoreFailure {
+  readonly code: StoreErrorCode;
+  readonly message: string;
+  /** What was reported, for logs. */
+  readonly detail: string;
+}
+
+/** The failure that an error met at the database file `path` stands for. */
+export function toFailure(error: unknown, path: string): StoreFailure {
+  const detail = error instanceof Error ? `${codeOf(error)}: ${error.message}` : String(error);
+  if (error instanceof StoreError) return { code: error.code, message: error.message, detail };
+  const code = classify(error);
+  return { code, message: `${messages[code]} (database \`${path}\`)`, detail };
+}
+
+export function toStoreError({ code, message, detail }: StoreFailure): StoreError {
+  return new StoreError(code, message, { cause: detail });
+}
+
+/** Runs `work`; what it throws is thrown as a StoreError. */
+export function withStoreErrors<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toStoreError(toFailure(error, path));
+  }
+}
+
+type ReportedCode = Exclude<
+  StoreErrorCode,
+  | 'newer-database'
+  | 'foreign-database'
+  | 'already-served'
+  | 'overloaded'
+  | 'writer-died'
+  | 'closed'
+  | 'master-key'
+  | 'tampered'
+  | 'unsafe-files'
+>;
+
+const messages = {
+  unwritable: 'the database cannot be opened or written: check that the path is a file and its permissions',
+  locked: 'another process holds the database: end it, or try again once it is done',
+  corrupt: 'the file is damaged or is not a database: restore it from a backup',
+  full: 'the disk is full: make room, later writes then succeed by themselves',
+  io: 'the disk reported an error: check the disk and the system log',
+  internal: 'the database refused a statement: this is a mistake in Writ, please report it',
+} as const satisfies Record<ReportedCode, string>;
+
+/** By how the code begins: SQLite extends its codes at the end (`SQLITE_BUSY_SNAPSHOT`). */
+const beginnings: readonly (readonly [string, ReportedCode])[] = [
+  ['SQLITE_FULL', 'full'],
+  ['SQLITE_BUSY', 'locked'],
+  ['SQLITE_LOCKED', 'locked'],
+  ['SQLITE_PROTOCOL', 'locked'],
+  ['SQLITE_CORRUPT', 'corrupt'],
+  ['SQLITE_NOTADB', 'corrupt'],
+  ['SQLITE_READONLY', 'unwritable'],
+  ['SQLITE_CANTOPEN', 'unwritable'],
+  ['SQLITE_PERM', 'unwritable'],
+  ['SQLITE_AUTH', 'unwritable'],
+  ['SQLITE_IOERR', 'io'],
+  ['ENOSPC', 'full'],
+  ['EDQUOT', 'full'],
+  ['EIO', 'io'],
+];
+
+function classify(error: unknown): ReportedCode {
+  if (!(error instanceof Error)) return 'internal';
+  const code = codeOf(error);
+  const known = beginnings.find(([beginning]) => code.startsWith(beginning));
+  if (known !== undefined) return known[1];
+  // What else the file system reports (EACCES, EROFS, ENOTDIR, ENAMETOOLONG) speaks of the path.
+  return 'syscall' in error ? 'unwritable' : 'internal';
+}
+
+function codeOf(error: Error): string {
+  if (error instanceof Database.SqliteError) return error.code;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

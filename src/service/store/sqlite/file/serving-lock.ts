@@ -1,0 +1,32 @@
+// Who serves a store: one process at a time, as each counts meters for itself. The lock is the operating system's on a
+// file beside the database, so that it goes with its process, however this ends.
+
+import { closeSync, openSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../contract/store-error.ts';
+import { toFailure } from './errors.ts';
+
+export interface ServingLock {
+  release(): void;
+}
+
+/** A process that is just ending gets so long. */
+const waitMs = 2_000;
+
+/** `path` is the database's. Throws a StoreError where another process serves it. */
+export function lockForServing(path: string): ServingLock {
+  const lockPath = `${path}.serving`;
+  closeSync(openSync(lockPath, 'a', 0o600));
+  const database = new Database(lockPath, { timeout: waitMs });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (toFailure(error, lockPath).code !== 'locked') throw error;
+    throw new StoreError(
+      'already-served',
+      `another process serves \`${path}\`: each would count meters for itself, so stop that one first, or name another data directory`,
+    );
+  }
+  return { release: () => void database.close() };
+}

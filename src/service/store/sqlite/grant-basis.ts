@@ -1,0 +1,51 @@
+// Whether agent, key, switches and people still are as a decision saw them, judged under the lock of a batch's transaction.
+// What many requests of a batch share is read once. INVARIANT: what is remembered is forgotten at the beginning of each
+// transaction and with each write that may change it.
+
+import type { Database } from 'better-sqlite3';
+import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
+
+export interface BasisCheck {
+  /** Whether all is as it was seen; `atMs` is the moment of the decision, at which the key must be good. */
+  holds(basis: GrantBasis, atMs: number): boolean;
+  /** Something may have changed: another transaction begins, or an agent or a document was written. */
+  forget(): void;
+}
+
+/** In place of a version where there is no such row. */
+const noVersion = 0;
+
+export function prepareBasisCheck(database: Database): BasisCheck {
+  const agentVersion = database.prepare<[string], number>('SELECT version FROM agents WHERE id = ?').pluck();
+  const generation = database
+    .prepare<[string], number>('SELECT generation FROM document_kinds WHERE kind = ?')
+    .pluck();
+  const documentVersion = database
+    .prepare<[string, string], number>('SELECT version FROM documents WHERE kind = ? AND id = ?')
+    .pluck();
+  const agents = new Map<string, number>();
+  let switches: number | null = null;
+
+  function versionOfAgent(id: string): number {
+    const known = agents.get(id) ?? agentVersion.get(id) ?? noVersion;
+    agents.set(id, known);
+    return known;
+  }
+
+  return {
+    holds({ agentId, agentVersion: seen, keyNotAfterMs, switchGeneration, documents }, atMs) {
+      switches ??= generation.get(switchKind) ?? 0;
+      return (
+        seen !== noVersion &&
+        versionOfAgent(agentId) === seen &&
+        (keyNotAfterMs === null || atMs < keyNotAfterMs) &&
+        switches === switchGeneration &&
+        documents.every(({ kind, id, version }) => (documentVersion.get(kind, id) ?? noVersion) === version)
+      );
+    },
+    forget() {
+      agents.clear();
+      switches = null;
+    },
+  };
+}

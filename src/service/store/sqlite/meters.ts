@@ -1,0 +1,161 @@
+// Entries of meters in rows. INVARIANT: whoever records a request, or what became of it, changes its entries in the
+// same transaction, so that both are there or neither.
+
+import type { Database } from 'better-sqlite3';
+import type {
+  CountedPage,
+  CountedRequest,
+  EntryPlace,
+  MeterEntryRow,
+  StoredMeterEntry,
+} from '../contract/metering.ts';
+import type { RequestEvent } from '../contract/records.ts';
+import type { WriteOf } from './writes.ts';
+
+interface EntryColumns {
+  readonly definition: string;
+  readonly request_id: string;
+  readonly meter_key: string;
+  readonly granted_ms: number | null;
+  readonly is_certain: number;
+  readonly value: string | null;
+}
+
+export type MeterWrites = ReturnType<typeof prepareMeterWrites>;
+
+export function prepareMeterWrites(database: Database) {
+  const insert = database.prepare<[string, string, string, number | null, number, string | null]>(
+    'INSERT INTO meter_entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const grant = database.prepare<[number, string]>(
+    'UPDATE meter_entries SET granted_ms = ? WHERE request_id = ? AND granted_ms IS NULL',
+  );
+  const release = database.prepare<[string]>(
+    'DELETE FROM meter_entries WHERE request_id = ? AND granted_ms IS NULL',
+  );
+  const withdraw = database.prepare<[string]>('DELETE FROM meter_entries WHERE request_id = ?');
+  const standing = database.prepare<[string], { grantedAtMs: number | null }>(
+    `SELECT coalesce(now_decided_ms, decided_ms) AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
+  );
+  const known = database.prepare<[], { definition: string; sinceMs: number | null }>(
+    'SELECT definition, iif(is_whole, since_ms, NULL) AS sinceMs FROM meters',
+  );
+  const addMeter = database.prepare<[string, number, number]>('INSERT INTO meters VALUES (?, ?, ?)');
+  const makeWhole = database.prepare<[string]>('UPDATE meters SET is_whole = 1 WHERE definition = ?');
+  const anyRecord = database.prepare<[], unknown>(
+    'SELECT 1 FROM requests UNION ALL SELECT 1 FROM checkpoints',
+  );
+  const removeMeter = database.prepare<[string]>('DELETE FROM meters WHERE definition = ?');
+  const removeEntries = database.prepare<[string]>('DELETE FROM meter_entries WHERE definition = ?');
+  const forget = database.prepare<[string, number, number]>(
+    `DELETE FROM meter_entries WHERE (definition, request_id) IN
+       (SELECT definition, request_id FROM meter_entries WHERE definition = ? AND granted_ms < ? LIMIT ?)`,
+  );
+
+  const put = (requestId: string, grantedAtMs: number | null, entry: MeterEntryRow): void => {
+    const { definition, key, isCertain, value } = entry;
+    insert.run(definition, requestId, key, grantedAtMs, Number(isCertain), value);
+  };
+
+  return {
+    put,
+    /** What has become of a request. */
+    follow({ requestId, what, state: { status, decidedAtMs } }: RequestEvent): void {
+      if (what === 'released') withdraw.run(requestId);
+      else if (status === 'approved' && decidedAtMs !== null) grant.run(decidedAtMs, requestId);
+      else if (status === 'rejected' || status === 'expired') release.run(requestId);
+    },
+    add({ entries }: WriteOf<'add-meter-entries'>): 'added' {
+      for (const entry of entries) {
+        const request = standing.get(entry.requestId);
+        if (request !== undefined) put(entry.requestId, request.grantedAtMs, entry);
+      }
+      return 'added';
+    },
+    /** A new store has nothing to miss. */
+    note({ definitions, atMs }: WriteOf<'note-meters'>): readonly (number | null)[] {
+      const since = new Map(known.all().map(({ definition, sinceMs }) => [definition, sinceMs]));
+      for (const definition of since.keys()) {
+        if (definitions.includes(definition)) continue;
+        removeMeter.run(definition);
+        removeEntries.run(definition);
+      }
+      const isNew = anyRecord.get() === undefined;
+      for (const definition of definitions) {
+        if (since.has(definition)) continue;
+        since.set(definition, isNew ? 0 : null);
+        addMeter.run(definition, isNew ? 0 : atMs, Number(isNew));
+      }
+      return definitions.map((definition) => since.get(definition) ?? null);
+    },
+    noteWhole({ definition }: WriteOf<'note-whole-meter'>): 'noted' {
+      makeWhole.run(definition);
+      return 'noted';
+    },
+    forget: ({ definition, beforeMs, countMax }: WriteOf<'forget-meter-entries'>): number =>
+      forget.run(definition, beforeMs, countMax).changes,
+  };
+}
+
+/** A grant that has ended counts on, unless it was released. */
+const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
+  (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
+
+/** A grant that is over was one: only a wait that ended without one has no time of decision. */
+const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
+  OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
+
+export function prepareMeterReads(database: Database) {
+  const pending = database.prepare<[string], EntryColumns>(
+    'SELECT * FROM meter_entries WHERE definition = ? AND granted_ms IS NULL',
+  );
+  const granted = database.prepare<[string, number, string, number], EntryColumns>(
+    `SELECT * FROM meter_entries WHERE definition = ? AND (granted_ms, request_id) > (?, ?)
+     ORDER BY granted_ms, request_id LIMIT ?`,
+  );
+  const entered = database.prepare<[string], EntryColumns>(
+    'SELECT * FROM meter_entries WHERE request_id = ?',
+  );
+  const counted = database.prepare<[number, string, number, number], CountedRequest>(
+    `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
+       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson
+     FROM requests WHERE (created_ms, id) > (?, ?) AND ${isCounted}
+       AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
+     ORDER BY created_ms, id LIMIT ?`,
+  );
+  const earlier = database.prepare<[number, number], CountedRequest>(
+    `SELECT id, action_key AS actionKey, created_ms AS createdAtMs,
+       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson
+     FROM requests WHERE created_ms <= ?
+       AND (coalesce(now_status, status) IN ('pending', 'approved', 'expired') OR ${isConsumed})
+       AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
+     ORDER BY created_ms, id`,
+  );
+  const pruned = database.prepare<[], unknown>("SELECT 1 FROM checkpoints WHERE purpose = 'pruned' LIMIT 1");
+  const first = database.prepare<[], { atMs: number | null }>(
+    `SELECT min(at_ms) AS atMs FROM (
+       SELECT * FROM (SELECT created_ms AS at_ms FROM requests ORDER BY sequence LIMIT 1)
+       UNION ALL SELECT * FROM (SELECT at_ms FROM refusals ORDER BY sequence LIMIT 1)
+       UNION ALL SELECT * FROM (SELECT at_ms FROM changes ORDER BY sequence LIMIT 1)
+       UNION ALL SELECT * FROM (SELECT at_ms FROM request_events ORDER BY sequence LIMIT 1))`,
+  );
+  return {
+    pendingEntries: (definition: string) => pending.all(definition).map(entryOf),
+    grantedEntries: (definition: string, { grantedAtMs, requestId }: EntryPlace, countMax: number) =>
+      granted.all(definition, grantedAtMs, requestId, countMax).map(entryOf),
+    enteredBy: (requestId: string) => entered.all(requestId).map(entryOf),
+    /** Those that were made before the moment come first, all at once: people have approved them, or still may. */
+    counted({ sinceMs, after, countMax }: CountedPage): readonly CountedRequest[] {
+      const from = after ?? { createdAtMs: sinceMs, id: '\uffff' };
+      const late = after === null ? earlier.all(sinceMs, sinceMs) : [];
+      return [...late, ...counted.all(from.createdAtMs, from.id, sinceMs, countMax)];
+    },
+    wholeSinceMs: (): number | null =>
+      pruned.get() === undefined ? null : (first.get()?.atMs ?? Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function entryOf(columns: EntryColumns): StoredMeterEntry {
+  const { definition, request_id: requestId, meter_key: key, granted_ms: grantedAtMs, value } = columns;
+  return { definition, requestId, key, grantedAtMs, isCertain: columns.is_certain === 1, value };
+}

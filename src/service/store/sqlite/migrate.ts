@@ -1,0 +1,112 @@
+// An SQLite file of any earlier schema into one of the present schema, a numbered SQL file at a time. INVARIANT: a
+// database that Writ did not write, or that a later version wrote, is refused before anything in it is changed.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { chainEarlierRecords } from '../contract/chain-earlier.ts';
+import { masterKeyCheck } from '../contract/master-key.ts';
+import { type SealKey, sealKeyOf } from '../contract/seal.ts';
+import { nameOfDifference } from '../contract/state.ts';
+import { StoreError, tampered } from '../contract/store-error.ts';
+import { prepareChainEnd } from './chain/chain.ts';
+import { schemaDifference } from './seal/schema.ts';
+import { readSeal, sealAll } from './seal/seal.ts';
+import { checkSeal } from './seal/seal-check.ts';
+
+/** "WRIT", as the first schema sets it. */
+const applicationId = 0x57524954;
+const folder = new URL('./migrations/', import.meta.url);
+
+/** What SQL cannot do, by the version whose file it follows. */
+const stepsAfter: Readonly<Record<number, (database: Database) => void>> = { 2: chainEarlierRecords };
+
+export interface MigrateOptions {
+  readonly masterKey: Uint8Array;
+  /** The master key remembers that this database has a seal: one without is not made one. */
+  readonly isSealed: boolean;
+}
+
+/** Applies what is missing, all in one transaction, and seals it. Throws StoreError, or what SQLite throws. */
+export function migrate(database: Database, options: MigrateOptions): void {
+  const files = migrationFiles();
+  const latest = versionOf(files.at(-1) ?? '');
+  if (schemaVersion(database, latest) !== latest) {
+    // The version is read again under the lock: another process may have done the work meanwhile.
+    const apply = database.transaction(() => {
+      const present = schemaVersion(database, latest);
+      if (present === latest) return;
+      const key = sealKeyOf(options.masterKey);
+      checkEarlier(database, key, options);
+      applyAfter(database, present);
+      database
+        .prepare<[string]>("INSERT OR IGNORE INTO settings VALUES ('master_key_check', ?)")
+        .run(masterKeyCheck(options.masterKey));
+      sealAll(database, key, prepareChainEnd(database)());
+    });
+    apply.immediate();
+  }
+  const difference = schemaDifference(database, (empty) => applyAfter(empty, 0));
+  if (difference === null) return;
+  const advice = 'undo the change to the schema, or restore a backup';
+  throw new StoreError('tampered', `in \`${database.name}\` ${difference}: ${advice}`);
+}
+
+function migrationFiles(): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{3}\.sql$/.test(name))
+    .sort();
+}
+
+function applyAfter(database: Database, present: number): void {
+  for (const file of migrationFiles().filter((name) => versionOf(name) > present)) {
+    database.exec(readFileSync(new URL(file, folder), 'utf8'));
+    stepsAfter[versionOf(file)]?.(database);
+    database.pragma(`user_version = ${versionOf(file)}`);
+  }
+}
+
+/** What was changed behind the service's back must not be sealed with the rest. */
+function checkEarlier(database: Database, key: SealKey, { isSealed }: MigrateOptions): void {
+  const hasSeal =
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_seal'").get() !== undefined;
+  if (!hasSeal) {
+    if (isSealed) throw tampered(`the seal of \`${database.name}\` is missing`);
+    return;
+  }
+  const checking = checkSeal(database, { key, isQuick: false });
+  let step = checking.next();
+  while (step.done !== true) step = checking.next();
+  const [first] = step.value;
+  if (first !== undefined)
+    throw tampered(`${nameOfDifference(first)} in \`${database.name}\`: ${first.message}`);
+  const [sealed, found] = [readSeal(database, key)?.version, numberOf(database, 'user_version')];
+  if (sealed !== found) throw tampered(`the schema of \`${database.name}\` calls itself version ${found}`);
+}
+
+/** The version of the database's schema; 0 where it is empty. */
+function schemaVersion(database: Database, latest: number): number {
+  const version = numberOf(database, 'user_version');
+  const tables = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM sqlite_schema').get();
+  const isEmpty = version === 0 && tables?.count === 0;
+  if (!isEmpty && numberOf(database, 'application_id') !== applicationId) {
+    throw new StoreError(
+      'foreign-database',
+      `\`${database.name}\` is a database of another program: name a new file for the store`,
+    );
+  }
+  if (version > latest) {
+    throw new StoreError(
+      'newer-database',
+      `\`${database.name}\` was written by a later version of Writ (schema ${version}, this one knows ${latest}): run that version, or restore a backup`,
+    );
+  }
+  return version;
+}
+
+function numberOf(database: Database, pragma: 'user_version' | 'application_id'): number {
+  return Number(database.pragma(pragma, { simple: true }));
+}
+
+function versionOf(file: string): number {
+  return Number.parseInt(file, 10);
+}

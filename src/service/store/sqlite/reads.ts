@@ -1,0 +1,129 @@
+// Queries on a read-only connection of the calling thread, as prepared statements. Outside any transaction each sees
+// the latest commit of any process.
+
+import type { Database } from 'better-sqlite3';
+import type {
+  AgentRow,
+  AgentWithKey,
+  KeyRow,
+  PlantRow,
+  RefusalRecord,
+  RequestRow,
+} from '../contract/records.ts';
+import type { AgentPage, IdempotencyQuery } from '../contract/store.ts';
+import { prepareActivityReads } from './agent-activity.ts';
+import { prepareChainReads } from './chain/chain-reads.ts';
+import { prepareChangeReads } from './changes.ts';
+import { prepareDocumentReads } from './documents.ts';
+import { prepareMeterReads } from './meters.ts';
+import { prepareNonceReads } from './nonces.ts';
+import { prepareRequestLists } from './request-lists.ts';
+import {
+  type AgentColumns,
+  agentRow,
+  type KeyColumns,
+  keptUntil,
+  keyRow,
+  type RefusalColumns,
+  refusalRecord,
+  requestRow,
+  type StoredRequestColumns,
+} from './rows.ts';
+import { prepareStatisticsReads } from './statistics.ts';
+
+export type Reads = ReturnType<typeof prepareReads>;
+
+export function prepareReads(database: Database) {
+  return {
+    ...prepareAgentReads(database),
+    ...prepareRequestReads(database),
+    ...prepareRequestLists(database),
+    ...prepareChainReads(database),
+    ...prepareChangeReads(database),
+    ...prepareDocumentReads(database),
+    ...prepareMeterReads(database),
+    ...prepareStatisticsReads(database),
+    ...prepareActivityReads(database),
+    keptNonces: prepareNonceReads(database),
+    ...prepareOtherReads(database),
+  };
+}
+
+function prepareAgentReads(database: Database) {
+  const all = database.prepare<[], AgentColumns>('SELECT * FROM agents');
+  const page = database.prepare<
+    [{ readonly atMs: number; readonly id: string; readonly countMax: number }],
+    AgentColumns
+  >(
+    `SELECT * FROM agents WHERE (created_ms, id) < (@atMs, @id)
+     ORDER BY created_ms DESC, id DESC LIMIT @countMax`,
+  );
+  const byId = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE id = ?');
+  const byName = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE name = ?');
+  const keyById = database.prepare<[string], KeyColumns>('SELECT * FROM keys WHERE id = ?');
+  const keysOf = database.prepare<[string], KeyColumns>(
+    'SELECT * FROM keys WHERE agent_id = ? ORDER BY created_ms, id',
+  );
+  return {
+    agents(): readonly AgentRow[] {
+      return all
+        .all()
+        .map(agentRow)
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    agentPage: ({ after, countMax }: AgentPage): readonly AgentRow[] =>
+      page
+        .all({ atMs: after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, id: after?.id ?? '', countMax })
+        .map(agentRow),
+    agent(idOrName: string): AgentRow | null {
+      const columns = byId.get(idOrName) ?? byName.get(idOrName);
+      return columns === undefined ? null : agentRow(columns);
+    },
+    // A transaction, so that both are of one moment: the agent's version stands for its keys, too.
+    agentByKeyId: database.transaction((keyId: string): AgentWithKey | null => {
+      const key = keyById.get(keyId);
+      const agent = key && byId.get(key.agent_id);
+      return key === undefined || agent === undefined ? null : { agent: agentRow(agent), key: keyRow(key) };
+    }),
+    keys(agentId: string): readonly KeyRow[] {
+      return keysOf.all(agentId).map(keyRow);
+    },
+  };
+}
+
+function prepareRequestReads(database: Database) {
+  const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
+  const byKey = database.prepare<[IdempotencyQuery], StoredRequestColumns>(
+    `SELECT * FROM requests
+     WHERE agent_id = @agentId AND idempotency_key = @key AND ${keptUntil} > @nowMs`,
+  );
+  const openOf = database.prepare<[string, number], { count: number }>(
+    `SELECT count(*) AS count FROM requests
+     WHERE coalesce(now_status, status) = 'pending' AND agent_id = ? AND coalesce(now_expires_ms, expires_ms) > ?`,
+  );
+  const refusalsOf = database.prepare<[string, number], RefusalColumns>(
+    'SELECT * FROM refusals WHERE agent_id = ? ORDER BY sequence DESC LIMIT ?',
+  );
+  const rowOf = (columns: StoredRequestColumns | undefined) =>
+    columns === undefined ? null : requestRow(columns);
+  return {
+    request: (id: string): RequestRow | null => rowOf(byId.get(id)),
+    requestByKey: (query: IdempotencyQuery): RequestRow | null => rowOf(byKey.get(query)),
+    countOpen: (agentId: string, nowMs: number): number => openOf.get(agentId, nowMs)?.count ?? 0,
+    refusals(agentId: string, countMax: number): readonly RefusalRecord[] {
+      return refusalsOf.all(agentId, countMax).map(refusalRecord);
+    },
+  };
+}
+
+function prepareOtherReads(database: Database) {
+  // As bigint, since an id may be beyond what a number holds exactly.
+  const plantById = database.prepare<[bigint], PlantRow>('SELECT * FROM plants WHERE id = ?').safeIntegers();
+  const settingByName = database.prepare<[string], { value: string }>(
+    'SELECT value FROM settings WHERE name = ?',
+  );
+  return {
+    plant: (id: bigint): PlantRow | null => plantById.get(id) ?? null,
+    setting: (name: string): string | null => settingByName.get(name)?.value ?? null,
+  };
+}

@@ -1,0 +1,174 @@
+// Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
+// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended,
+// and so far and no farther; the queue walks those that are pending.
+
+import type { Database } from 'better-sqlite3';
+import type { RequestEvent } from '../contract/records.ts';
+import type {
+  RequestFilter,
+  RequestHistory,
+  RequestPage,
+  RequestPlace,
+  RequestsFound,
+  WaitingPage,
+} from '../contract/store.ts';
+import { type EventColumns, requestEvent, requestRow, type StoredRequestColumns } from './rows.ts';
+
+/** Requests that are looked through for one page. */
+export const lookedThroughMax = 2_000;
+
+const statusNow = 'coalesce(now_status, status)';
+const endNow = 'coalesce(now_expires_ms, expires_ms)';
+/** A wait or a grant past its end is over, also where that is not recorded. */
+const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= @nowMs
+  THEN 'expired' ELSE ${statusNow} END`;
+
+/** The walk of a list: of one agent, of one status, or of all. */
+export const walks = {
+  agent: 'agent_id = @agentId',
+  // The second condition is that of the index.
+  status: `${statusNow} = @status AND ${statusNow} <> 'auto_approved'`,
+  all: 'TRUE',
+} as const;
+
+/** Whether a decision asks one of the groups for an approval; `json` is a text with the decision in it. */
+const asks = (json: string): string =>
+  `EXISTS (SELECT 1 FROM json_each(${json}, '$.decision.requires.approvals') AS asked, json_each(@groups) AS one
+     WHERE asked.value ->> '$.group' = one.value)`;
+
+const decidedOf = `SELECT detail_json FROM request_events
+  WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1`;
+
+/** What a list asks beyond its walk; each part only where it is asked. */
+const filters = `(@agentId IS NULL OR agent_id = @agentId)
+  AND (@actionKey IS NULL OR action_key = @actionKey)
+  AND (@status IS NULL OR ${statusAtNow} = @status)
+  AND (@outcome IS NULL OR outcome = @outcome)
+  AND (@policy IS NULL OR record_json ->> '$.decision.matchedPolicy' = @policy)
+  AND (@riskMin IS NULL OR record_json ->> '$.decision.risk.high' >= @riskMin)
+  AND (@riskMax IS NULL OR record_json ->> '$.decision.risk.high' <= @riskMax)
+  AND created_ms BETWEEN @fromMs AND @untilMs
+  AND (@isOfAll OR agent_id IN (SELECT id FROM agents WHERE control_owner = @email COLLATE NOCASE OR control_owner = @personId)
+    OR ${asks('record_json')} OR ${asks(`(${decidedOf})`)})`;
+
+export function listText(walk: string): string {
+  return `SELECT sequence, id, created_ms AS createdAtMs, ${filters} AS isFound FROM requests
+    WHERE ${walk} AND sequence < @before ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+}
+
+export const waitingText = `SELECT id FROM requests
+  WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs AND (${endNow}, id) > (@afterMs, @afterId)
+    AND ${asks(`coalesce((${decidedOf}), record_json)`)}
+  ORDER BY ${endNow}, id LIMIT @countMax`;
+
+interface Looked extends RequestPlace {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly isFound: 0 | 1;
+}
+
+/** Requests are numbered as they are stored, and made up to so much earlier or later than their neighbours. */
+const outOfOrderMs = 60_000;
+
+export function prepareRequestLists(database: Database) {
+  const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
+  const eventsOf = database.prepare<[string], EventColumns>(
+    'SELECT * FROM request_events WHERE request_id = ? ORDER BY sequence',
+  );
+  const list = (walk: string) => database.prepare<[object], Looked>(listText(walk));
+  const lists = { agent: list(walks.agent), status: list(walks.status), all: list(walks.all) };
+  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
+    'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
+  );
+  const lastNumber = database.prepare<[], { last: number | null }>(
+    'SELECT max(sequence) AS last FROM requests',
+  );
+  const waiting = database.prepare<[object], { id: string }>(waitingText);
+  const open = database.prepare<[string, number], { id: string }>(
+    `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
+  );
+
+  const events = (id: string): readonly RequestEvent[] => eventsOf.all(id).map(requestEvent);
+
+  function find(id: string): RequestHistory | null {
+    const columns = byId.get(id);
+    return columns === undefined ? null : { row: requestRow(columns), events: events(id) };
+  }
+
+  const placed = (found: readonly Looked[]) =>
+    found.flatMap(({ id, sequence }) => {
+      const history = find(id);
+      return history === null ? [] : { ...history, sequence };
+    });
+
+  const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
+
+  /** A number above those of all requests that were made at the time or before, and not much above. */
+  function numberAfter(untilMs: number): number {
+    let [low, high] = [0, (lastNumber.get()?.last ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = numbered.get(middle);
+      if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  function page(asked: RequestPage): RequestsFound {
+    const before =
+      asked.after?.sequence ?? (asked.untilMs === null ? allNumbers : numberAfter(asked.untilMs));
+    const found: Looked[] = [];
+    let looked = 0;
+    let last: RequestPlace | null = null;
+    for (const one of lists[walkOf(asked)].iterate(parametersOf(asked, before))) {
+      if (found.length === asked.countMax) return { found: placed(found), next: last };
+      if (one.createdAtMs < (asked.fromMs ?? 0) - outOfOrderMs) return { found: placed(found), next: null };
+      looked += 1;
+      last = { sequence: one.sequence };
+      if (one.isFound === 1) found.push(one);
+    }
+    return { found: placed(found), next: looked === lookedThroughMax ? last : null };
+  }
+
+  return {
+    events,
+    /** Numbers follow the times of requests, but for those that are out of order. */
+    numberBefore: (atMs: number): number => numberAfter(atMs - 2 * outOfOrderMs) - 1,
+    // A transaction, so that all of it is of one moment.
+    history: database.transaction(find),
+    requestPage: database.transaction(page),
+    waiting: database.transaction(({ groups, after, ...asked }: WaitingPage): readonly RequestHistory[] =>
+      findAll(
+        waiting
+          .all({
+            ...{ ...asked, groups: JSON.stringify(groups) },
+            ...{ afterMs: after?.expiresAtMs ?? -1, afterId: after?.id ?? '' },
+          })
+          .map(({ id }) => id),
+      ),
+    ),
+    openOf: (agentId: string, countMax: number): readonly string[] =>
+      open.all(agentId, countMax).map(({ id }) => id),
+  };
+}
+
+function walkOf({ agentId, status }: RequestFilter): keyof typeof walks {
+  if (agentId !== null) return 'agent';
+  // Nearly all that are granted at once stand so until they are over.
+  return status === null || status === 'auto_approved' || status === 'expired' ? 'all' : 'status';
+}
+
+const allNumbers = Number.MAX_SAFE_INTEGER;
+
+function parametersOf(
+  { seenBy, after: _, fromMs, untilMs, countMax: __, ...asked }: RequestPage,
+  before: number,
+): object {
+  return {
+    ...{ ...asked, before, fromMs: fromMs ?? 0, untilMs: untilMs ?? Number.MAX_SAFE_INTEGER },
+    ...{ isOfAll: Number(seenBy === null), email: seenBy?.owner?.email ?? null },
+    personId: seenBy?.owner?.id ?? null,
+    groups: JSON.stringify(seenBy?.groups ?? []),
+  };
+}

@@ -1,0 +1,167 @@
+// What is stored against its seal: which table is not as the service left it, and which row, where that can be told.
+// INVARIANT: all of it is read as it stood at one moment, and a table is held in memory a row at a time.
+
+import type { Database } from 'better-sqlite3';
+import type { Link } from '../../contract/chain.ts';
+import {
+  addTag,
+  emptySum,
+  isSameSum,
+  rowTag,
+  type SealedState,
+  type SealKey,
+  type TableSum,
+} from '../../contract/seal.ts';
+import { rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
+import type { StateDifference } from '../../contract/state.ts';
+import { prepareChainEnd } from '../chain/chain.ts';
+import { readSeal, rowsOf } from './seal.ts';
+
+/** Of tables whose rows have no tags, so many rows at most are read for a quick look. */
+const quickRowsMax = 20_000;
+const rowsPerStep = 1_000;
+/** Enough to see what happened. */
+const differencesMax = 20;
+
+export interface SealCheck {
+  readonly key: SealKey;
+  /** Leaves out the rows of large tables. */
+  readonly isQuick: boolean;
+}
+
+/** Yields how many rows it has read, now and then. To be run inside one transaction. */
+export function* checkSeal(
+  database: Database,
+  { key, isQuick }: SealCheck,
+): Generator<number, readonly StateDifference[]> {
+  const state = readSeal(database, key);
+  if (state === null) return [difference('state_seal', "the seal is missing, or is not this service's")];
+  const found: StateDifference[] = [...endDifferences(state, prepareChainEnd(database)())];
+  let rowCount = 0;
+  let rowsLeft = quickRowsMax;
+  const tables = sealedTables(database);
+  for (const table of tables) {
+    const sealed = state.tables[table.name] ?? emptySum;
+    if (isQuick && !table.hasTags && sealed.count > rowsLeft) continue;
+    if (!table.hasTags) rowsLeft -= sealed.count;
+    const counting = sumOf(database, table, key);
+    let step = counting.next();
+    for (; step.done !== true; step = counting.next()) {
+      rowCount += step.value;
+      yield rowCount;
+    }
+    const tagSum = table.hasTags ? sumOfTags(database, table) : sealed;
+    if (isSameSum(step.value, sealed) && isSameSum(tagSum, sealed)) continue;
+    found.push(...tableDifferences(database, table, key));
+  }
+  if (hasForeignTags(database, tables))
+    found.push(difference('row_seals', 'it has rows that the service never wrote'));
+  return found.slice(0, differencesMax);
+}
+
+function difference(table: string, message: string, row: string | null = null): StateDifference {
+  return { table, row, message };
+}
+
+function endDifferences({ end }: SealedState, found: Link): readonly StateDifference[] {
+  if (found.sequence === end.sequence && found.hash === end.hash) return [];
+  const message =
+    found.sequence < end.sequence
+      ? `the last records are gone: the service wrote up to ${end.sequence}, ${found.sequence} is the last`
+      : found.sequence > end.sequence
+        ? `records after ${end.sequence} were not written by the service`
+        : `record ${end.sequence} is not the one that the service wrote`;
+  return [difference('records', message, String(end.sequence))];
+}
+
+/** A row whose tag is kept adds nothing but its number where that is another. */
+function* sumOf(database: Database, table: SealedTable, key: SealKey): Generator<number, TableSum> {
+  const isKept = table.hasTags ? prepareKept(database, table) : () => true;
+  let sum = emptySum;
+  for (const values of rowsOf(database, table)) {
+    const tag = rowTag(key, table.name, values);
+    sum = isKept(values, tag) ? addTag(sum, tag, 1) : { ...sum, count: sum.count + 1 };
+    if (sum.count % rowsPerStep === 0) yield rowsPerStep;
+  }
+  return sum;
+}
+
+function prepareKept(database: Database, table: SealedTable) {
+  const find = database
+    .prepare<[string, string], string>('SELECT tag FROM row_seals WHERE table_name = ? AND row_key = ?')
+    .pluck();
+  return (values: readonly unknown[], tag: string): boolean =>
+    find.get(table.name, rowKeyOf(table, values)) === tag;
+}
+
+interface TagRow {
+  readonly row_key: string;
+  readonly tag: string;
+}
+
+function tagsOf(database: Database, { name }: SealedTable): Iterable<TagRow> {
+  return database
+    .prepare<[string], TagRow>('SELECT row_key, tag FROM row_seals WHERE table_name = ?')
+    .iterate(name);
+}
+
+const tagForm = /^[0-9a-f]{64}$/;
+
+function sumOfTags(database: Database, table: SealedTable): TableSum {
+  let sum = emptySum;
+  for (const { tag } of tagsOf(database, table)) {
+    if (!tagForm.test(tag)) return { count: -1, sum: '' };
+    sum = addTag(sum, tag, 1);
+  }
+  return sum;
+}
+
+function tableDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {
+  const rows = table.hasTags ? rowDifferences(database, table, key) : [];
+  const entry = table.name === 'meter_entries' ? entryDifference(database) : null;
+  if (rows.length > 0) return rows;
+  return [entry ?? difference(table.name, 'its rows are not those that the service wrote')];
+}
+
+function rowDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {
+  const tags = new Map<string, string>();
+  for (const { row_key, tag } of tagsOf(database, table)) tags.set(row_key, tag);
+  const found: StateDifference[] = [];
+  for (const values of rowsOf(database, table)) {
+    const rowKey = rowKeyOf(table, values);
+    const tag = tags.get(rowKey);
+    tags.delete(rowKey);
+    if (tag === rowTag(key, table.name, values)) continue;
+    const message = tag === undefined ? 'the service never wrote it' : 'it was changed, not by the service';
+    found.push(difference(table.name, message, rowKey));
+  }
+  for (const rowKey of tags.keys()) {
+    found.push(difference(table.name, 'it was removed, not by the service', rowKey));
+  }
+  return found;
+}
+
+/** An entry that contradicts the record of its request. */
+function entryDifference(database: Database): StateDifference | null {
+  const entry = database
+    .prepare<[], { definition: string; id: string }>(
+      `SELECT definition, request_id AS id FROM meter_entries LEFT JOIN requests ON requests.id = request_id
+       WHERE granted_ms IS NOT coalesce(now_decided_ms, decided_ms)
+         AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE purpose = 'pruned') LIMIT 1`,
+    )
+    .get();
+  if (entry === undefined) return null;
+  const message = 'it is not what the record of its request says';
+  return difference('meter_entries', message, JSON.stringify([entry.definition, entry.id]));
+}
+
+function hasForeignTags(database: Database, tables: readonly SealedTable[]): boolean {
+  const known = JSON.stringify(tables.flatMap(({ name, hasTags }) => (hasTags ? [name] : [])));
+  return (
+    database
+      .prepare<[string], unknown>(
+        'SELECT 1 FROM row_seals WHERE table_name NOT IN (SELECT value FROM json_each(?)) LIMIT 1',
+      )
+      .get(known) !== undefined
+  );
+}

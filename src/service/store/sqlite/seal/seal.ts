@@ -1,0 +1,197 @@
+// The seal as the writer keeps it: triggers of its own connection see every row that changes, and the transaction that
+// changes it stores the new seal. INVARIANT: nothing is written on top of a seal that is not genuine or of records that
+// it does not know, so a write never makes good what was changed behind the service's back.
+
+import type { Database } from 'better-sqlite3';
+import type { Link } from '../../contract/chain.ts';
+import {
+  addTag,
+  emptySum,
+  openSeal,
+  rowTag,
+  type SealColumns,
+  type SealedState,
+  type SealKey,
+  type StoredValue,
+  sealColumns,
+  type TableSum,
+} from '../../contract/seal.ts';
+import { quoted, rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
+import { tampered } from '../../contract/store-error.ts';
+
+export interface Seal {
+  /** Begins a transaction on records that end there; throws StoreError where the seal does not hold. */
+  begin(end: Link): void;
+  /** Stores the seal of what has been written since. */
+  finish(end: Link): void;
+  /** What has been written since `begin` was rolled back. */
+  forget(): void;
+  /** Where `rewind` goes back to: what was written since has been rolled back. */
+  mark(): SealMark;
+  rewind(mark: SealMark): void;
+  /** Makes a new seal of what is stored now, whatever the last one says. */
+  renew(end: Link): void;
+}
+
+interface SealMark {
+  readonly sums: ReadonlyMap<string, TableSum>;
+  readonly tags: ReadonlyMap<string, Touched>;
+}
+
+/** A row whose tag is to be stored; null where the row is gone. */
+interface Touched {
+  readonly table: string;
+  readonly key: string;
+  readonly tag: string | null;
+}
+
+const functionName = 'writ_seal';
+
+export function prepareSeal(database: Database, key: SealKey): Seal {
+  const tables = new Map(sealedTables(database).map((table) => [table.name, table]));
+  const rows = prepareSealRows(database, key);
+  const dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
+  let sums = new Map<string, TableSum>();
+  let tags = new Map<string, Touched>();
+  let version = 0;
+  /** The end that the seal is known to have; null where it must be read. */
+  let known: { readonly end: Link; readonly dataVersion: number | undefined } | null = null;
+
+  function note(name: string, sign: 1 | -1, values: readonly StoredValue[]): void {
+    const table = tables.get(name);
+    if (table === undefined) throw new RangeError(`no table \`${name}\` is sealed`);
+    const tag = rowTag(key, name, values);
+    sums.set(name, addTag(sums.get(name) ?? emptySum, tag, sign));
+    if (!table.hasTags) return;
+    const rowKey = rowKeyOf(table, values);
+    tags.set(`${name} ${rowKey}`, { table: name, key: rowKey, tag: sign === 1 ? tag : null });
+  }
+  watchRows(database, tables.values(), note);
+
+  function load(): void {
+    const state = rows.read();
+    sums = new Map(Object.entries(state.tables));
+    version = state.version;
+    known = { end: state.end, dataVersion: dataVersion.get() };
+  }
+
+  return {
+    begin(end) {
+      tags = new Map();
+      if (known === null || known.dataVersion !== dataVersion.get()) load();
+      if (known?.end.sequence !== end.sequence || known.end.hash !== end.hash) {
+        known = null;
+        throw tampered(`the last records of \`${database.name}\` are not those that the service wrote`);
+      }
+    },
+    finish(end) {
+      rows.write({ end, version, tables: Object.fromEntries(sums) }, tags.values());
+      known = { end, dataVersion: dataVersion.get() };
+    },
+    forget() {
+      known = null;
+    },
+    mark: () => ({ sums: new Map(sums), tags: new Map(tags) }),
+    rewind(mark) {
+      sums = new Map(mark.sums);
+      tags = new Map(mark.tags);
+    },
+    renew(end) {
+      sealAll(database, key, end);
+      load();
+      tags = new Map();
+    },
+  };
+}
+
+/** Triggers of the connection: they are in no file, and see changes however these come about. */
+function watchRows(
+  database: Database,
+  tables: Iterable<SealedTable>,
+  note: (table: string, sign: 1 | -1, values: readonly StoredValue[]) => void,
+): void {
+  // A row that takes the place of another is told as two changes.
+  database.pragma('recursive_triggers = ON');
+  database.function(functionName, { varargs: true, safeIntegers: true }, (table, sign, ...values) => {
+    note(String(table), sign === 1n ? 1 : -1, values as StoredValue[]);
+    return null;
+  });
+  for (const { name, columns } of tables) {
+    const call = (sign: 1 | -1) => {
+      const row = columns.map((column) => `${sign === 1 ? 'NEW' : 'OLD'}.${quoted(column)}`);
+      return `SELECT ${functionName}('${name}', ${sign}, ${row.join(', ')});`;
+    };
+    const trigger = (event: string, body: string) =>
+      database.exec(
+        `CREATE TEMP TRIGGER ${quoted(`seal_${name}_${event}`)} AFTER ${event} ON main.${quoted(name)}
+         BEGIN ${body} END`,
+      );
+    trigger('INSERT', call(1));
+    trigger('UPDATE', call(-1) + call(1));
+    trigger('DELETE', call(-1));
+  }
+}
+
+function prepareSealRows(database: Database, key: SealKey) {
+  const put = database.prepare<[SealColumns]>(
+    `INSERT INTO state_seal VALUES (1, @sequence, @hash, @sums_json, @mac)
+     ON CONFLICT (id) DO UPDATE SET sequence = @sequence, hash = @hash, sums_json = @sums_json, mac = @mac`,
+  );
+  const putTag = database.prepare<[Touched]>(
+    `INSERT INTO row_seals VALUES (@table, @key, @tag)
+     ON CONFLICT (table_name, row_key) DO UPDATE SET tag = @tag`,
+  );
+  const removeTag = database.prepare<[string, string]>(
+    'DELETE FROM row_seals WHERE table_name = ? AND row_key = ?',
+  );
+  return {
+    read(): SealedState {
+      const state = readSeal(database, key);
+      if (state === null)
+        throw tampered(`the seal of \`${database.name}\` is missing or is not this service's`);
+      return state;
+    },
+    write(state: SealedState, tags: Iterable<Touched>): void {
+      for (const touched of tags) {
+        if (touched.tag === null) removeTag.run(touched.table, touched.key);
+        else putTag.run(touched);
+      }
+      put.run(sealColumns(key, state));
+    },
+  };
+}
+
+/** The seal that is stored; null where there is none, more than one, or one that is not genuine. */
+export function readSeal(database: Database, key: SealKey): SealedState | null {
+  const found = database.prepare<[], SealColumns & { id: number }>('SELECT * FROM state_seal LIMIT 2').all();
+  const [columns] = found;
+  return columns === undefined || found.length > 1 || columns.id !== 1 ? null : openSeal(key, columns);
+}
+
+/** Seals what is stored, in the transaction that is open. */
+export function sealAll(database: Database, key: SealKey, end: Link): void {
+  const rows = prepareSealRows(database, key);
+  const version = Number(database.pragma('user_version', { simple: true }));
+  const sums: Record<string, TableSum> = {};
+  const tags: Touched[] = [];
+  database.exec('DELETE FROM row_seals');
+  for (const table of sealedTables(database)) {
+    let sum = emptySum;
+    for (const values of rowsOf(database, table)) {
+      const tag = rowTag(key, table.name, values);
+      sum = addTag(sum, tag, 1);
+      if (table.hasTags) tags.push({ table: table.name, key: rowKeyOf(table, values), tag });
+    }
+    sums[table.name] = sum;
+  }
+  rows.write({ end, version, tables: sums }, tags);
+}
+
+/** All rows, one at a time, with the columns in the order of the schema. */
+export function rowsOf(database: Database, { name, columns }: SealedTable): Iterable<readonly StoredValue[]> {
+  return database
+    .prepare<[], StoredValue[]>(`SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(name)}`)
+    .raw()
+    .safeIntegers()
+    .iterate();
+}

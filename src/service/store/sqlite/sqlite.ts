@@ -1,0 +1,275 @@
+// A path into a store kept in one SQLite file: writes go to a thread of their own, reads happen here. Any number of
+// processes may have the same file open. INVARIANT: files that it makes are readable by their owner alone.
+
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import type { ActivityStore } from '../contract/agent-activity.ts';
+import type { DocumentStore } from '../contract/documents.ts';
+import { checkDataFiles } from '../contract/file-guards.ts';
+import { type MasterKey, readMasterKey } from '../contract/master-key.ts';
+import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
+import type { PlantRow, RefusalRecord, RequestRow } from '../contract/records.ts';
+import type { StatisticsStore } from '../contract/statistics.ts';
+import type {
+  AgentStore,
+  AppendLimits,
+  ChainStore,
+  PlantStore,
+  RequestStore,
+  SettingStore,
+  Store,
+} from '../contract/store.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { copyDatabase } from './file/copy.ts';
+import { withStoreErrors } from './file/errors.ts';
+import { createKeyUses } from './key-uses.ts';
+import { prepareReads, type Reads } from './reads.ts';
+import { refusalColumns, requestColumns } from './rows.ts';
+import { stateStore } from './state.ts';
+import { openWriteQueue, type WriteQueue } from './write-queue.ts';
+import type { WriterData } from './writer.ts';
+import type { WriteOf } from './writes.ts';
+
+export interface SqliteOptions {
+  /** The database file; the master key lies beside it, in `<path>.key`. */
+  readonly path: string;
+  /** Beyond this many waiting writes, further ones are refused as `overloaded`. */
+  readonly writesPendingMax?: number;
+  /** How long a transaction waits for another process, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+  /** In whose name agents and keys are changed through this store; the service itself is `system`. */
+  readonly actor?: string;
+}
+
+const defaultWritesPendingMax = 10_000;
+const defaultBusyTimeoutMs = 5_000;
+
+/** Rejects with a StoreError. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
+  const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
+  const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed };
+  const worker = startWriter(writerData);
+  const queue = await openWriteQueue(worker, options.writesPendingMax ?? defaultWritesPendingMax);
+  try {
+    withStoreErrors(`${path}.key`, keep);
+    return await openWithWriter(writerData, queue);
+  } catch (error) {
+    await queue.close();
+    throw error;
+  }
+}
+
+/** The thread that writes; it says whether it could open the database. */
+export function startWriter(data: WriterData): Worker {
+  return new Worker(new URL('./writer.ts', import.meta.url), { workerData: data });
+}
+
+function prepareFiles(path: string): MasterKey {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  checkDataFiles(path);
+  const masterKey = readMasterKey(path);
+  // SQLite gives its other files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600));
+  return masterKey;
+}
+
+async function openWithWriter(
+  { path, busyTimeoutMs, masterKey }: WriterData,
+  queue: WriteQueue,
+): Promise<Store> {
+  const openReader = () =>
+    new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+  const reader = withStoreErrors(path, openReader);
+  try {
+    const reads = withStoreErrors(path, () => prepareReads(reader));
+    /** An asynchronous face for a read, so that a store over a network can have the same. */
+    const read: Read = async (query) => {
+      if (!reader.open) throw new StoreError('closed', 'the store is closed');
+      return withStoreErrors(path, () => query(reads));
+    };
+    const uses = createKeyUses(queue);
+    return {
+      agents: agentStore(read, queue, uses.note),
+      requests: requestStore(read, queue),
+      plants: plantStore(read, queue),
+      settings: settingStore(read, queue),
+      nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
+      chain: chainStore(read, queue),
+      documents: documentStore(read, queue),
+      meters: meterStore(read, queue),
+      statistics: statisticsStore(read, queue),
+      activity: activityStore(read),
+      state: stateStore({ path, openReader, masterKey }, queue),
+      masterKey,
+      copyTo: (target) => copyDatabase(path, target),
+      isWritable: queue.isWritable,
+      queueDepth: queue.depth,
+      async close() {
+        await uses.flush();
+        // The last connection to close folds the log into the file, which a read-only one cannot.
+        reader.close();
+        await queue.close();
+      },
+    };
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+type Read = <T>(query: (reads: Reads) => T) => Promise<T>;
+
+function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse']): AgentStore {
+  let changes = 0;
+  const change = async <W extends AgentWrite>(write: W) => {
+    changes += 1;
+    try {
+      return await queue.write(write);
+    } finally {
+      // Before whoever waits for the change goes on.
+      changes += 1;
+    }
+  };
+  return {
+    add: (agent, key, by) => change({ kind: 'add-agent', agent, key, who: by?.who }),
+    list: () => read((reads) => reads.agents()),
+    page: (page) => read((reads) => reads.agentPage(page)),
+    find: (idOrName) => read((reads) => reads.agent(idOrName)),
+    findByKeyId: (keyId) => read((reads) => reads.agentByKeyId(keyId)),
+    keys: (agentId) => read((reads) => reads.keys(agentId)),
+    describe: (description) => change({ kind: 'describe-agent', change: description }),
+    setStatus: (statusChange) => change({ kind: 'set-status', change: statusChange }),
+    setSigning: (signingChange) => change({ kind: 'set-signing', change: signingChange }),
+    rotateKey: (rotation) => change({ kind: 'rotate-key', rotation }),
+    noteUse,
+    changesHere: () => changes,
+  };
+}
+
+type AgentWrite = WriteOf<'add-agent' | 'describe-agent' | 'set-status' | 'set-signing' | 'rotate-key'>;
+
+function requestStore(read: Read, queue: WriteQueue): RequestStore {
+  return {
+    async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
+      const result = await queue.write({
+        ...{ kind: 'append-request', row: requestColumns(row), openMax, basis: basis ?? null, entries },
+      });
+      if (result === 'duplicate-id') throw duplicateId(row.id);
+      return result;
+    },
+    find: (id) => read((reads) => reads.request(id)),
+    findByIdempotencyKey: (query) => read((reads) => reads.requestByKey(query)),
+    countOpen: (agentId, nowMs) => read((reads) => reads.countOpen(agentId, nowMs)),
+    history: (id) => read((reads) => reads.history(id)),
+    events: (id) => read((reads) => reads.events(id)),
+    list: (page) => read((reads) => reads.requestPage(page)),
+    waiting: (page) => read((reads) => reads.waiting(page)),
+    openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),
+    change: (change) => queue.write({ kind: 'change-request', ...change }),
+    expireDue: (atMs, countMax) => queue.write({ kind: 'expire-due', atMs, countMax }),
+    async appendRefusal(record: RefusalRecord) {
+      const result = await queue.write({ kind: 'append-refusal', row: refusalColumns(record) });
+      if (result === 'duplicate-id') throw duplicateId(record.id);
+    },
+    refusals: (agentId, countMax) => read((reads) => reads.refusals(agentId, countMax)),
+  };
+}
+
+function chainStore(read: Read, queue: WriteQueue): ChainStore {
+  return {
+    stretch: (afterSequence, countMax) => read((reads) => reads.stretch(afterSequence, countMax)),
+    changes: (page) => read((reads) => reads.changes(page)),
+    checkpoints: () => read((reads) => reads.checkpoints()),
+    latestAtMs: () => read((reads) => reads.latestAtMs()),
+    async addCheckpoint(checkpoint) {
+      await queue.write({ kind: 'add-checkpoint', checkpoint });
+    },
+    prune: (checkpoint) => queue.write({ kind: 'prune', checkpoint }),
+  };
+}
+
+function meterStore(read: Read, queue: WriteQueue): MeterStore {
+  return {
+    note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
+    async noteWhole(definition) {
+      await queue.write({ kind: 'note-whole-meter', definition });
+    },
+    pending: (definition) => read((reads) => reads.pendingEntries(definition)),
+    enteredBy: (requestId) => read((reads) => reads.enteredBy(requestId)),
+    granted: (definition, after, countMax) =>
+      read((reads) => reads.grantedEntries(definition, after, countMax)),
+    async add(entries) {
+      await queue.write({ kind: 'add-meter-entries', entries });
+    },
+    counted: (page) => read((reads) => reads.counted(page)),
+    wholeSinceMs: () => read((reads) => reads.wholeSinceMs()),
+    forget: (definition, beforeMs, countMax) =>
+      queue.write({ kind: 'forget-meter-entries', definition, beforeMs, countMax }),
+  };
+}
+
+function statisticsStore(read: Read, queue: WriteQueue): StatisticsStore {
+  return {
+    mark: () => read((reads) => reads.statisticsMark()),
+    cells: (page) => read((reads) => reads.statisticsCells(page)),
+    hits: () => read((reads) => reads.ruleHits()),
+    async change(change) {
+      await queue.write({ kind: 'change-statistics', change });
+    },
+    counted: (range) => read((reads) => reads.countedRecords(range)),
+    waitEnds: (range) => read((reads) => reads.waitEnds(range)),
+    lastEvent: () => read((reads) => reads.lastEvent()),
+    lastSequence: () => read((reads) => reads.lastRecordSequence()),
+    waiting: (nowMs) => read((reads) => reads.waitingCount(nowMs)),
+  };
+}
+
+function activityStore(read: Read): ActivityStore {
+  return {
+    numberBefore: (atMs) => read((reads) => reads.numberBefore(atMs)),
+    outcomes: (page) => read((reads) => reads.outcomes(page)),
+    granted: (page) => read((reads) => reads.granted(page)),
+  };
+}
+
+function documentStore(read: Read, queue: WriteQueue): DocumentStore {
+  return {
+    find: (kind, id) => read((reads) => reads.document(kind, id)),
+    findByName: (kind, name) => read((reads) => reads.documentByName(kind, name)),
+    list: (page) => read((reads) => reads.documents(page)),
+    generation: (kind) => read((reads) => reads.generation(kind)),
+    write: (writes, change) => queue.write({ kind: 'write-documents', writes, change }),
+    removeEnded: (documentKind, atMs, countMax) =>
+      queue.write({ kind: 'remove-documents', documentKind, atMs, countMax }),
+  };
+}
+
+function plantStore(read: Read, queue: WriteQueue): PlantStore {
+  return {
+    async add(plant: PlantRow) {
+      if (BigInt.asIntN(64, plant.id) !== plant.id)
+        throw new RangeError('a plant id is a signed 64-bit integer');
+      return await queue.write({ kind: 'add-plant', plant });
+    },
+    find: (id) => read((reads) => reads.plant(id)),
+  };
+}
+
+function settingStore(read: Read, queue: WriteQueue): SettingStore {
+  const get = (name: string) => read((reads) => reads.setting(name));
+  return {
+    get,
+    async putIfAbsent(name, value) {
+      await queue.write({ kind: 'put-setting', name, value });
+      return (await get(name)) ?? value;
+    },
+  };
+}
+
+/** Ids are made here and never taken from a client, so this is a mistake of ours. */
+function duplicateId(id: string): Error {
+  return new Error(`the id \`${id}\` is in use`);
+}

@@ -1,0 +1,122 @@
+// Messages that wait to be delivered, as documents: they outlive the process, and of several processes that have the
+// same store one makes each attempt. INVARIANT: an attempt is claimed before it is made, so one whose process ends
+// meanwhile is made again after a while and never lost; a message may come twice, under one id.
+
+import { randomUUID } from 'node:crypto';
+import { type Collection, createCollection, type ListPage, type Read } from '../people/collection.ts';
+import type { Directory } from '../people/directory.ts';
+import type { DocumentWrite } from '../store/contract/documents.ts';
+import type { AttemptResult } from './send.ts';
+import type { Webhook, WebhookEvent } from './webhook.ts';
+
+export interface Delivery {
+  /** The same at every attempt. */
+  readonly id: string;
+  readonly webhookId: string;
+  readonly type: string;
+  /** What is sent, as text. */
+  readonly body: string;
+  readonly createdAtMs: number;
+  readonly status: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  /** When the next attempt is due; null where there is none. */
+  readonly nextAtMs: number | null;
+  readonly lastAtMs: number | null;
+  /** HTTP status of the last answer; null where there was none. */
+  readonly lastStatus: number | null;
+  readonly lastReason: string | null;
+  /** From then on it may be deleted. */
+  readonly endsAtMs: number;
+}
+
+/** What has happened, without any value of a payload: where to look it up. */
+export interface WebhookNews {
+  readonly type: WebhookEvent | 'webhook.test';
+  readonly id: string;
+  /** By name, such as `request`. */
+  readonly links: Readonly<Record<string, string>>;
+  readonly atMs: number;
+}
+
+/** How long what became of a message can be looked up. */
+const keptMs = 7 * 24 * 60 * 60 * 1000;
+/** Longer than all attempts take together: of a webhook that was removed meanwhile, nothing is left for ever. */
+const waitsMaxMs = 2 * keptMs;
+/** Longer than an attempt takes. */
+const claimMs = 60_000;
+
+export function deliveriesOf({ documents }: Directory): Collection<Delivery> {
+  return createCollection<Delivery>(documents, 'delivery', ({ webhookId, status, endsAtMs }) => ({
+    parent: status === 'pending' ? waitingOf(webhookId) : webhookId,
+    endsAtMs,
+  }));
+}
+
+/** Those that wait stand apart, so that they are found however many are over. */
+export function waitingOf(webhookId: string): string {
+  return `waiting ${webhookId}`;
+}
+
+/** All of a webhook, the latest first. */
+export async function listDeliveries(
+  directory: Directory,
+  webhookId: string,
+  page: Pick<ListPage, 'after' | 'countMax'>,
+): Promise<readonly Read<Delivery>[]> {
+  const deliveries = deliveriesOf(directory);
+  const [waiting, over] = await Promise.all([
+    deliveries.list({ ...page, parent: waitingOf(webhookId) }),
+    deliveries.list({ ...page, parent: webhookId }),
+  ]);
+  const latestFirst = ({ value: a }: Read<Delivery>, { value: b }: Read<Delivery>): number =>
+    b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1);
+  return [...waiting, ...over].sort(latestFirst).slice(0, page.countMax);
+}
+
+export function newDelivery({ id: webhookId }: Webhook, news: WebhookNews): Delivery {
+  const { type, id, links, atMs } = news;
+  const createdAtMs = Math.trunc(atMs);
+  const timestamp = new Date(createdAtMs).toISOString();
+  return {
+    ...{ id: `msg_${randomUUID()}`, webhookId, type, createdAtMs },
+    body: JSON.stringify({ type, timestamp, data: { id, links } }),
+    ...{ status: 'pending', attempts: 0, nextAtMs: createdAtMs },
+    endsAtMs: createdAtMs + waitsMaxMs,
+    ...{ lastAtMs: null, lastStatus: null, lastReason: null },
+  };
+}
+
+/** One more attempt, by this process until it is made or the claim runs out. */
+export function claimed(delivery: Delivery, nowMs: number): Delivery {
+  return { ...delivery, attempts: delivery.attempts + 1, nextAtMs: nowMs + claimMs };
+}
+
+/** After an attempt; `delayMs` is the time until the next one, null where there is none. */
+export function attempted(
+  delivery: Delivery,
+  result: AttemptResult,
+  { nowMs, delayMs }: { readonly nowMs: number; readonly delayMs: number | null },
+): Delivery {
+  const isDelivered = result.kind === 'delivered';
+  const isOver = isDelivered || delayMs === null;
+  return {
+    ...delivery,
+    status: isDelivered ? 'delivered' : isOver ? 'failed' : 'pending',
+    nextAtMs: isOver ? null : nowMs + delayMs,
+    lastAtMs: nowMs,
+    lastStatus: result.status,
+    lastReason: isDelivered ? null : result.reason.slice(0, 200),
+    endsAtMs: isOver ? nowMs + keptMs : delivery.endsAtMs,
+  };
+}
+
+/** Stores one version more of a message. Null where another process has. */
+export async function store(
+  directory: Directory,
+  { value, version }: Read<Delivery>,
+  more: readonly DocumentWrite[] = [],
+): Promise<Read<Delivery> | null> {
+  const put = deliveriesOf(directory).put(value, version);
+  const result = await directory.documents.write([put, ...more], null);
+  return result === 'changed' ? { value, version: version + 1 } : null;
+}

@@ -1,0 +1,61 @@
+// Revocations out of the record of changes, whichever process made them, the command line included. INVARIANT: of several
+// processes that have the same store one tells each of them.
+
+import type { Directory } from '../people/directory.ts';
+import type { ChainStore } from '../store/contract/store.ts';
+
+export interface Revocation {
+  readonly agentId: string;
+  readonly atMs: number;
+}
+
+interface Deps {
+  readonly directory: Directory;
+  readonly chain: Pick<ChainStore, 'changes'>;
+  readonly tell: (revocation: Revocation) => void;
+}
+
+const changesAtOnce = 100;
+const [kind, id] = ['webhook-cursor', 'revocations'];
+
+/** The function returned looks once for what has come since. The first look of a store begins with what comes after it. */
+export function followRevocations({ directory, chain, tell }: Deps): () => Promise<void> {
+  const { documents } = directory;
+  let seen: number | null = null;
+
+  async function latestSequence(): Promise<number> {
+    return (await chain.changes({ beforeSequence: null, countMax: 1 }))[0]?.sequence ?? 0;
+  }
+
+  /** Notes how far the changes were looked at. False where another process did. */
+  async function moveTo(sequence: number, version: number): Promise<boolean> {
+    const put = {
+      ...{ kind, id, seen: version, name: null, parent: null, endsAtMs: null },
+      ...{ createdAtMs: Math.trunc(directory.clock()), json: JSON.stringify({ sequence }) },
+    };
+    return (await documents.write([put], null)) === 'changed';
+  }
+
+  return async () => {
+    const latest = await latestSequence();
+    if (latest === seen) return;
+    const cursor = await documents.find(kind, id);
+    if (cursor === null) {
+      if (await moveTo(latest, 0)) seen = latest;
+      return;
+    }
+    const { sequence } = JSON.parse(cursor.json) as { sequence: number };
+    const revocations: Revocation[] = [];
+    for (let before: number | null = null; before === null || before > sequence + 1; ) {
+      const page = await chain.changes({ beforeSequence: before, countMax: changesAtOnce });
+      for (const change of page.filter((one) => one.sequence > sequence && one.what === 'agent-revoked')) {
+        revocations.unshift({ agentId: change.subject, atMs: change.atMs });
+      }
+      before = page.at(-1)?.sequence ?? 0;
+    }
+    if (latest <= sequence || (await moveTo(latest, cursor.version))) {
+      seen = latest;
+      if (latest > sequence) for (const revocation of revocations) tell(revocation);
+    }
+  };
+}

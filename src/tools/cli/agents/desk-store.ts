@@ -1,0 +1,123 @@
+// `writ agent` on the store of a data directory, whether the service runs or not: what is changed is in force within a
+// second.
+
+import { join } from 'node:path';
+import {
+  type AgentDraft,
+  addAgent,
+  describeAgent,
+  rotateKey,
+  setSigning,
+} from '../../../service/agents/registry.ts';
+import type { AgentRow } from '../../../service/store/contract/records.ts';
+import type { Store } from '../../../service/store/contract/store.ts';
+import { StoreError } from '../../../service/store/contract/store-error.ts';
+import { openStore } from '../../../service/store/open.ts';
+import { commandLineUser } from '../client/with-store.ts';
+import { type ExitCode, exitCodes, printError } from '../output/output.ts';
+import type { AgentDesk } from './desk.ts';
+import { agentJson, keyJson, timeText } from './text.ts';
+
+/** What the operator has asked for cannot be done; lines to be printed. A class because it is thrown. */
+class CommandError extends Error {}
+
+/** Opens and closes the store; what goes wrong is for the operator, not a fault of ours. */
+export async function withStoreDesk(
+  data: string,
+  run: (desk: AgentDesk) => Promise<void>,
+): Promise<ExitCode> {
+  try {
+    const store = await openStore({ path: join(data, 'writ.db'), actor: commandLineUser() });
+    try {
+      await run(storeDesk(store));
+    } finally {
+      await store.close();
+    }
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof StoreError) && !(error instanceof CommandError)) throw error;
+    for (const line of error.message.split('\n')) printError(`error: ${line}\n`);
+    return exitCodes.wrong;
+  }
+}
+
+function storeDesk(store: Store): AgentDesk {
+  async function agentOf(name: string): Promise<AgentRow> {
+    const agent = await store.agents.find(name);
+    if (agent === null) throw new CommandError(`there is no agent \`${name}\``);
+    return agent;
+  }
+
+  async function agentLeft(name: string): Promise<AgentRow> {
+    const agent = await agentOf(name);
+    if (agent.status === 'revoked') throw revoked(agent.name);
+    return agent;
+  }
+
+  return {
+    list: async () => (await store.agents.list()).map(agentJson),
+    add: async (draft) => {
+      const result = await addAgent(store, draft);
+      if (result.kind === 'invalid') throw invalid(result.problems);
+      return { agent: agentJson(result.agent), apiKey: result.apiKey };
+    },
+    show: async (name) => {
+      const agent = await agentOf(name);
+      return { agent: agentJson(agent), keys: (await store.agents.keys(agent.id)).map(keyJson) };
+    },
+    setStatus: async (name, status) => {
+      const agent = await agentOf(name);
+      const result = await store.agents.setStatus({ agentId: agent.id, status, atMs: Date.now() });
+      if (result === 'already-revoked') throw revoked(agent.name);
+      return { agent: agentJson({ ...agent, status }), isChanged: result !== 'unchanged' };
+    },
+    setRate: async (name, { ratePerMinute, burst }) => {
+      const agent = await agentLeft(name);
+      const change = {
+        ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
+        ...(burst === undefined ? {} : { burst }),
+      };
+      const result = await describeAgent(store, { agentId: agent.id, nowMs: Date.now(), ...change });
+      if (result.kind === 'invalid') throw invalid(result.problems);
+      if (result.kind !== 'described') throw new CommandError(`there is no agent \`${name}\``);
+      return agentJson(result.agent);
+    },
+    rotate: async (name, graceMs) => {
+      const agent = await agentLeft(name);
+      const nowMs = Date.now();
+      const result = await rotateKey(store, { agentId: agent.id, graceMs, nowMs });
+      if (result.kind !== 'rotated')
+        throw new CommandError(
+          result.kind === 'unknown-agent'
+            ? `there is no agent \`${name}\``
+            : `\`${agent.name}\` has two good keys already: wait for the end of the older one, or end both with --grace now`,
+        );
+      const oldKeyNotAfter = timeText(nowMs + graceMs);
+      return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };
+    },
+    sign: async (name, { mode: signing, isSecretNew }) => {
+      const agent = await agentLeft(name);
+      const change = { agentId: agent.id, signing, nowMs: Date.now(), isSecretNew };
+      const result = await setSigning(store, change);
+      if (result.kind === 'unknown-agent') throw new CommandError(`there is no agent \`${name}\``);
+      return { agent: agentJson({ ...agent, signing }), signingSecret: result.signingSecret };
+    },
+  };
+}
+
+function revoked(name: string): CommandError {
+  return new CommandError(`\`${name}\` is revoked, and that is final`);
+}
+
+const optionNames = {
+  ...{ name: 'name', riskTier: '--tier', controlOwner: '--owner', tags: '--tag' },
+  ...{ ratePerMinute: '--per-minute', burst: '--burst' },
+} as const;
+
+function invalid(
+  problems: readonly { readonly field: keyof AgentDraft; readonly message: string }[],
+): CommandError {
+  return new CommandError(
+    problems.map(({ field, message }) => `${optionNames[field]}: ${message}`).join('\n'),
+  );
+}

@@ -1,0 +1,81 @@
+// Agents and their keys into what a person or a program reads of them. INVARIANT: nothing secret is in it, sealed or not.
+
+import type { AgentRow, KeyRow } from '../../../service/store/contract/records.ts';
+
+export interface ShownAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly risk_tier: string;
+  readonly control_owner: string;
+  readonly tags: readonly string[];
+  readonly status: string;
+  readonly signing: string;
+  /** Null: what all may send. */
+  readonly rate_per_minute: number | null;
+  readonly burst: number | null;
+  readonly created_at: string;
+}
+
+export interface ShownKey {
+  readonly id: string;
+  readonly created_at: string;
+  readonly not_after: string | null;
+  readonly last_used: string | null;
+}
+
+export function agentJson(agent: AgentRow): ShownAgent {
+  const { id, name, riskTier, controlOwner, tags, status, signing, ratePerMinute, burst, createdAtMs } =
+    agent;
+  return {
+    ...{ id, name, risk_tier: riskTier, control_owner: controlOwner, tags, status, signing },
+    ...{ rate_per_minute: ratePerMinute, burst, created_at: timeText(createdAtMs) },
+  };
+}
+
+export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): ShownKey {
+  return {
+    id,
+    created_at: timeText(createdAtMs),
+    not_after: notAfterMs === null ? null : timeText(notAfterMs),
+    last_used: lastUsedAtMs === null ? null : timeText(lastUsedAtMs),
+  };
+}
+
+export function agentTable(agents: readonly ShownAgent[]): string {
+  return table([
+    ['NAME', 'TIER', 'OWNER', 'STATUS', 'SIGNING', 'RATE', 'TAGS', 'ID'],
+    ...agents.map((agent) => [
+      ...[agent.name, agent.risk_tier, agent.control_owner, agent.status, agent.signing, rateText(agent)],
+      ...[agent.tags.join(' ') || '-', agent.id],
+    ]),
+  ]);
+}
+
+/** Requests a minute, and at once. */
+export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
+  return rate === null && burst === null ? '-' : `${rate ?? '-'}/min,${burst ?? '-'}`;
+}
+
+export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
+  return table([
+    ['KEY', 'MADE', 'LAST USED', 'ENDS'],
+    ...keys.map(({ id, created_at, last_used, not_after: ends }) => [
+      ...[`writ_${id}...`, created_at, last_used ?? 'never'],
+      ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : ends,
+    ]),
+  ]);
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return rows.map((row) => `${line(row)}\n`).join('');
+}
+
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

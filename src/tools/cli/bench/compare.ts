@@ -1,0 +1,116 @@
+// Two sets of policies on the same requests: what they decide differently, and then what the second costs against the
+// first, round by round.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Decision } from '../../../language/model/decision.ts';
+import type { Facts } from '../../../language/model/request.ts';
+import { duration, type Figure, figureOf, ratioOf, size } from '../../measure/figure.ts';
+import type { Measured } from '../../measure/measure.ts';
+import { createMarks } from '../output/output.ts';
+import { describeRequests, describeSet, many, perSecond, ratio, table } from './render.ts';
+import type { Result } from './result.ts';
+
+export interface Difference {
+  /** Of the file of requests. */
+  readonly line: number;
+  readonly action: string;
+  readonly before: Decision;
+  readonly after: Decision;
+}
+
+export interface Ratio {
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+  /** How many times the first the second is. */
+  readonly ratio: Figure;
+}
+
+export interface Comparison {
+  readonly results: readonly [Result, Result];
+  readonly differences: readonly Difference[];
+  readonly ratios: readonly Ratio[];
+}
+
+export interface Side {
+  readonly measured: Measured;
+  readonly result: Result;
+}
+
+/** `lines` are the places of the requests in their file. */
+export function compareSides(
+  [before, after]: readonly [Side, Side],
+  requests: readonly Facts[],
+  lines: readonly number[],
+): Comparison {
+  const differences = requests.flatMap(({ action }, at): readonly Difference[] => {
+    const [one, other] = [before.measured.decisions[at]!, after.measured.decisions[at]!];
+    if (isDeepStrictEqual(one, other)) return [];
+    return [{ line: lines[at]!, action, before: one, after: other }];
+  });
+  return { results: [before.result, after.result], differences, ratios: ratiosOf(before, after) };
+}
+
+type Pick = (measured: Measured) => readonly number[];
+
+function ratiosOf(before: Side, after: Side): readonly Ratio[] {
+  const rounds = (what: string, pick: Pick, show: (value: number) => string): Ratio => ({
+    what,
+    before: show(figureOf(pick(before.measured)).median),
+    after: show(figureOf(pick(after.measured)).median),
+    ratio: ratioOf(pick(after.measured), pick(before.measured)),
+  });
+  const latencies = (['p50', 'p90', 'p99', 'max'] as const).map((name) =>
+    rounds(name, ({ latency }) => latency.map((one) => one[name]), duration),
+  );
+  const kept = after.measured.keptBytes / before.measured.keptBytes;
+  return [
+    ...latencies,
+    rounds('a decision', ({ each }) => each, duration),
+    rounds('ready in', ({ ready }) => ready.map((ms) => ms * 1e6), duration),
+    {
+      what: 'kept',
+      before: size(before.measured.keptBytes),
+      after: size(after.measured.keptBytes),
+      ratio: { median: kept, min: kept, max: kept },
+    },
+  ];
+}
+
+const differencesShownMax = 50;
+
+/** `name` is the file of requests. */
+export function renderComparison({ results, differences, ratios }: Comparison, name: string): string {
+  const [before, after] = results;
+  const rows = ratios.map((one) => [one.what, one.before, one.after, ratio(one.ratio)]);
+  const rates = ['throughput', ...results.map(({ each }) => `${perSecond(each.median)}/s`), ''];
+  const head = ['', 'first', 'second', 'second to first'];
+  const checked = Math.min(before.checked, after.checked);
+  return [
+    renderDifferences(differences, name, before.requests),
+    `first   ${describeSet(before)}\nsecond  ${describeSet(after)}\n${describeRequests(before.requests, checked)}`,
+    `${table([head, ...rows, rates], ['left', 'right', 'right', 'left'], rows.length + 1)}\n`,
+  ].join('\n\n');
+}
+
+function renderDifferences(differences: readonly Difference[], name: string, requests: number): string {
+  const marks = createMarks();
+  if (differences.length === 0) return marks.good(`all ${many(requests, 'decision')} are the same`);
+  const rows = differences
+    .slice(0, differencesShownMax)
+    .map(({ line, action, before, after }) => [`${name}:${line}`, action, ...changed(before, after)]);
+  const title = marks.bad(`${many(differences.length, 'decision')} of ${requests} differ`);
+  const head = ['request', 'action', 'first', 'second'];
+  return `${title}\n${table([head, ...rows], ['left', 'left', 'left', 'left'], differences.length)}`;
+}
+
+/** The decisions; where outcome and rule are equal, the first thing that is not. */
+function changed(before: Decision, after: Decision): readonly [string, string] {
+  const told = ({ outcome, by }: Decision): string => `${outcome} by ${by}`;
+  if (told(before) !== told(after)) return [told(before), told(after)];
+  const fields = Object.keys(before) as (keyof Decision)[];
+  const field = fields.find((one) => !isDeepStrictEqual(before[one], after[one]))!;
+  const shown = (decision: Decision): string =>
+    `${told(decision)}, ${field} ${JSON.stringify(decision[field])}`;
+  return [shown(before), shown(after)];
+}

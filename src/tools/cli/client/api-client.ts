@@ -1,0 +1,196 @@
+// Commands as clients of the service's management API: where it is, who asks, and an answer or a sentence that says what
+// to do about it. INVARIANT: a token is read from the environment or an option, sent to that address alone, and never
+// printed.
+
+import type { Command } from 'commander';
+import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
+
+export interface ApiOptions {
+  readonly url?: string;
+  readonly token?: string;
+  readonly json?: boolean;
+}
+
+/** As `writ serve` listens unless told otherwise. */
+const defaultUrl = 'http://127.0.0.1:8181';
+
+/** Adds the options that every client has. */
+export function withApiOptions(command: Command): Command {
+  return command
+    .option('--url <address>', `where the service is (WRIT_URL; default: ${defaultUrl})`)
+    .option(
+      '--token <token>',
+      'a personal token (WRIT_TOKEN, which is not seen by other users of the machine)',
+    )
+    .option('--json', 'print the result as JSON');
+}
+
+export const apiHelp = `
+A personal token is made in the service (POST /v1/tokens). WRIT_URL and WRIT_TOKEN spare the options.`;
+
+export interface Api {
+  get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<T>;
+  post<T>(path: string, body?: unknown): Promise<T>;
+  patch<T>(path: string, body: unknown): Promise<T>;
+  delete(path: string): Promise<void>;
+}
+
+/** What the service or the way to it has against a request, to be printed. A class because it is thrown. */
+class ApiError extends Error {}
+
+/** Ends the command with a line that says why. */
+export function refuse(message: string): never {
+  throw new ApiError(message);
+}
+
+/** Runs a command against the service and turns what goes wrong into a line and an exit code. */
+export async function withApi(options: ApiOptions, run: (api: Api) => Promise<void>): Promise<ExitCode> {
+  try {
+    await run(openApi(options));
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    printError(`error: ${error.message}\n`);
+    return exitCodes.wrong;
+  }
+}
+
+/** `result` as JSON where that is asked for, else what `print` makes of it. */
+export function show<T>({ json }: ApiOptions, result: T, print: (result: T) => void): void {
+  if (json === true) printJson(result);
+  else print(result);
+}
+
+/** An id as one step of a path. */
+export function step(id: string): string {
+  if (/^\.{0,2}$/.test(id)) throw new UsageError(`\`${id}\` is not an id`);
+  return encodeURIComponent(id);
+}
+
+function openApi({ url, token }: ApiOptions): Api {
+  const base = baseOf(url ?? environment('WRIT_URL') ?? defaultUrl);
+  const secret = token ?? environment('WRIT_TOKEN');
+  if (secret === undefined) throw new UsageError('name a personal token: set WRIT_TOKEN or use --token');
+  if (!/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('the token holds characters that no token has');
+  const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const reply = await send(base, { method, path, secret, body });
+    const text = await reply.text().catch(() => '');
+    if (!reply.ok) throw problemOf(reply.status, text);
+    return text === '' ? undefined : parse(text);
+  };
+  return {
+    get: async <T>(path: string, query: Readonly<Record<string, string | undefined>> = {}) =>
+      (await call('GET', path + queryText(query))) as T,
+    post: async <T>(path: string, body?: unknown) => (await call('POST', path, body)) as T,
+    patch: async <T>(path: string, body: unknown) => (await call('PATCH', path, body)) as T,
+    delete: async (path) => void (await call('DELETE', path)),
+  };
+}
+
+/** An empty variable counts as unset. */
+function environment(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}
+
+function baseOf(text: string): string {
+  const url = URL.parse(text);
+  const isHttp = url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+  if (!isHttp || url.username !== '' || url.password !== '')
+    throw new UsageError(`\`${text}\` is not an address such as https://writ.example.com`);
+  return url.origin + url.pathname.replace(/\/$/, '');
+}
+
+interface Sending {
+  readonly method: string;
+  readonly path: string;
+  readonly secret: string;
+  readonly body: unknown;
+}
+
+const timeoutMs = 30_000;
+
+async function send(base: string, { method, path, secret, body }: Sending): Promise<Response> {
+  const headers: Record<string, string> = { authorization: `Bearer ${secret}`, accept: 'application/json' };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  try {
+    return await fetch(base + path, {
+      ...{ method, headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    throw new ApiError(
+      `there is no answer from ${base} (${reasonOf(error)}): is the service running, and --url right?`,
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason';
+  const { cause } = error;
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return error.name === 'TimeoutError' ? `nothing within ${timeoutMs / 1_000} s` : error.message;
+}
+
+interface Problem {
+  readonly type?: unknown;
+  readonly detail?: unknown;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+const help: Readonly<Record<string, string>> = {
+  not_signed_in: 'the token is not valid or has ended: make a new one',
+  not_allowed: 'see which roles your token has',
+  unknown_route: 'is --url the address of a Writ service?',
+};
+
+function problemOf(status: number, text: string): ApiError {
+  const problem = parse(text) as Problem | null;
+  const isProblem = typeof problem === 'object' && problem !== null && typeof problem.detail === 'string';
+  if (!isProblem)
+    return new ApiError(`the answer is ${status}, and not from a Writ service: is --url right?`);
+  const places = (problem.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`).join('');
+  const code = String(problem.type).replace('urn:writ:error:', '');
+  const what = help[code] === undefined ? '' : ` (${help[code]})`;
+  return new ApiError(`${status} ${code}: ${printable(String(problem.detail))}${what}${printable(places)}`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function queryText(query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+/** Text from elsewhere does not steer the terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
+}
+
+/** Rows as aligned columns under their names. */
+export function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [names, ...rows].map((row) => row.map((cell) => printable(cell).replaceAll('\n', ' ')));
+  const widths = names.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? '').length)));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return `${cells.map(line).join('\n')}\n`;
+}
+
+/** A page of a list, with a word on how to see the rest. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next_cursor?: string | null;
+}
+
+export function printRest({ next_cursor: next }: Page<unknown>): void {
+  if (next) printError(`there are more: --cursor ${next}\n`);
+}

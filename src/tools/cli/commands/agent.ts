@@ -1,0 +1,250 @@
+// `writ agent`: registers agents, changes their keys, signing secrets and rates, and says which of them may ask.
+
+import { Argument, type Command, Option } from 'commander';
+import { riskTiers } from '../../../language/model/request.ts';
+import { defaultGraceMs } from '../../../service/agents/registry.ts';
+import { type AgentStatus, type SigningMode, signingModes } from '../../../service/store/contract/records.ts';
+import { type AgentDesk, type DeskOptions, withDesk, withDeskOptions } from '../agents/desk.ts';
+import { agentTable, keyTable, rateText } from '../agents/text.ts';
+import { printable, show as showResult } from '../client/api-client.ts';
+import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
+
+type Finish = (code: ExitCode) => void;
+
+export function define(command: Command, finish: Finish): void {
+  command.addHelpText('after', examples);
+  defineAdd(command, finish);
+  withDeskOptions(command.command('list').description('list the agents')).action(
+    async (options: DeskOptions) => {
+      finish(await withDesk(options, (desk) => list(desk, options)));
+    },
+  );
+  defineShow(command, finish);
+  for (const change of statusCommands) defineStatus(command, change, finish);
+  defineRevoke(command, finish);
+  defineRotate(command, finish);
+  defineSigning(command, finish);
+  defineRate(command, finish);
+}
+
+const examples = `
+Examples:
+  writ agent add buyer-1 --tier low --owner ops@example.com --tag purchasing
+  writ agent rotate buyer-1 --grace 48h
+  writ agent rotate buyer-1 --grace now
+  writ agent signing buyer-1 required
+  writ agent signing buyer-1 required --new-secret
+  writ agent rate buyer-1 --per-minute 600 --burst 100
+  writ agent rate buyer-1 --per-minute default --burst default
+  writ agent disable buyer-1
+  writ agent revoke buyer-1 --yes
+  writ agent list --url https://writ.example.com
+
+Works on the data directory of the service, whether the service runs or not: what it changes is in force within a
+second. With --url it asks the running service, as the person whose token WRIT_TOKEN is.`;
+
+interface AddOptions extends DeskOptions {
+  readonly tier: string;
+  readonly owner: string;
+  readonly tag: readonly string[];
+}
+
+function defineAdd(command: Command, finish: Finish): void {
+  withDeskOptions(command.command('add'))
+    .description('register an agent and print its API key, which is shown this once')
+    .argument('<name>', 'how people call the agent')
+    .addOption(
+      new Option('--tier <tier>', 'how much harm it could do').choices(riskTiers).makeOptionMandatory(),
+    )
+    .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
+    .option('--tag <tag...>', 'words that policies may ask for', [])
+    .action(async (name: string, options: AddOptions) => {
+      finish(await withDesk(options, (desk) => add(desk, name, options)));
+    });
+}
+
+async function add(desk: AgentDesk, name: string, options: AddOptions): Promise<void> {
+  const { tier: riskTier, owner: controlOwner, tag: tags } = options;
+  const { agent, apiKey } = await desk.add({ name, riskTier, controlOwner, tags });
+  showResult(options, { agent, api_key: apiKey }, () => {
+    print(
+      `${createMarks().good('✓')} ${printable(agent.name)} registered, id ${agent.id}\n\n  ${apiKey}\n\n`,
+    );
+    print('This is the only time the key is shown. The agent sends it as X-Agent-API-Key.\n');
+  });
+}
+
+async function list(desk: AgentDesk, options: DeskOptions): Promise<void> {
+  showResult(options, await desk.list(), (agents) => {
+    if (agents.length === 0) print('no agents yet: `writ agent add NAME --tier TIER --owner PERSON`\n');
+    else print(agentTable(agents));
+  });
+}
+
+const agentArgument = ['<agent>', 'its name or id'] as const;
+
+function defineShow(command: Command, finish: Finish): void {
+  withDeskOptions(command.command('show'))
+    .description('show an agent and its keys: when they were made, last used, and end')
+    .argument(...agentArgument)
+    .action(async (name: string, options: DeskOptions) => {
+      finish(
+        await withDesk(options, async (desk) => {
+          const { agent, keys } = await desk.show(name);
+          showResult(options, { ...agent, keys }, () =>
+            print(`${agentTable([agent])}\n${keyTable(keys, Date.now())}`),
+          );
+        }),
+      );
+    });
+}
+
+interface StatusCommand {
+  readonly name: string;
+  readonly status: AgentStatus;
+  readonly description: string;
+}
+
+const statusCommands: readonly StatusCommand[] = [
+  { name: 'disable', status: 'disabled', description: 'refuse all requests of an agent' },
+  { name: 'enable', status: 'active', description: 'let a disabled agent ask again' },
+];
+
+function defineStatus(command: Command, { name, status, description }: StatusCommand, finish: Finish): void {
+  withDeskOptions(command.command(name))
+    .description(description)
+    .argument(...agentArgument)
+    .action(async (agent: string, options: DeskOptions) => {
+      finish(await withDesk(options, (desk) => setStatus(desk, agent, { status, options })));
+    });
+}
+
+function defineRevoke(command: Command, finish: Finish): void {
+  withDeskOptions(command.command('revoke'))
+    .description('refuse all requests of an agent for good: nothing brings it back')
+    .argument(...agentArgument)
+    .option('--yes', 'say that this is meant, for it is final')
+    .action(async (agent: string, options: DeskOptions & { readonly yes?: boolean }) => {
+      if (options.yes !== true)
+        throw new UsageError('a revoked agent can never be enabled again: say --yes if that is meant');
+      const revoke = { status: 'revoked', options } as const;
+      finish(await withDesk(options, (desk) => setStatus(desk, agent, revoke)));
+    });
+}
+
+async function setStatus(
+  desk: AgentDesk,
+  name: string,
+  { status, options }: { readonly status: AgentStatus; readonly options: DeskOptions },
+): Promise<void> {
+  const { agent, isChanged } = await desk.setStatus(name, status);
+  showResult(options, agent, () =>
+    print(`${printable(agent.name)} is ${isChanged ? '' : 'already '}${status}\n`),
+  );
+}
+
+interface RotateOptions extends DeskOptions {
+  readonly grace: number;
+}
+
+function defineRotate(command: Command, finish: Finish): void {
+  withDeskOptions(command.command('rotate'))
+    .description('give an agent a new API key, shown this once, and its present one an end')
+    .argument(...agentArgument)
+    .option(
+      '--grace <time>',
+      'how long the old key stays good: 30m, 24h, 7d, or now (default: 24h)',
+      readGrace,
+      defaultGraceMs,
+    )
+    .action(async (agent: string, options: RotateOptions) => {
+      finish(await withDesk(options, (desk) => rotate(desk, agent, options)));
+    });
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function readGrace(text: string): number {
+  if (text === 'now') return 0;
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new UsageError(`\`${text}\` is not \`now\` or a time such as 30m, 24h or 7d`);
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+async function rotate(desk: AgentDesk, name: string, options: RotateOptions): Promise<void> {
+  const { grace: graceMs } = options;
+  const { agent, apiKey, oldKeyNotAfter } = await desk.rotate(name, graceMs);
+  showResult(options, { agent, api_key: apiKey, old_key_not_after: oldKeyNotAfter }, () => {
+    print(`${createMarks().good('✓')} ${printable(agent.name)} has a new key\n\n  ${apiKey}\n\n`);
+    const end =
+      graceMs === 0 ? 'The old one is refused from now on' : `The old one is good until ${oldKeyNotAfter}`;
+    print(`This is the only time it is shown. ${end}.\n`);
+  });
+}
+
+interface SigningOptions extends DeskOptions {
+  readonly newSecret?: boolean;
+}
+
+function defineSigning(command: Command, finish: Finish): void {
+  withDeskOptions(command.command('signing'))
+    .description('say whether an agent signs its requests; a new signing secret is shown this once')
+    .argument(...agentArgument)
+    .addArgument(new Argument('<mode>', 'off forgets the signing secret').choices(signingModes))
+    .option('--new-secret', 'replace the signing secret; without it one is made only where there is none')
+    .action(async (agent: string, mode: SigningMode, options: SigningOptions) => {
+      const isSecretNew = options.newSecret === true;
+      if (mode === 'off' && isSecretNew)
+        throw new UsageError('`off` forgets the secret: leave --new-secret out');
+      finish(
+        await withDesk(options, async (desk) => {
+          const signed = await desk.sign(agent, { mode, isSecretNew });
+          const { signingSecret } = signed;
+          showResult(options, { agent: signed.agent, signing_secret: signingSecret }, () => {
+            print(`${createMarks().good('✓')} signatures of ${printable(signed.agent.name)}: ${mode}\n`);
+            if (signingSecret !== null)
+              print(`\n  ${signingSecret}\n\nThis is the only time the signing secret is shown.\n`);
+          });
+        }),
+      );
+    });
+}
+
+interface RateOptions extends DeskOptions {
+  readonly perMinute?: Count;
+  readonly burst?: Count;
+}
+
+function defineRate(command: Command, finish: Finish): void {
+  withDeskOptions(command.command('rate'))
+    .description('say how many requests an agent may send; `default` is what all agents may')
+    .argument(...agentArgument)
+    .option('--per-minute <count>', 'how many in a minute, or default', readCount)
+    .option('--burst <count>', 'how many at once, or default', readCount)
+    .action(async (agent: string, options: RateOptions) => {
+      const [ratePerMinute, burst] = [countOf(options.perMinute), countOf(options.burst)];
+      if (ratePerMinute === undefined && burst === undefined)
+        throw new UsageError('say what to change: --per-minute or --burst');
+      finish(
+        await withDesk(options, async (desk) => {
+          const changed = await desk.setRate(agent, { ratePerMinute, burst });
+          const rate = rateText(changed) === '-' ? 'that of all agents' : rateText(changed);
+          showResult(options, changed, () => print(`the rate of ${printable(changed.name)}: ${rate}\n`));
+        }),
+      );
+    });
+}
+
+/** The library has no null for the value of an option. */
+type Count = number | 'default';
+
+function countOf(count: Count | undefined): number | null | undefined {
+  return count === 'default' ? null : count;
+}
+
+function readCount(text: string): Count {
+  if (text === 'default') return text;
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new UsageError(`\`${text}\` is not \`default\` or a whole number from 1 on`);
+}

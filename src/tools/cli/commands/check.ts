@@ -1,0 +1,192 @@
+// `writ check`: reads and compiles a policy set, shows every diagnostic, and tries the guarantees; where it is asked to,
+// it first applies the fixes that diagnostics offer.
+
+import { type Command, Option } from 'commander';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
+import { diagnosticToJson, escapeControls, renderDiagnostics } from '../../../language/diagnostic/render.ts';
+import { type Trial, trialRequestsDefault, tryGuarantees } from '../../../reasoning/guarantees/try.ts';
+import { digest } from '../../../service/policies/digest.ts';
+import { diagnosticPage } from '../output/diagnostic-page.ts';
+import { findingsOf } from '../output/findings.ts';
+import { toGithub } from '../output/github.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+  useColor,
+} from '../output/output.ts';
+import { replaceFile } from '../output/replace-file.ts';
+import { toSarif } from '../output/sarif.ts';
+import { showDiff } from '../output/show-diff.ts';
+import { shownPath } from '../output/shown-path.ts';
+import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
+import { renderTrials, trialToJson } from '../tasks/guarantees.ts';
+import { defaultPath, type LoadedPolicies, loadPolicies } from '../tasks/policies.ts';
+
+const formats = ['text', 'json', 'sarif', 'github'] as const;
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
+    .option('--strict', 'take warnings as errors')
+    .option('--requests <n>', 'requests on which each guarantee is tried', readCount, trialRequestsDefault)
+    .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
+    .addOption(new Option('--json', 'short for --format json').conflicts('format'))
+    .option('--fix', 'apply the fixes that diagnostics offer, and check what comes out')
+    .option('--dry-run', 'with --fix: write nothing, show a diff')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ check\n  writ check policies/payments --strict\n  writ check --json | jq .diagnostics\n  writ check --format sarif > writ.sarif\n  writ check --fix --dry-run',
+    )
+    .action(async (path: string | undefined, options: Options) => {
+      finish(await check(path ?? defaultPath(), options));
+    });
+}
+
+interface Options {
+  readonly strict?: boolean;
+  readonly json?: boolean;
+  readonly format: (typeof formats)[number];
+  readonly requests: number;
+  readonly fix?: boolean;
+  readonly dryRun?: boolean;
+}
+
+async function check(path: string, options: Options): Promise<ExitCode> {
+  if (options.dryRun === true && options.fix !== true) throw new UsageError('--dry-run goes with --fix');
+  const loaded = await loadPolicies(path);
+  const result = judge(options.fix === true ? await fix(loaded, options) : { loaded, applied: [] }, options);
+  report(result, formatOf(options));
+  return result.isGood ? exitCodes.ok : exitCodes.wrong;
+}
+
+function formatOf({ json, format }: Options): Options['format'] {
+  return json === true ? 'json' : format;
+}
+
+interface Checked {
+  readonly loaded: LoadedPolicies;
+  readonly applied: readonly AppliedFix[];
+}
+
+interface Result extends Checked {
+  /** As severe as they are taken. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly trials: readonly Trial[];
+  readonly isGood: boolean;
+}
+
+function judge(checked: Checked, { strict, requests }: Options): Result {
+  const { compiled, diagnostics: found } = checked.loaded;
+  const diagnostics = strict === true ? found.map(asError) : found;
+  const { set, engine } = compiled;
+  const trials =
+    set === null || engine === null ? [] : tryGuarantees(set, { decide: engine.decide, requests });
+  const isGood = !hasErrors(diagnostics) && trials.every(({ counterexample }) => counterexample === null);
+  return { ...checked, diagnostics, trials, isGood };
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--requests takes a whole number from 1, not \`${text}\``);
+  return Number(text);
+}
+
+function asError(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, severity: 'error' };
+}
+
+// ---- fixes
+
+/** What is checked afterwards is the fixed text, written or not. */
+async function fix(loaded: LoadedPolicies, options: Options): Promise<Checked> {
+  const fixed = fixPolicies(loaded.read.sources, loaded.compiled);
+  const { root } = loaded.read;
+  // Standard output belongs to the result where a program reads it.
+  const show = formatOf(options) === 'text' ? print : printError;
+  for (const { path, before, after } of fixed.changes) {
+    if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));
+    else await replaceFile(shownPath(root, path), after);
+  }
+  show(describeFixes(fixed, options, root));
+  return { loaded: withFixed(loaded, fixed), applied: fixed.applied };
+}
+
+function describeFixes({ applied }: Fixed, { dryRun }: Options, root: string | null): string {
+  const verb = dryRun === true ? 'would fix' : 'fixed';
+  const lines = applied.map(({ diagnostic, title, place }) => {
+    const where = `${shownPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
+    return `${verb} ${escapeControls(where)} ${diagnostic.code}: ${escapeControls(title)}\n`;
+  });
+  return lines.join('');
+}
+
+function withFixed(loaded: LoadedPolicies, { sources, compiled }: Fixed): LoadedPolicies {
+  const texts = new Map(sources.files.map(({ path, text }) => [path, text]));
+  return {
+    ...loaded,
+    read: { ...loaded.read, sources, sourceOf: (path) => texts.get(path) ?? null },
+    compiled,
+    diagnostics: sortDiagnostics([...loaded.read.diagnostics, ...compiled.diagnostics]),
+  };
+}
+
+// ---- the result
+
+function report(result: Result, format: Options['format']): void {
+  const { loaded, diagnostics, trials } = result;
+  const { path, read, compiled } = loaded;
+  const found = { path, read, diagnostics, trials };
+  if (format === 'json') printJson(toJson(result));
+  else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage));
+  else {
+    if (format === 'github') print(toGithub(findingsOf(found)));
+    else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
+    if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
+    print(renderTrials(trials, read.sourceOf));
+  }
+}
+
+function toJson({ loaded: { read, compiled }, diagnostics, trials, isGood, applied }: Result): object {
+  const { set } = compiled;
+  return {
+    ok: isGood,
+    digest: set === null ? null : digest(set),
+    ...(set === null ? {} : counts(set)),
+    files: read.sources.files.map(({ path }) => path),
+    diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
+    guarantees: trials.map(trialToJson),
+    fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
+      code,
+      file: span.file,
+      start: place,
+      title,
+    })),
+  };
+}
+
+type Set = NonNullable<LoadedPolicies['compiled']['set']>;
+
+function counts(set: Set): { actions: number; policies: number; rules: number } {
+  const rules = set.policies.reduce((sum, policy) => sum + policy.rules.length, 0);
+  return { actions: set.actions.size, policies: set.policies.length, rules };
+}
+
+function describe({ path, compiled: { set } }: LoadedPolicies): string {
+  const { actions, policies, rules } = counts(set!);
+  const marks = createMarks();
+  const what = [
+    many(actions, 'action', 'actions'),
+    many(policies, 'policy', 'policies'),
+    many(rules, 'rule', 'rules'),
+  ];
+  return `${marks.good('✓')} ${path}: ${what.join(', ')} ${marks.faint(`digest ${digest(set!).slice(0, 12)}`)}\n`;
+}
+
+function many(count: number, one: string, more: string): string {
+  return `${count} ${count === 1 ? one : more}`;
+}

@@ -1,0 +1,112 @@
+// `writ decide`: puts one request to a policy set and shows the decision, the rule that made it and what would change
+// it; with `--trace` every rule, with the value of each part. Nothing is recorded, no meter is touched.
+
+import type { Command } from 'commander';
+import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
+import type { Json, JsonObject } from '../../../language/model/json.ts';
+import { digest } from '../../../service/policies/digest.ts';
+import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+import {
+  explainDecision,
+  explanationJson,
+  renderChanges,
+  renderDecision,
+  renderNear,
+  renderRules,
+} from '../tasks/explain.ts';
+import { readFacts, readRequest, readValue } from '../tasks/facts.ts';
+import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .option(
+      '--policies <path>',
+      'a policy directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option('--action <key>', 'the action; without it a whole request is read from standard input as JSON')
+    .option('--payload <json>', 'the payload: JSON, @file, or - for standard input', '{}')
+    .option('--agent <json>', 'what the registry knows of the agent')
+    .option('--request <json>', 'what the host knows of the request: ip, signed, session')
+    .option('--meters <json>', 'readings by meter: 10, [10, 25] or "100 USD"')
+    .option('--satisfied <json>', 'requirements that are met: {"escalate": [...], "reauth": [...]}')
+    .option('--now <time>', 'the time to decide at, with an offset (default: the current time)')
+    .option('--unknown <path...>', 'facts to be taken as unknown, such as agent.risk_tier')
+    .option('--trace', 'show every rule with the value of each part of its condition')
+    .option('--json', 'print the decision and the explanation as JSON')
+    .addHelpText('after', examples)
+    .action(async (options: Options) => {
+      finish(await decide(options));
+    });
+}
+
+const examples = `
+Examples:
+  writ decide --action payment.create --payload '{"amount": 800, "currency": "USD", "vendor": "Staples"}'
+  writ decide --action payment.create --payload @request.json --agent '{"risk_tier": "low"}' --trace
+  echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ decide --json
+
+A fact that is not given is unknown. Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 usage.`;
+
+interface Options {
+  readonly policies?: string;
+  readonly action?: string;
+  readonly payload: string;
+  readonly agent?: string;
+  readonly request?: string;
+  readonly meters?: string;
+  readonly satisfied?: string;
+  readonly now?: string;
+  readonly unknown?: readonly string[];
+  readonly trace?: boolean;
+  readonly json?: boolean;
+}
+
+async function decide(options: Options): Promise<ExitCode> {
+  const given = await readGiven(options);
+  const { read, compiled, diagnostics } = await loadPolicies(options.policies ?? defaultPath());
+  const { set, engine } = compiled;
+  if (set === null || engine === null || hasErrors(diagnostics)) {
+    showDiagnostics(
+      diagnostics.filter(({ severity }) => severity === 'error'),
+      read.sourceOf,
+    );
+    return exitCodes.wrong;
+  }
+  const facts = readFacts(given, set);
+  const explained = explainDecision({ set, decide: engine.decide }, facts);
+  const { decision } = explained;
+  if (options.json === true) printJson({ digest: digest(set), ...explanationJson(explained, read.sourceOf) });
+  else {
+    print(renderDecision(decision));
+    print(renderRules(explained, { sourceOf: read.sourceOf, isWhole: options.trace === true }));
+    if (decision.by === 'default_deny') print(renderNear(explained));
+    print(renderChanges(explained));
+  }
+  return decision.outcome === 'ALLOW' ? exitCodes.ok : exitCodes.notAllowed;
+}
+
+/** The facts as JSON, from options or from standard input. */
+async function readGiven(options: Options): Promise<JsonObject> {
+  const whole = options.action === undefined ? await readWhole() : null;
+  const parts = await Promise.all(
+    (['agent', 'request', 'meters', 'satisfied'] as const).map(async (name) => {
+      const text = options[name];
+      return text === undefined ? [] : [[name, await readValue(text, `--${name}`)] as const];
+    }),
+  );
+  const base: JsonObject = whole ?? {
+    action: options.action ?? '',
+    payload: await readValue(options.payload, '--payload'),
+  };
+  const now = options.now ?? base.now ?? new Date().toISOString();
+  const unknown = [
+    ...(Array.isArray(base.unknown) ? (base.unknown as readonly Json[]) : []),
+    ...(options.unknown ?? []),
+  ];
+  return { ...base, ...Object.fromEntries(parts.flat()), now, ...(unknown.length > 0 ? { unknown } : {}) };
+}
+
+async function readWhole(): Promise<JsonObject> {
+  if (process.stdin.isTTY) throw new UsageError('name an --action, or pipe a whole request as JSON');
+  return readRequest('-', 'the request');
+}

@@ -1,0 +1,227 @@
+// `writ explain REQUEST`: why a request was decided as it was, and what would have changed that. REQUEST is the id of
+// a recorded request, or a file with one as JSON. Nothing is recorded.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Command } from 'commander';
+import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
+import { holdsDigests, recordedFacts, withoutSecretTypes } from '../../../service/playground/recorded.ts';
+import { digest } from '../../../service/policies/digest.ts';
+import { type RequestRecord, requestRecord } from '../../../service/requests/record/record.ts';
+import { engineVersions, versionDifferences } from '../../../service/requests/record/versions.ts';
+import { StoreError } from '../../../service/store/contract/store-error.ts';
+import { openStore } from '../../../service/store/open.ts';
+import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output/output.ts';
+import {
+  type Decider,
+  type Explained,
+  explainDecision,
+  explanationJson,
+  renderChanges,
+  renderDecision,
+  renderNear,
+  renderRisk,
+  renderRules,
+  renderSource,
+  renderUnknown,
+} from '../tasks/explain.ts';
+import { readFacts, readRequest } from '../tasks/facts.ts';
+import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('<request>', 'the id of a recorded request, a JSON file, or - for standard input')
+    .option(
+      '--policies <path>',
+      'a policy directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option('--data <directory>', 'the data directory of the service', './var')
+    .option('--json', 'print the decision and the explanation as JSON')
+    .addHelpText('after', examples)
+    .action(async (request: string, options: Options) => {
+      finish(await explain(request, options));
+    });
+}
+
+const examples = `
+Examples:
+  writ explain 019d2c5e-7a61-7c3e-9d8e-3f1a5b0c7d42
+  writ explain request.json --policies policies/payments
+  echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ explain - --json
+
+A recorded request is decided again with the facts of its record, by the policies as they are now; where they are
+not the ones that decided, that is said first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
+
+interface Options {
+  readonly policies?: string;
+  readonly data: string;
+  readonly json?: boolean;
+}
+
+async function explain(request: string, options: Options): Promise<ExitCode> {
+  const record = isRequestId(request) ? await findRecord(request, options.data) : null;
+  if (record === 'none') return exitCodes.wrong;
+  const given = record === null ? await readGiven(request) : null;
+  const loaded = await loadPolicies(options.policies ?? defaultPath());
+  const { set, engine } = loaded.compiled;
+  if (set === null || engine === null || hasErrors(loaded.diagnostics)) {
+    showDiagnostics(
+      loaded.diagnostics.filter(({ severity }) => severity === 'error'),
+      loaded.read.sourceOf,
+    );
+    return exitCodes.wrong;
+  }
+  const decider = { set, decide: engine.decide };
+  if (record === null) {
+    show(
+      { explained: explainDecision(decider, readFacts(given ?? {}, set)), record, notes: [] },
+      loaded,
+      options,
+    );
+  } else {
+    showRecorded(record, { decider, loaded, options });
+  }
+  return exitCodes.ok;
+}
+
+/** The facts of a file; without `now` it is the current time. */
+async function readGiven(path: string): Promise<Awaited<ReturnType<typeof readRequest>>> {
+  const given = await readRequest(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
+  return { now: new Date().toISOString(), ...given };
+}
+
+function isRequestId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+async function findRecord(id: string, data: string): Promise<RequestRecord | 'none'> {
+  const path = join(data, 'writ.db');
+  // Opening would make a store that is not there.
+  if (!existsSync(path)) return fail(`there is no store in \`${data}\``);
+  try {
+    const store = await openStore({ path });
+    try {
+      const row = await store.requests.find(id.toLowerCase());
+      return row === null ? fail(`there is no request \`${id}\` in \`${data}\``) : requestRecord(row);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return fail(error.message);
+  }
+}
+
+function fail(message: string): 'none' {
+  printError(`error: ${message}\n`);
+  return 'none';
+}
+
+interface Recorded {
+  readonly decider: Decider;
+  readonly loaded: LoadedPolicies;
+  readonly options: Options;
+}
+
+function showRecorded(record: RequestRecord, { decider, loaded, options }: Recorded): void {
+  const hidesSecrets = holdsDigests(record.payload);
+  const explained = explainRecorded(record, decider);
+  const now = digest(decider.set);
+  const isShown = explained.decision === record.decision;
+  const notes = [
+    ...(now === record.policySet.digest ? [] : [digestNote(record, now)]),
+    ...versionNotes(record),
+    ...(hidesSecrets ? [isShown ? secretGateNote : secretNote] : []),
+    ...(isDeepStrictEqual(explained.decision, record.decision) ? [] : [decisionNote(record, explained)]),
+  ];
+  show({ explained, record, notes }, loaded, options);
+}
+
+/** What the record says where its payload failed a check that cannot be repeated; else a decision on its facts. */
+function explainRecorded(record: RequestRecord, decider: Decider): Explained {
+  const facts = recordedFacts(record);
+  if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
+  if (record.decision.by === 'invalid_payload') {
+    return { set: decider.set, decision: record.decision, rules: [], near: [], unknown: [], changes: [] };
+  }
+  return explainDecision(withoutSecretTypes(decider.set, record.actionKey), facts);
+}
+
+const secretNote =
+  'secrets were withheld from the record, so the check of their shape cannot be repeated; no rule reads more than their presence';
+const secretGateNote =
+  'secrets were withheld from the record, so the payload check cannot be repeated: this is what the record says';
+
+function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now: string): string {
+  const place = commit === null ? '' : ` of commit ${commit}`;
+  return `these policies (digest ${short(now)}) are not the ones that decided (digest ${short(then)}${place})`;
+}
+
+/** Records of before they named their engine say nothing of it. */
+function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
+  if (engine === undefined) return [];
+  return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
+}
+
+function decisionNote({ decision }: RequestRecord, { decision: now }: Explained): string {
+  const isSame = decision.outcome === now.outcome && decision.by === now.by;
+  const then = `the record says ${decision.outcome} by ${decision.by}`;
+  return isSame
+    ? `${then}, too, with other details`
+    : `${then}; what follows is the decision of these policies`;
+}
+
+function short(text: string): string {
+  return text.slice(0, 12);
+}
+
+interface Answer {
+  readonly explained: Explained;
+  /** Null for a request that nothing has recorded. */
+  readonly record: RequestRecord | null;
+  readonly notes: readonly string[];
+}
+
+function show(
+  { explained, record, notes }: Answer,
+  { compiled, read }: LoadedPolicies,
+  options: Options,
+): void {
+  const { sourceOf } = read;
+  if (options.json === true) {
+    printJson({
+      request: record === null ? null : recordJson(record),
+      digest: compiled.set === null ? null : digest(compiled.set),
+      notes,
+      ...explanationJson(explained, sourceOf),
+    });
+    return;
+  }
+  const marks = createMarks();
+  if (record !== null) print(`${marks.faint(recordLine(record))}\n`);
+  for (const note of notes) print(`${marks.bad('note:')} ${note}\n`);
+  if (record !== null || notes.length > 0) print('\n');
+  print(renderDecision(explained.decision));
+  print(renderRules(explained, { sourceOf, isWhole: true }));
+  print(renderSource(explained, sourceOf));
+  print(renderUnknown(explained));
+  print(renderRisk(explained));
+  print(renderNear(explained));
+  print(renderChanges(explained));
+}
+
+function recordLine({ id, actionKey, agent, createdAtMs }: RequestRecord): string {
+  return `${id}: ${actionKey} by ${agent.name ?? 'an agent'}, ${new Date(createdAtMs).toISOString()}`;
+}
+
+function recordJson({ id, actionKey, createdAtMs, status, decision, policySet }: RequestRecord): object {
+  return {
+    id,
+    action: actionKey,
+    created_at: new Date(createdAtMs).toISOString(),
+    status,
+    decision,
+    policy_set: policySet,
+  };
+}

@@ -1,0 +1,46 @@
+// `writ matrix`: shows for each action the rules that can meet it, and the actions that nothing can allow.
+
+import { type Command, Option } from 'commander';
+import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
+import { type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
+import { matrixOf } from '../tasks/matrix.ts';
+import { matrixToMarkdown, matrixToText } from '../tasks/matrix-text.ts';
+import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+
+const formats = ['text', 'json', 'markdown'] as const;
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
+    .addOption(new Option('--format <format>', 'how the matrix is printed').choices(formats).default('text'))
+    .addOption(new Option('--json', 'short for --format json').conflicts('format'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ matrix\n  writ matrix policies/payments --format markdown\n  writ matrix --json | jq .closed',
+    )
+    .action(async (path: string | undefined, options: Options) => {
+      finish(await matrix(path ?? defaultPath(), options));
+    });
+}
+
+interface Options {
+  readonly json?: boolean;
+  readonly format: (typeof formats)[number];
+}
+
+async function matrix(path: string, { json, format }: Options): Promise<ExitCode> {
+  const { read, compiled, diagnostics } = await loadPolicies(path);
+  if (compiled.program === null || hasErrors(diagnostics)) {
+    showDiagnostics(
+      diagnostics.filter(({ severity }) => severity === 'error'),
+      read.sourceOf,
+    );
+    return exitCodes.wrong;
+  }
+  const rows = matrixOf(compiled.program);
+  if (json === true || format === 'json') {
+    const closed = rows.flatMap(({ action, closed: why }) => (why === null ? [] : [{ action, why }]));
+    printJson({ actions: rows.map(({ action, rules }) => ({ action, rules })), closed });
+  } else print(format === 'markdown' ? matrixToMarkdown(rows) : matrixToText(rows));
+  return exitCodes.ok;
+}

@@ -1,0 +1,300 @@
+// `writ people`: who has access to a running service, and who asks for it. Only `setup-link` works on the data directory
+// itself: it is for the time before there is anybody.
+
+import { type Command, Option } from 'commander';
+import { createSetUpLink } from '../../../service/people/access.ts';
+import { createDirectory } from '../../../service/people/directory.ts';
+import { roles } from '../../../service/people/operations.ts';
+import {
+  type ApiOptions,
+  apiHelp,
+  type Page,
+  printRest,
+  show,
+  step,
+  table,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
+import { commandLineUser, type DataOption, withDataOption, withStore } from '../client/with-store.ts';
+import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
+
+type Finish = (code: ExitCode) => void;
+
+interface ShownPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly status: string;
+}
+
+interface ShownApplication {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly status: string;
+  readonly due_at: string;
+  readonly is_overdue: boolean;
+}
+
+interface ShownInvitation {
+  readonly email: string;
+  readonly token: string;
+  readonly ends_at: string;
+}
+
+interface ShownOpenInvitation {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly ends_at: string;
+}
+
+interface ListOptions extends ApiOptions {
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+interface StandingOptions extends ApiOptions {
+  readonly role?: readonly string[];
+  readonly group?: readonly string[];
+}
+
+export function define(command: Command, finish: Finish): void {
+  command.addHelpText('after', examples + apiHelp);
+  defineLists(command, finish);
+  defineInvite(command, finish);
+  defineInvitations(command, finish);
+  defineChange(command, finish);
+  defineAnswers(command, finish);
+  defineSetUpLink(command, finish);
+}
+
+const examples = `
+Examples:
+  writ people list
+  writ people invite ben@example.com --name Ben --role approver --group finance
+  writ people invitations
+  writ people withdraw 1f7e0000-0000-4000-8000-000000000000
+  writ people change b3f1c2d4-0000-4000-8000-000000000000 --role auditor
+  writ people disable b3f1c2d4-0000-4000-8000-000000000000
+  writ people applications
+  writ people grant c0ffee00-0000-4000-8000-000000000000 --role approver --group finance
+  writ people decline c0ffee00-0000-4000-8000-000000000000 --reason "ask your own team first"
+  writ people setup-link --data ./var
+`;
+
+function withPage(command: Command): Command {
+  return withApiOptions(command)
+    .option('--limit <count>', 'how many at most: 1 to 200')
+    .option('--cursor <cursor>', 'go on where the list before ended');
+}
+
+function withStanding(command: Command): Command {
+  return withApiOptions(command)
+    .addOption(new Option('--role <role...>', 'what they may do').choices(roles))
+    .option('--group <group...>', 'the groups that an approver approves for');
+}
+
+function defineLists(command: Command, finish: Finish): void {
+  withPage(command.command('list').description('list the people')).action(async (options: ListOptions) => {
+    const { limit, cursor } = options;
+    finish(
+      await withApi(options, async (api) => {
+        const page = await api.get<Page<ShownPerson>>('/v1/people', { limit, cursor });
+        show(options, page, ({ items }) => {
+          print(items.length === 0 ? 'nobody yet\n' : personTable(items));
+          printRest(page);
+        });
+      }),
+    );
+  });
+  withPage(command.command('applications').description('list the applications for access')).action(
+    async (options: ListOptions) => {
+      const { limit, cursor } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const page = await api.get<Page<ShownApplication>>('/v1/applications', { limit, cursor });
+          show(options, page, ({ items }) => {
+            print(items.length === 0 ? 'no applications\n' : applicationTable(items));
+            printRest(page);
+          });
+        }),
+      );
+    },
+  );
+}
+
+function defineInvite(command: Command, finish: Finish): void {
+  withStanding(command.command('invite'))
+    .description('invite somebody, and print the token of their link, which is shown this once')
+    .argument('<email>')
+    .requiredOption('--name <name>', 'what people call them')
+    .action(async (email: string, options: StandingOptions & { readonly name: string }) => {
+      const { name, role = [], group = [] } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const body = { email, name, roles: role, groups: group };
+          show(options, await api.post<ShownInvitation>('/v1/invitations', body), printInvitation);
+        }),
+      );
+    });
+}
+
+function defineInvitations(command: Command, finish: Finish): void {
+  withPage(
+    command.command('invitations').description('list the invitations whose link is still good'),
+  ).action(async (options: ListOptions) => {
+    const { limit, cursor } = options;
+    finish(
+      await withApi(options, async (api) => {
+        const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
+        show(options, page, ({ items }) => {
+          print(items.length === 0 ? 'no open invitations\n' : invitationTable(items));
+          printRest(page);
+        });
+      }),
+    );
+  });
+  withApiOptions(
+    command.command('withdraw').description('withdraw an invitation: its link is not good any more'),
+  )
+    .argument('<id>', 'as `invitations` shows it')
+    .action(async (id: string, options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          await api.delete(`/v1/invitations/${step(id)}`);
+          show(options, { id, status: 'withdrawn' }, () => print(`${id} is withdrawn\n`));
+        }),
+      );
+    });
+}
+
+function defineChange(command: Command, finish: Finish): void {
+  withStanding(command.command('change'))
+    .description(
+      'change name, roles or groups; the roles and groups that are named take the place of all others',
+    )
+    .argument('<id>', 'as `list` shows it')
+    .option('--name <name>')
+    .action(async (id: string, options: StandingOptions & { readonly name?: string }) => {
+      const { name, role, group } = options;
+      const change = {
+        ...(name === undefined ? {} : { name }),
+        ...(role === undefined ? {} : { roles: role }),
+        ...(group === undefined ? {} : { groups: group }),
+      };
+      if (Object.keys(change).length === 0)
+        throw new UsageError('say what to change: --name, --role or --group');
+      finish(await patchPerson(id, change, options));
+    });
+  for (const [word, status, description] of [
+    ['disable', 'disabled', 'let somebody in no more; they are out at once'],
+    ['enable', 'active', 'let somebody in again'],
+  ] as const) {
+    withApiOptions(command.command(word).description(description))
+      .argument('<id>', 'as `list` shows it')
+      .action(async (id: string, options: ApiOptions) => {
+        finish(await patchPerson(id, { status }, options));
+      });
+  }
+}
+
+function patchPerson(id: string, change: object, options: ApiOptions): Promise<ExitCode> {
+  return withApi(options, async (api) => {
+    const person = await api.patch<ShownPerson>(`/v1/people/${step(id)}`, change);
+    show(options, person, () => print(personTable([person])));
+  });
+}
+
+function defineAnswers(command: Command, finish: Finish): void {
+  withStanding(command.command('grant'))
+    .description('grant an application: it becomes an invitation')
+    .argument('<id>', 'as `applications` shows it')
+    .action(async (id: string, options: StandingOptions) => {
+      const { role = [], group = [] } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const body = { roles: role, groups: group };
+          const path = `/v1/applications/${step(id)}/grant`;
+          show(options, await api.post<ShownInvitation>(path, body), printInvitation);
+        }),
+      );
+    });
+  withApiOptions(command.command('decline').description('decline an application'))
+    .argument('<id>', 'as `applications` shows it')
+    .requiredOption('--reason <text>', 'for the applicant')
+    .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
+      finish(
+        await withApi(options, async (api) => {
+          const { reason } = options;
+          const path = `/v1/applications/${step(id)}/decline`;
+          const application = await api.post<ShownApplication>(path, { reason });
+          show(options, application, ({ email }) => print(`the application of ${email} is declined\n`));
+        }),
+      );
+    });
+}
+
+function defineSetUpLink(command: Command, finish: Finish): void {
+  withDataOption(command.command('setup-link'))
+    .description(
+      'make a new link for the first admin, while there is nobody; the one of before is not good any more',
+    )
+    .option('--url <address>', 'where people reach the service (WRIT_URL)')
+    .option('--json', 'print the result as JSON')
+    .action(async (options: DataOption & ApiOptions) => {
+      const base = (options.url ?? process.env.WRIT_URL ?? 'http://localhost:8181').replace(/\/$/, '');
+      finish(
+        await withStore(options, async (store) => {
+          const directory = createDirectory(store.documents, Date.now);
+          const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'anew' });
+          if (secret === null) {
+            printError('error: there are people already: an admin invites others\n');
+            return exitCodes.wrong;
+          }
+          const url = `${base}/setup#token=${secret}`;
+          if (options.json === true) printJson({ url });
+          else print(`${url}\n`);
+          return exitCodes.ok;
+        }),
+      );
+    });
+}
+
+function printInvitation({ email, token, ends_at }: ShownInvitation): void {
+  print(`${email} is invited until ${ends_at}. The end of their link, shown this once:\n\n`);
+  print(`  /invitation#token=${token}\n`);
+}
+
+function personTable(items: readonly ShownPerson[]): string {
+  return table(
+    ['id', 'email', 'name', 'roles', 'groups', 'status'],
+    items.map(({ id, email, name, roles: held, groups, status }) => [
+      ...[id, email, name, held.join(','), groups.join(','), status],
+    ]),
+  );
+}
+
+function invitationTable(items: readonly ShownOpenInvitation[]): string {
+  return table(
+    ['id', 'email', 'name', 'roles', 'groups', 'ends'],
+    items.map(({ id, email, name, roles: given, groups, ends_at }) => [
+      ...[id, email, name, given.join(','), groups.join(','), ends_at],
+    ]),
+  );
+}
+
+function applicationTable(items: readonly ShownApplication[]): string {
+  return table(
+    ['id', 'email', 'name', 'status', 'due', 'reason'],
+    items.map(({ id, email, name, status, due_at, is_overdue, reason }) => [
+      ...[id, email, name, is_overdue ? 'OVERDUE' : status, due_at, reason],
+    ]),
+  );
+}

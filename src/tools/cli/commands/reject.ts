@@ -1,0 +1,9 @@
+// `writ reject`: ends a request that waits: one rejection is enough.
+
+import type { Command } from 'commander';
+import type { ExitCode } from '../output/output.ts';
+import { defineDecision } from '../tasks/decide-request.ts';
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  defineDecision(command, 'reject', finish);
+}

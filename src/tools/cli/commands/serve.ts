@@ -1,0 +1,113 @@
+// `writ serve`: starts the service. Every setting is a flag; what is not a flag comes from the environment or from
+// writ.yaml.
+
+import type { Command } from 'commander';
+import { flagOf, type SettingName, settings } from '../../../service/http/config.ts';
+import { serve } from '../../../service/http/main.ts';
+import { StartError } from '../../../service/http/start-error.ts';
+import { type ExitCode, exitCodes, printError } from '../output/output.ts';
+
+export function define(command: Command, finish: (code: ExitCode) => void): void {
+  command.option('--config <file>', 'configuration file (default: writ.yaml where there is one)');
+  for (const name of names) {
+    const { value, meaning } = descriptions[name];
+    const preset = settings[name].default;
+    command.option(
+      `${flagOf(name)} <${value}>`,
+      preset === null ? meaning : `${meaning} (default: ${preset})`,
+    );
+  }
+  command.addHelpText('after', examples).action(async (options: Options) => {
+    finish(await start(options));
+  });
+}
+
+const examples = `
+Examples:
+  writ serve
+  writ serve --port 9000 --policies ./policies --data /var/lib/writ
+  WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
+
+Flags stand above environment variables (WRIT_PORT and so on), those above the file, that above the defaults.
+SIGTERM and SIGINT stop in order, a second one at once; SIGHUP reads the policies again.`;
+
+const names = Object.keys(settings) as readonly SettingName[];
+
+const descriptions = {
+  host: { value: 'address', meaning: 'the address to listen on' },
+  port: { value: 'port', meaning: 'the port to listen on; 0 takes a free one' },
+  policies: { value: 'directory', meaning: 'where the policies are' },
+  'policies.compile_timeout': {
+    value: 'seconds',
+    meaning: 'for how long compiling a change of the policies may take',
+  },
+  data: { value: 'directory', meaning: 'where the records are kept' },
+  'sandbox.token': {
+    value: 'token',
+    meaning: 'the token of POST /plants; made at the first start unless it is set',
+  },
+  'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
+  'limits.in_flight': { value: 'count', meaning: 'decisions of one agent under way at once' },
+  'limits.waits': { value: 'count', meaning: 'answers held for one agent or person at once' },
+  connections_max: { value: 'count', meaning: 'connections that may be open' },
+  'limits.burst': { value: 'count', meaning: 'requests of one agent at once' },
+  'requests.open_max': { value: 'n', meaning: 'requests of one agent that may wait for people' },
+  'limits.body_bytes': { value: 'bytes', meaning: 'the largest body' },
+  'signatures.compatibility': {
+    value: 'choice',
+    meaning: 'allow or forbid signatures over the body alone, without time and nonce',
+  },
+  'meters.trust_agent_reports': {
+    value: 'boolean',
+    meaning:
+      "whether an agent's own word that it did not use a grant takes it out of the meters: true or false",
+  },
+  'clock.behind': {
+    value: 'choice',
+    meaning: "refuse or accept to start where the newest record is ahead of this machine's clock",
+  },
+  'otel.endpoint': {
+    value: 'address',
+    meaning: 'where an OpenTelemetry collector takes traces (OTLP over HTTP)',
+  },
+  public_url: { value: 'address', meaning: 'where people reach the service (default: where it listens)' },
+  trusted_proxies: {
+    value: 'networks',
+    meaning: 'networks of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8',
+  },
+  'people.new_factor_minutes': {
+    value: 'minutes',
+    meaning: 'for how long a new second factor steps up for nothing',
+  },
+  'webhooks.allow_private': {
+    value: 'boolean',
+    meaning: 'whether webhooks may be sent to addresses that are not public',
+  },
+  'smtp.url': {
+    value: 'address',
+    meaning: 'the mail server, such as smtps://user:password@mail.example.com',
+  },
+  'smtp.from': { value: 'address', meaning: 'the sender of e-mail' },
+  'log.level': { value: 'level', meaning: 'trace, debug, info, warn, error or silent' },
+} as const satisfies Readonly<Record<SettingName, { readonly value: string; readonly meaning: string }>>;
+
+type Options = Readonly<Record<string, string | undefined>>;
+
+async function start({ config, ...given }: Options): Promise<ExitCode> {
+  const flags = Object.fromEntries(names.map((name) => [name, given[optionName(name)]]));
+  try {
+    await serve({ file: config, flags });
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    printError(`${error.message}\n`);
+    return error.exitCode === 2 ? exitCodes.usage : exitCodes.wrong;
+  }
+}
+
+/** The name that the parser gives to the value of a flag: `--limits-burst` is `limitsBurst`. */
+function optionName(name: SettingName): string {
+  return flagOf(name)
+    .slice(2)
+    .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
+}

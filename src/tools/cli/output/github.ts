@@ -1,0 +1,38 @@
+// Findings → workflow commands of GitHub Actions, a line each, which show as annotations beside the code.
+// INVARIANT: nothing that came out of a file can end a property or a line and so begin a command of its own.
+
+import { escapeControls, type Position } from '../../../language/diagnostic/render.ts';
+import type { Finding } from './findings.ts';
+
+/** Ends with a line break unless there are none. */
+export function toGithub(findings: readonly Finding[]): string {
+  return findings.map((finding) => `${toCommand(finding)}\n`).join('');
+}
+
+function toCommand({ code, severity, message, file, start, end, help, related }: Finding): string {
+  const properties = Object.entries({ file, ...placeOf(start, end), title: code })
+    .map(([name, value]) => `${name}=${escapeProperty(String(value))}`)
+    .join(',');
+  const notes = related.map((one) => `note: ${one.message ?? ''} (${one.file}${lineOf(one)})`);
+  const text = [message, ...(help === null ? [] : [`help: ${help}`]), ...notes].join('\n');
+  return `::${severity} ${properties}::${escapeData(text)}`;
+}
+
+/** Columns belong to places within one line only. */
+function placeOf(start: Position | null, end: Position | null): object {
+  if (start === null || end === null) return {};
+  if (start.line !== end.line) return { line: start.line, endLine: end.line };
+  return { line: start.line, col: start.column, endLine: end.line, endColumn: end.column };
+}
+
+function lineOf({ start }: Finding['related'][number]): string {
+  return start === null ? '' : `:${start.line}`;
+}
+
+function escapeData(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n').replaceAll('%', '%25').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

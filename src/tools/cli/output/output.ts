@@ -1,0 +1,61 @@
+// What every command shares of its dealings with the terminal: exit codes, colours, JSON, and a reader that hangs up.
+
+import colors from 'picocolors';
+import type { Marks } from '../../testing/report.ts';
+
+/** Documented in docs/CLI.md. */
+export const exitCodes = {
+  ok: 0,
+  /** What was checked is wrong: diagnostics, failed tests, an agent that is not there. */
+  wrong: 1,
+  usage: 2,
+  /** `decide`: the decision is not ALLOW. */
+  notAllowed: 3,
+  internal: 70,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The command line asks for something that cannot be. A class because it is thrown through the command's parser. */
+export class UsageError extends Error {}
+
+export function print(text: string): void {
+  process.stdout.write(text);
+}
+
+export function printError(text: string): void {
+  process.stderr.write(text);
+}
+
+/** As one JSON value on standard output; numbers beyond JSON become text, maps become objects. */
+export function printJson(value: unknown): void {
+  print(`${JSON.stringify(value, plain, 2)}\n`);
+}
+
+/** Colours only for eyes: not into files and pipes, and never against NO_COLOR. */
+export function useColor(stream: NodeJS.WriteStream = process.stdout): boolean {
+  const { NO_COLOR, TERM } = process.env;
+  return stream.isTTY === true && (NO_COLOR === undefined || NO_COLOR === '') && TERM !== 'dumb';
+}
+
+export function createMarks(stream: NodeJS.WriteStream = process.stdout): Marks {
+  const { green, red, dim } = colors.createColors(useColor(stream));
+  return { good: green, bad: red, faint: dim };
+}
+
+/** A reader that has seen enough (`writ ... | head`) closes the pipe: that ends a command without a word. */
+export function whenReaderLeaves(what: 'end' | 'go on'): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      if (what === 'end') process.exit(process.exitCode ?? exitCodes.ok);
+    });
+  }
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof Set) return [...value];
+  return value;
+}

@@ -1,0 +1,65 @@
+// A request as JSON, from a file, standard input or options, into the facts of one policy set.
+
+import { readFile } from 'node:fs/promises';
+import { readJson } from '../../../language/json/read.ts';
+import type { Json, JsonObject } from '../../../language/model/json.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import type { Facts } from '../../../language/model/request.ts';
+import { applyPart, changeKeys, factKeys } from '../../testing/changes.ts';
+import { readMap } from '../../testing/fields.ts';
+import { readSituation, toFacts } from '../../testing/situation.ts';
+import { fromJson, type Report } from '../../testing/yaml.ts';
+import { UsageError } from '../output/output.ts';
+
+/** The facts of a test, or the body of `POST /v1/authorize`. Throws a UsageError. */
+export async function readRequest(text: string, name: string): Promise<JsonObject> {
+  const value = await readValue(text, name);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${name} must be a JSON object`);
+  }
+  const { action_key: action, ...rest } = value as JsonObject;
+  return action === undefined ? rest : { action, ...rest };
+}
+
+/** JSON as it stands, `@file`, or `-` for standard input. Throws a UsageError. */
+export async function readValue(text: string, name: string): Promise<Json> {
+  const result = readJson(await readBytes(text, name));
+  if (result.ok) return result.value;
+  const { pointer, detail } = result.issue;
+  throw new UsageError(`${name} is not JSON: ${detail}${pointer === '' ? '' : ` at ${pointer}`}`);
+}
+
+/** Throws a UsageError that lists every mistake. */
+export function readFacts(given: JsonObject, set: PolicySet): Facts {
+  const mistakes: string[] = [];
+  const report: Report = (_span, message, help) => {
+    mistakes.push(help === undefined ? message : `${message} (${help})`);
+  };
+  const span = { file: '', start: 0, end: 0 };
+  const map = readMap(
+    fromJson(given, span),
+    { name: 'the request', keys: [...factKeys, ...changeKeys] },
+    report,
+  );
+  const facts = map && applyPart(new Map(), map, report);
+  const situation = facts && readSituation(facts, span, report);
+  const complete = situation && toFacts(situation, set, report);
+  if (complete === null || mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
+  return complete;
+}
+
+async function readBytes(text: string, name: string): Promise<Uint8Array> {
+  if (text === '-') return readInput();
+  if (!text.startsWith('@')) return Buffer.from(text);
+  try {
+    return await readFile(text.slice(1));
+  } catch (error) {
+    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function readInput(): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,153 @@
+// Applies the fixes that diagnostics offer, round after round, until none is left to apply.
+// INVARIANT: no fix that would add an error is applied, and no two that touch the same text in one round.
+
+import type { Diagnostic, Edit, Fix } from '../../../language/diagnostic/diagnostic.ts';
+import { type Position, position } from '../../../language/diagnostic/render.ts';
+import {
+  type Compiled,
+  type CompileMemory,
+  compile,
+  createCompileMemory,
+  type PolicySources,
+} from '../../../pipeline.ts';
+
+const roundsMax = 10;
+
+export interface Fixed {
+  readonly sources: PolicySources;
+  readonly compiled: Compiled;
+  /** In the order in which they were applied. */
+  readonly applied: readonly AppliedFix[];
+  /** Files whose text is another now. */
+  readonly changes: readonly FileChange[];
+}
+
+export interface AppliedFix {
+  readonly diagnostic: Diagnostic;
+  readonly title: string;
+  /** In the text that the fix was applied to. */
+  readonly place: Position;
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Writes nothing. Never throws for what a policy says. */
+export function fixPolicies(sources: PolicySources, compiled: Compiled): Fixed {
+  const memory = createCompileMemory();
+  const applied: AppliedFix[] = [];
+  let now: State = { sources, compiled };
+  for (let round = 0; round < roundsMax; round++) {
+    const offered = offeredFixes(now);
+    const { chosen, result } = chooseHarmless({ before: now, memory }, offered);
+    if (chosen.length === 0) break;
+    applied.push(...chosen.map((one) => describe(one, now.sources)));
+    now = result;
+  }
+  return { ...now, applied, changes: changesBetween(sources, now.sources) };
+}
+
+interface State {
+  readonly sources: PolicySources;
+  readonly compiled: Compiled;
+}
+
+interface OfferedFix {
+  readonly diagnostic: Diagnostic;
+  readonly fix: Fix;
+}
+
+/** Those that edit policy files, in the order of the diagnostics; of several that overlap the first. */
+function offeredFixes({ sources, compiled }: State): readonly OfferedFix[] {
+  const known = new Set(sources.files.map(({ path }) => path));
+  const taken: Edit[] = [];
+  return compiled.diagnostics.flatMap((diagnostic) => {
+    const { fix } = diagnostic;
+    if (fix === undefined || fix.edits.length === 0) return [];
+    const isFree = fix.edits.every(
+      (edit) => known.has(edit.span.file) && !taken.some((other) => overlaps(edit, other)),
+    );
+    if (!isFree) return [];
+    taken.push(...fix.edits);
+    return [{ diagnostic, fix }];
+  });
+}
+
+/** Two insertions at one place overlap too: they are likely the same one, offered twice. */
+function overlaps({ span: a }: Edit, { span: b }: Edit): boolean {
+  return a.file === b.file && (a.start === b.start || (a.start < b.end && b.start < a.end));
+}
+
+interface Choice {
+  readonly chosen: readonly OfferedFix[];
+  readonly result: State;
+}
+
+/** All at once where that adds no error, else by halves: a harmful fix costs few compilations among many good ones. */
+function chooseHarmless(round: Round, offered: readonly OfferedFix[]): Choice {
+  return extend(round, { chosen: [], result: round.before }, offered);
+}
+
+interface Round {
+  readonly before: State;
+  readonly memory: CompileMemory;
+}
+
+function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): Choice {
+  if (offered.length === 0) return choice;
+  const chosen = [...choice.chosen, ...offered];
+  const sources = applyFixes(round.before.sources, chosen);
+  const result = { sources, compiled: compile(sources, round.memory) };
+  if (!addsError(round.before.compiled, result.compiled)) return { chosen, result };
+  if (offered.length === 1) return choice;
+  const middle = offered.length >> 1;
+  return extend(round, extend(round, choice, offered.slice(0, middle)), offered.slice(middle));
+}
+
+/** Errors are told apart by what they say, for their places shift. */
+function addsError(before: Compiled, after: Compiled): boolean {
+  const allowed = countErrors(before);
+  return [...countErrors(after)].some(([key, count]) => count > (allowed.get(key) ?? 0));
+}
+
+function countErrors({ diagnostics }: Compiled): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { code, severity, span, message } of diagnostics) {
+    const key = JSON.stringify([code, span.file, message]);
+    if (severity === 'error') counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function applyFixes(sources: PolicySources, fixes: readonly OfferedFix[]): PolicySources {
+  const edits = fixes.flatMap(({ fix }) => fix.edits).toSorted((a, b) => b.span.start - a.span.start);
+  const files = sources.files.map((file) => {
+    const own = edits.filter(({ span }) => span.file === file.path);
+    return own.length === 0 ? file : { ...file, text: applyEdits(file.text, own) };
+  });
+  return { ...sources, files };
+}
+
+/** Takes edits from the last to the first, so that the places of those to come stay right. */
+function applyEdits(text: string, edits: readonly Edit[]): string {
+  return edits.reduce(
+    (edited, { span, text: written }) => edited.slice(0, span.start) + written + edited.slice(span.end),
+    text,
+  );
+}
+
+function describe({ diagnostic, fix }: OfferedFix, { files }: PolicySources): AppliedFix {
+  const text = files.find(({ path }) => path === diagnostic.span.file)?.text ?? '';
+  return { diagnostic, title: fix.title, place: position(text, diagnostic.span.start) };
+}
+
+function changesBetween(before: PolicySources, after: PolicySources): readonly FileChange[] {
+  const texts = new Map(after.files.map(({ path, text }) => [path, text]));
+  return before.files.flatMap(({ path, text }) => {
+    const changed = texts.get(path) ?? text;
+    return changed === text ? [] : [{ path, before: text, after: changed }];
+  });
+}

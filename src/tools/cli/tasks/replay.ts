@@ -1,0 +1,104 @@
+// A record into whether deciding it again, on its own facts and by the same policies, yields what it says. INVARIANT: a
+// record that cannot be decided again is never told to be the same.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Linked } from '../../../language/emit/link.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import { tracedRules } from '../../../language/model/trace.ts';
+import {
+  holdsDigests,
+  type RecordedRequest,
+  recordedFacts,
+  withoutSecretTypes,
+} from '../../../service/playground/recorded.ts';
+import type { RequestRecord } from '../../../service/requests/record/record.ts';
+import {
+  type EngineVersions,
+  engineVersions,
+  versionDifferences,
+} from '../../../service/requests/record/versions.ts';
+
+/** What of a record is needed to decide it again, and what came out then. */
+export type ReplayableRecord = RecordedRequest &
+  Pick<RequestRecord, 'id' | 'decision' | 'trace' | 'policySet'> & {
+    /** Missing from records of before they named it. */
+    readonly engine?: EngineVersions;
+  };
+
+export interface ReplayPolicies {
+  readonly set: PolicySet;
+  readonly engine: Linked;
+  readonly digest: string;
+}
+
+export interface Difference {
+  /** Such as `decision.risk.high`. */
+  readonly place: string;
+  readonly recorded: unknown;
+  readonly replayed: unknown;
+}
+
+export type Replayed =
+  /** `isWhole`: the trace was compared, too; secrets that are not in the record are in the way of that. */
+  | { readonly kind: 'same'; readonly isWhole: boolean; readonly versions: readonly string[] }
+  | {
+      readonly kind: 'different';
+      readonly differences: readonly Difference[];
+      /** What else than policies and facts was another then. */
+      readonly versions: readonly string[];
+    }
+  | { readonly kind: 'other-policies'; readonly digest: string }
+  /** The payload was refused for its shape, and what it held is not in the record. */
+  | { readonly kind: 'withheld' };
+
+export function replay(record: ReplayableRecord, policies: ReplayPolicies): Replayed {
+  if (record.policySet.digest !== policies.digest)
+    return { kind: 'other-policies', digest: record.policySet.digest };
+  const facts = recordedFacts(record);
+  const versions = record.engine === undefined ? [] : versionDifferences(record.engine, engineVersions);
+  if (!holdsDigests(record.payload)) {
+    const { decision, trace } = policies.engine.decideTraced(facts);
+    return compare({ decision, trace: tracedRules(trace) }, { record, isWhole: true, versions });
+  }
+  if (record.decision.by === 'invalid_payload') return { kind: 'withheld' };
+  const { decide } = withoutSecretTypes(policies.set, record.actionKey);
+  return compare({ decision: decide(facts) }, { record, isWhole: false, versions });
+}
+
+interface Compared {
+  readonly record: ReplayableRecord;
+  readonly isWhole: boolean;
+  readonly versions: readonly string[];
+}
+
+function compare(now: object, { record, isWhole, versions }: Compared): Replayed {
+  const { decision } = record;
+  const then = isWhole ? { decision, trace: tracedRules(record.trace) } : { decision };
+  // As a record has it: what JSON does not keep is no difference.
+  const plain: unknown = JSON.parse(JSON.stringify(now));
+  const differences = differencesOf(then, plain);
+  return differences.length === 0
+    ? { kind: 'same', isWhole, versions }
+    : { kind: 'different', differences: differences.slice(0, differencesMax), versions };
+}
+
+const differencesMax = 10;
+
+/** The innermost places where two JSON values differ. */
+function differencesOf(then: unknown, now: unknown, place = ''): readonly Difference[] {
+  if (isDeepStrictEqual(then, now)) return [];
+  if (!isNested(then) || !isNested(now) || Array.isArray(then) !== Array.isArray(now))
+    return [{ place, recorded: then ?? null, replayed: now ?? null }];
+  const names = new Set([...Object.keys(then), ...Object.keys(now)]);
+  return [...names].flatMap((name) =>
+    differencesOf(own(then, name), own(now, name), place === '' ? name : `${place}.${name}`),
+  );
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function own(value: object, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(value, name)?.value;
+}

@@ -1,0 +1,82 @@
+// How often the conditions of each rule came out true, false and unknown while tests ran, as the definition sees it.
+// A rule that is written to `false` by no test is one whose guard could be deleted unnoticed.
+
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Truth } from '../../language/model/trace.ts';
+import type { ExplainedRule } from '../../language/spec/explain.ts';
+
+export interface RuleCoverage {
+  /** The policy file, as tests reach it. */
+  readonly file: string;
+  readonly rule: string;
+  readonly isUnconditional: boolean;
+  readonly counts: Readonly<Record<Truth, number>>;
+  /** What it should have been at least once and never was. */
+  readonly lacks: readonly Truth[];
+}
+
+export interface Coverage {
+  /** Sorted by file, then rule. */
+  readonly rules: readonly RuleCoverage[];
+  /** Of all that rules can be, true and false, the part that was seen: 0 to 100. Unknown is counted, not demanded. */
+  readonly percent: number;
+}
+
+/** Adds the truths of one case's rules. */
+export type CountTruths = (explained: readonly ExplainedRule[]) => void;
+
+interface Counted {
+  readonly file: string;
+  readonly rule: Rule;
+  readonly counts: Record<Truth, number>;
+}
+
+/** Gathers counts over many sets and cases; a class because it does nothing but gather. */
+export class CoverageCounter {
+  readonly #rules = new Map<string, Counted>();
+
+  /**
+   * Makes the rules of a set known, so that those no case reaches are seen too, and returns how to count its cases.
+   * `fileOf` tells one policy file from another: a rule that two test files reach is one rule.
+   */
+  addSet(set: PolicySet, fileOf: (path: string) => string): CountTruths {
+    const ofSet = new Map<string, Counted>();
+    for (const rule of set.policies.flatMap((policy) => policy.rules)) {
+      const file = fileOf(rule.span.file);
+      const key = `${file}\n${rule.id}`;
+      const counted = this.#rules.get(key) ?? { file, rule, counts: { true: 0, false: 0, unknown: 0 } };
+      this.#rules.set(key, counted);
+      ofSet.set(rule.id, counted);
+    }
+    return (explained) => {
+      for (const { rule, truth } of explained) ofSet.get(rule)!.counts[truth] += 1;
+    };
+  }
+
+  result(): Coverage {
+    const rules = [...this.#rules.values()]
+      .map(coverageOf)
+      .toSorted((a, b) => compareText(a.file, b.file) || compareText(a.rule, b.rule));
+    const demanded = rules.reduce((sum, rule) => sum + demandedOf(rule).length, 0);
+    const lacking = rules.reduce((sum, { lacks }) => sum + lacks.length, 0);
+    return { rules, percent: demanded === 0 ? 100 : Math.floor((100 * (demanded - lacking)) / demanded) };
+  }
+}
+
+function coverageOf({ file, rule, counts }: Counted): RuleCoverage {
+  const base = { file, rule: rule.id, isUnconditional: isUnconditional(rule), counts };
+  return { ...base, lacks: demandedOf(base).filter((truth) => counts[truth] === 0) };
+}
+
+/** What a rule without a condition can be is true alone. */
+function demandedOf({ isUnconditional }: Pick<RuleCoverage, 'isUnconditional'>): readonly Truth[] {
+  return isUnconditional ? ['true'] : ['true', 'false'];
+}
+
+function isUnconditional({ condition }: Rule): boolean {
+  return condition.kind === 'literal' && condition.value === true;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

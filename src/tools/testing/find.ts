@@ -1,0 +1,26 @@
+// From paths to test files: a file is taken as named, a directory gives every `*.test.yaml` under it.
+
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { walk } from '../../service/policies/walk.ts';
+
+const testEnding = '.test.yaml';
+
+/** Sorted, each once. A path that is not there is returned as it stands, so that reading it says why. */
+export async function findTests(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map(findUnder));
+  return [...new Set(found.flat())].toSorted();
+}
+
+/** The directories among the paths under which there is no test file: to pass them over would look like success. */
+export async function findUntested(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map(findUnder));
+  return paths.filter((_, index) => found[index]!.length === 0);
+}
+
+async function findUnder(path: string): Promise<readonly string[]> {
+  const stats = await stat(path).catch(() => null);
+  if (!stats?.isDirectory()) return [path];
+  const { files } = await walk(path, testEnding);
+  return files.map((file) => join(path, file.path));
+}

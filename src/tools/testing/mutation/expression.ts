@@ -1,0 +1,192 @@
+// A condition → the ways in which it might have been written wrong: a comparison that takes in its end or not, a part
+// left out, a part turned round, a constant one step away. INVARIANT: each change alters one place.
+
+import type { Span } from '../../../language/diagnostic/span.ts';
+import type {
+  Binary,
+  BinaryOperator,
+  Expression,
+  ListExpression,
+  Quantifier,
+  Unary,
+} from '../../../language/syntax/tree.ts';
+import { neighbours } from './constant.ts';
+import { type Change, entryRemoval, excerpt, replacement } from './edit.ts';
+
+/** `text` is the whole file that the expression stands in. */
+export function conditionChanges(expression: Expression, text: string): readonly Change[] {
+  switch (expression.kind) {
+    case 'binary':
+      return binaryChanges(expression, text);
+    case 'unary':
+      return expression.operator === 'not' ? notChanges(expression, text) : valueChanges(expression, text);
+    case 'quantifier':
+      return quantifierChanges(expression, text);
+    case 'path':
+    case 'has':
+    case 'else':
+    case 'call':
+      return [negation(expression, text), ...valueChanges(expression, text)];
+    case 'text':
+    case 'number':
+    case 'money':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+    case 'boolean':
+    case 'null':
+    case 'today':
+    case 'range':
+    case 'list-literal':
+    case 'missing':
+      return valueChanges(expression, text);
+  }
+}
+
+/** The condition's opposite. */
+export function negation({ span }: Expression, text: string): Change {
+  const put = `not (${text.slice(span.start, span.end)})`;
+  return { edits: [{ span, text: put }], change: `negated \`${excerpt(text, span)}\`` };
+}
+
+/** Null: the operator has no neighbour and the comparison is negated, or its operands alone are changed. */
+const neighbourOf = {
+  or: null,
+  and: null,
+  '==': '!=',
+  '!=': '==',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  in: 'not in',
+  'not in': 'in',
+  like: null,
+  matches: null,
+  'starts with': null,
+  'ends with': null,
+  contains: null,
+  'mentions any of': null,
+  inside: null,
+  '+': null,
+  '-': null,
+  '*': null,
+  '/': null,
+} as const satisfies Record<BinaryOperator, BinaryOperator | null>;
+
+function binaryChanges(expression: Binary, text: string): readonly Change[] {
+  const { operator, operatorSpan, left, right } = expression;
+  switch (operator) {
+    case 'and':
+    case 'or':
+      return [
+        ...dropChanges(expression, text),
+        ...conditionChanges(left, text),
+        ...conditionChanges(right, text),
+      ];
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+      return valueChanges(expression, text);
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+    case 'in':
+    case 'not in':
+      return [replacement(text, operatorSpan, neighbourOf[operator]), ...valueChanges(expression, text)];
+    case 'like':
+    case 'matches':
+    case 'starts with':
+    case 'ends with':
+    case 'contains':
+    case 'mentions any of':
+    case 'inside':
+      return [negation(expression, text), ...valueChanges(expression, text)];
+  }
+}
+
+/** Either operand left out, unless it is a chain of the same operator, whose links are left out one by one. */
+function dropChanges(expression: Binary, text: string): readonly Change[] {
+  const { span, operator, operatorSpan, left, right } = expression;
+  const before = text.slice(0, operatorSpan.start).trimEnd().length;
+  const after =
+    operatorSpan.end +
+    (text.slice(operatorSpan.end).length - text.slice(operatorSpan.end).trimStart().length);
+  const isChain = (operand: Expression): boolean =>
+    operand.kind === 'binary' && operand.operator === operator;
+  const drop = (operand: Expression, taken: Span): readonly Change[] =>
+    isChain(operand)
+      ? []
+      : [{ edits: [{ span: taken, text: '' }], change: `dropped \`${excerpt(text, operand.span)}\`` }];
+  return [...drop(left, { ...span, end: after }), ...drop(right, { ...span, start: before })];
+}
+
+function notChanges({ span, operand }: Unary, text: string): readonly Change[] {
+  const end = span.start + 'not'.length;
+  const taken = { ...span, end: end + /^\s*/.exec(text.slice(end))![0].length };
+  const dropped = {
+    edits: [{ span: taken, text: '' }],
+    change: `dropped \`not\` of \`${excerpt(text, operand.span)}\``,
+  };
+  return [dropped, ...conditionChanges(operand, text)];
+}
+
+const otherQuantifier = { some: 'every', every: 'some', no: 'some', count: null, sum: null } as const;
+
+function quantifierChanges({ span, quantifier, sources, body }: Quantifier, text: string): readonly Change[] {
+  const other = otherQuantifier[quantifier];
+  const word = { ...span, end: span.start + quantifier.length };
+  return [
+    ...(other === null ? [] : [replacement(text, word, other)]),
+    ...sources.flatMap((source) => valueChanges(source, text)),
+    ...(quantifier === 'sum' ? valueChanges(body, text) : conditionChanges(body, text)),
+  ];
+}
+
+function valueChanges(expression: Expression, text: string): readonly Change[] {
+  switch (expression.kind) {
+    case 'text':
+    case 'number':
+    case 'money':
+    case 'duration':
+    case 'date':
+    case 'instant':
+    case 'clock':
+    case 'boolean':
+    case 'null':
+      return neighbours(expression).map((put) => replacement(text, expression.span, put));
+    case 'unary':
+      return valueChanges(expression.operand, text);
+    case 'binary':
+      return [...valueChanges(expression.left, text), ...valueChanges(expression.right, text)];
+    case 'range':
+      return [...valueChanges(expression.low, text), ...valueChanges(expression.high, text)];
+    case 'list-literal':
+      return entryChanges(expression, text);
+    case 'quantifier':
+      return quantifierChanges(expression, text);
+    case 'else':
+      return [...valueChanges(expression.subject, text), ...valueChanges(expression.fallback, text)];
+    case 'call':
+      return expression.args.flatMap((argument) => valueChanges(argument, text));
+    case 'path':
+    case 'has':
+    case 'today':
+    case 'missing':
+      return [];
+  }
+}
+
+function entryChanges({ entries }: ListExpression, text: string): readonly Change[] {
+  // A list of one entry would be empty without it, which is another kind of mistake.
+  if (entries.length < 2) return [];
+  return entries.map((entry, index) => ({
+    edits: [entryRemoval(text, entries, index)],
+    change: `dropped \`${excerpt(text, entry.span)}\``,
+  }));
+}

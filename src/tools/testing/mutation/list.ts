@@ -1,0 +1,74 @@
+// A list → the same list without one of its entries, or without one of the lists that it joins. Of long lists a few
+// entries, evenly spread, stand for all.
+
+import { posix } from 'node:path';
+import type { Span } from '../../../language/diagnostic/span.ts';
+import type { ListDeclaration, TextLiteral } from '../../../language/syntax/tree.ts';
+import type { PolicySources } from '../../../pipeline.ts';
+import { type Change, entryRemoval, excerpt } from './edit.ts';
+
+/** Entries of one list that are left out, each in a mutant of its own. */
+const sampledEntriesMax = 5;
+
+/** `text` is the file that the declaration stands in; a change may be one of the list file that it names. */
+export function listChanges(
+  { source }: ListDeclaration,
+  text: string,
+  readListFile: PolicySources['readListFile'],
+): readonly Change[] {
+  switch (source.kind) {
+    case 'entries':
+      return sample(source.entries).map((index) => ({
+        edits: [entryRemoval(text, source.entries, index)],
+        change: `dropped \`${excerpt(text, source.entries[index]!.span)}\``,
+      }));
+    case 'join':
+      return sample(source.lists).map((index) => {
+        const taken = source.lists[index]!.span;
+        const next = source.lists[index + 1];
+        const before = source.lists[index - 1];
+        const span =
+          next === undefined
+            ? { ...taken, start: before?.span.end ?? taken.start }
+            : { ...taken, end: next.span.start };
+        return { edits: [{ span, text: '' }], change: `dropped \`${excerpt(text, taken)}\`` };
+      });
+    case 'list-file':
+      return fileChanges(listPath(source.path), readListFile);
+  }
+}
+
+/** Indices; a list of one entry would be empty without it, which is another kind of mistake. */
+function sample(entries: readonly unknown[]): readonly number[] {
+  const { length } = entries;
+  if (length < 2) return [];
+  const count = Math.min(length, sampledEntriesMax);
+  return Array.from({ length: count }, (_, at) => Math.round((at * (length - 1)) / Math.max(1, count - 1)));
+}
+
+/** Relative to the policy directory, as the file that names it is. */
+function listPath({ span, value }: TextLiteral): string {
+  return posix.join(posix.dirname(span.file), value);
+}
+
+function fileChanges(path: string, readListFile: PolicySources['readListFile']): readonly Change[] {
+  // In YAML and JSON an entry is more than a line.
+  if (/\.(?:ya?ml|json)$/.test(path)) return [];
+  const file = readListFile(path);
+  if (!('text' in file)) return [];
+  const entries = entryLines(path, file.text);
+  return sample(entries).map((index) => {
+    const span = entries[index]!;
+    return { edits: [{ span, text: '' }], change: `dropped \`${excerpt(file.text, span).trim()}\`` };
+  });
+}
+
+/** The lines that are entries, line breaks included. */
+function entryLines(file: string, text: string): readonly Span[] {
+  const spans: Span[] = [];
+  for (const { index, 0: line } of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {
+    if (line.trim() !== '' && !line.startsWith('# '))
+      spans.push({ file, start: index, end: index + line.length });
+  }
+  return spans;
+}

@@ -1,0 +1,109 @@
+// A policy file → its mutants: the same file with one thing wrong, as people get things wrong. What no test can see is
+// left alone: shapes are refused before any rule, meters are readings that tests give, guarantees decide nothing.
+
+import type {
+  Declaration,
+  Expression,
+  HoursDeclaration,
+  PolicyDeclaration,
+  PolicyFile,
+} from '../../../language/syntax/tree.ts';
+import type { PolicySources } from '../../../pipeline.ts';
+import { neighbours } from './constant.ts';
+import { type Change, entryRemoval, excerpt, removal, replacement } from './edit.ts';
+import { conditionChanges, negation } from './expression.ts';
+import { listChanges } from './list.ts';
+import { ruleChanges } from './rule.ts';
+
+export interface Mutant extends Change {
+  /** `policy/rule`, or the name of the policy or declaration that is changed. */
+  readonly subject: string;
+  /** The policy whose actions alone can be decided otherwise; null where others may be. */
+  readonly policy: string | null;
+}
+
+/** `text` is the file's own. Mutants may fail to compile, or mean the same as the file. */
+export function mutantsOf(
+  file: PolicyFile,
+  text: string,
+  readListFile: PolicySources['readListFile'],
+): readonly Mutant[] {
+  return file.declarations.flatMap((declaration) => {
+    if (declaration.kind === 'policy') return policyMutants(declaration, text);
+    return declarationChanges(declaration, text, readListFile).map((change) => ({
+      ...change,
+      subject: 'name' in declaration ? declaration.name.text : '',
+      policy: null,
+    }));
+  });
+}
+
+function declarationChanges(
+  declaration: Exclude<Declaration, PolicyDeclaration>,
+  text: string,
+  readListFile: PolicySources['readListFile'],
+): readonly Change[] {
+  switch (declaration.kind) {
+    case 'list':
+      return listChanges(declaration, text, readListFile);
+    case 'hours':
+      return hoursChanges(declaration, text);
+    case 'let':
+      return conditionChanges(declaration.value, text);
+    case 'action':
+    case 'type':
+    case 'group':
+    case 'approvers':
+    case 'meter':
+    case 'guarantee':
+      return [];
+  }
+}
+
+function policyMutants(policy: PolicyDeclaration, text: string): readonly Mutant[] {
+  const name = policy.name.text;
+  const { when } = policy;
+  const own =
+    when === null ? [] : [withoutWhen(when, text), negation(when, text), ...conditionChanges(when, text)];
+  return [
+    ...own.map((change) => ({ ...change, subject: name, policy: name })),
+    ...policy.rules.flatMap((rule) =>
+      ruleChanges(rule, text).map((change) => ({
+        ...change,
+        subject: `${name}/${rule.name.text}`,
+        policy: name,
+      })),
+    ),
+  ];
+}
+
+/** The condition's own span leaves out the parentheses that it may stand in. */
+function withoutWhen({ span }: Expression, text: string): Change {
+  const start = text.lastIndexOf('when', span.start);
+  const opened = text.slice(start, span.start).split('(').length - 1;
+  const closing = new RegExp(`^(?:\\s*\\)){${opened}}`).exec(text.slice(span.end))?.[0] ?? '';
+  const whole = { ...span, start, end: span.end + closing.length };
+  return { edits: [removal(text, whole)], change: `dropped \`${excerpt(text, whole)}\`` };
+}
+
+function hoursChanges({ spans, except }: HoursDeclaration, text: string): readonly Change[] {
+  const moved = spans.flatMap((span) => {
+    const ends = span.kind === 'weekly-span' ? [span.from, span.to] : [span.first, span.last];
+    return ends.flatMap((end) => neighbours(end).map((put) => replacement(text, end.span, put)));
+  });
+  const dropped = spans.length < 2 ? [] : spans.map((_, index) => drop(text, spans, index));
+  return [...moved, ...dropped, ...(except === null ? [] : [withoutExcept(except.span, text)])];
+}
+
+function drop(text: string, spans: HoursDeclaration['spans'], index: number): Change {
+  return {
+    edits: [entryRemoval(text, spans, index)],
+    change: `dropped \`${excerpt(text, spans[index]!.span)}\``,
+  };
+}
+
+function withoutExcept(name: HoursDeclaration['span'], text: string): Change {
+  const start = text.lastIndexOf('except', name.start);
+  const span = { ...name, start };
+  return { edits: [removal(text, span)], change: `dropped \`${excerpt(text, span)}\`` };
+}

@@ -1,0 +1,188 @@
+// Policies and their tests → the mutation score: how many of the policies' mutants some test tells from the original.
+// A mutant that does not compile, or that no request can tell from the original or from an earlier mutant, does not count.
+
+import { createHash } from 'node:crypto';
+import { join, relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { position } from '../../../language/diagnostic/render.ts';
+import {
+  type Compiled,
+  type CompileMemory,
+  compile,
+  createCompileMemory,
+  type PolicySources,
+} from '../../../pipeline.ts';
+import { differences } from '../expectation.ts';
+import type { TestedPolicies } from '../run.ts';
+import { toFacts } from '../situation.ts';
+import type { TestCase } from '../test-file.ts';
+import { applyEdits } from './edit.ts';
+import { meaningOf } from './meaning.ts';
+import { type Mutant, mutantsOf } from './mutants.ts';
+import { type Hunk, hunkOf } from './unified-diff.ts';
+
+export interface Mutation {
+  /** Sorted by path; those without a mutant are left out. */
+  readonly files: readonly FileMutation[];
+  readonly killed: number;
+  readonly survived: number;
+  /** Killed of all, 0 to 100, rounded down; 100 where nothing could be changed. */
+  readonly score: number;
+}
+
+export interface FileMutation extends Omit<Mutation, 'files'> {
+  /** Relative to the current directory. */
+  readonly path: string;
+  readonly survivors: readonly Survivor[];
+}
+
+/** A mutant that every test takes for the original. */
+export interface Survivor {
+  /** From 1. */
+  readonly line: number;
+  readonly subject: string;
+  readonly change: string;
+  readonly hunk: Hunk;
+}
+
+export interface MutateOptions {
+  /** Called with what is done of all that is to be tried. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Once aborted, what was found so far is returned. */
+  readonly signal?: AbortSignal;
+}
+
+/** Every test must pass on the policies as they are. Runs the compiled function only. */
+export async function mutate(
+  tested: readonly TestedPolicies[],
+  { onProgress, signal }: MutateOptions = {},
+): Promise<Mutation> {
+  const trials = tested.flatMap(trialsOf);
+  const verdicts = new Map<string, Verdict>();
+  let yieldAt = 0;
+  for (const [done, trial] of trials.entries()) {
+    if (signal?.aborted === true) break;
+    // Now and then, so that keys and signals are heard.
+    if (performance.now() >= yieldAt) {
+      onProgress?.(done, trials.length);
+      await setImmediate();
+      yieldAt = performance.now() + busyMsMax;
+    }
+    const isKilled = judge(trial);
+    if (isKilled === null) continue;
+    // A file that two groups of tests reach has each mutant once, killed by either.
+    const known = verdicts.get(trial.key);
+    verdicts.set(trial.key, { trial, isKilled: isKilled || known?.isKilled === true });
+  }
+  onProgress?.(trials.length, trials.length);
+  return summarize([...verdicts.values()]);
+}
+
+const busyMsMax = 50;
+
+/** One mutant beside what it is tried on. */
+interface Trial {
+  readonly key: string;
+  readonly mutant: Mutant;
+  /** Relative to the current directory. */
+  readonly path: string;
+  /** The text that it changes. */
+  readonly before: string;
+  readonly group: Group;
+}
+
+/** A policy set, its cases, and what its mutants share. */
+interface Group {
+  readonly sources: PolicySources;
+  readonly set: NonNullable<Compiled['set']>;
+  readonly cases: readonly TestCase[];
+  readonly memory: CompileMemory;
+  /** Digests of the meanings that have been tried, the original's first. */
+  readonly meanings: Set<string>;
+}
+
+interface Verdict {
+  readonly trial: Trial;
+  readonly isKilled: boolean;
+}
+
+function trialsOf({ read, compiled, cases }: TestedPolicies): readonly Trial[] {
+  const { set, files } = compiled;
+  if (set === null || cases.length === 0) return [];
+  const { sources, root } = read;
+  const meanings = new Set([digestOf(set)]);
+  const group: Group = { sources, set, cases, memory: createCompileMemory(), meanings };
+  const textOf = (path: string): string => {
+    const policy = read.sourceOf(path);
+    if (policy !== null) return policy;
+    const list = sources.readListFile(path);
+    return 'text' in list ? list.text : '';
+  };
+  return files.flatMap((file) => {
+    const mutants = mutantsOf(file, textOf(file.span.file), sources.readListFile);
+    return mutants.map((mutant) => {
+      const path = relative('', join(root ?? '', fileOf(mutant)));
+      const before = textOf(fileOf(mutant));
+      return { key: JSON.stringify([path, mutant.edits]), mutant, path, before, group };
+    });
+  });
+}
+
+function fileOf({ edits }: Mutant): string {
+  return edits[0]!.span.file;
+}
+
+/** Whether a test fails on the mutant; null where it does not count. */
+function judge({ mutant, before, group }: Trial): boolean | null {
+  const after = applyEdits(before, mutant.edits);
+  const { set, engine } = compile(withText(group.sources, fileOf(mutant), after), group.memory);
+  if (set === null || engine === null) return null;
+  const digest = digestOf(set);
+  if (group.meanings.has(digest)) return null;
+  group.meanings.add(digest);
+  const actions = group.set.policies.find(({ name }) => name === mutant.policy)?.actions ?? null;
+  return group.cases.some((test) => {
+    const { situation, expectation } = test;
+    if (actions !== null && !actions.includes(situation.action)) return false;
+    // A name that the mutant has lost fails the test as well.
+    const facts = toFacts(situation, set, () => undefined);
+    return facts === null || differences(expectation, engine.decide(facts)).length > 0;
+  });
+}
+
+function withText({ files, readListFile }: PolicySources, path: string, text: string): PolicySources {
+  return {
+    files: files.map((file) => (file.path === path ? { path, text } : file)),
+    readListFile: (list) => (list === path ? { text } : readListFile(list)),
+  };
+}
+
+function digestOf(set: NonNullable<Compiled['set']>): string {
+  return createHash('sha256').update(meaningOf(set)).digest('base64');
+}
+
+function summarize(verdicts: readonly Verdict[]): Mutation {
+  const byPath = Map.groupBy(verdicts, ({ trial }) => trial.path);
+  const files = [...byPath]
+    .map(([path, own]) => ({
+      path,
+      ...countOf(own),
+      survivors: own.filter(({ isKilled }) => !isKilled).map(({ trial }) => survivorOf(trial)),
+    }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return { ...countOf(verdicts), files };
+}
+
+function countOf(verdicts: readonly Verdict[]): Omit<Mutation, 'files'> {
+  const killed = verdicts.filter(({ isKilled }) => isKilled).length;
+  const score = verdicts.length === 0 ? 100 : Math.floor((100 * killed) / verdicts.length);
+  return { killed, survived: verdicts.length - killed, score };
+}
+
+function survivorOf({ mutant, before }: Trial): Survivor {
+  const { subject, change, edits } = mutant;
+  const offset = edits[0]!.span.start;
+  // What takes a whole line away begins at the line's end before it only when nothing else stands there.
+  const { line } = position(before, offset + /^\s*/.exec(before.slice(offset))![0].length);
+  return { line, subject, change, hunk: hunkOf(before, applyEdits(before, edits)) };
+}

@@ -1,0 +1,92 @@
+// A rule → the ways in which it might have been written wrong: left out, another effect, a parameter one step away, a
+// grant without its approval, and all that may be wrong with its conditions.
+
+import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
+import type { Clause, Rule } from '../../../language/syntax/tree.ts';
+import { neighbours } from './constant.ts';
+import { type Change, excerpt, paragraphRemoval, removal, replacement } from './edit.ts';
+import { conditionChanges, negation } from './expression.ts';
+
+/** `text` is the whole file that the rule stands in. */
+export function ruleChanges(rule: Rule, text: string): readonly Change[] {
+  return [
+    { edits: [paragraphRemoval(text, rule.span)], change: 'dropped the rule' },
+    ...effectChanges(rule, text),
+    ...rule.clauses.flatMap((clause) => clauseChanges(clause, text)),
+  ];
+}
+
+/** Clauses that say of whom and how an approval is asked. */
+const approvalClauses: readonly Clause['kind'][] = ['to', 'needs'];
+const conditionOfGrant: readonly Clause['kind'][] = ['after-approval', 'after-reauth', 'needs', 'within'];
+
+function effectChanges(rule: Rule, text: string): readonly Change[] {
+  switch (rule.effect) {
+    case 'allow': {
+      const isPlain = rule.clauses.every(({ kind }) => kind !== 'after-approval' && kind !== 'after-reauth');
+      if (isPlain) return [];
+      return [{ edits: without(rule, conditionOfGrant, text), change: 'allowed without asking first' }];
+    }
+    case 'deny':
+      return [
+        {
+          edits: [effectEdit(rule, text, 'escalate'), askOwner(rule)],
+          change: '`deny` became `escalate ... to owner`',
+        },
+      ];
+    case 'escalate':
+      return [
+        {
+          edits: [effectEdit(rule, text, 'reauth'), ...without(rule, approvalClauses, text)],
+          change: '`escalate` became `reauth`',
+        },
+      ];
+    case 'reauth':
+      return [
+        {
+          edits: [effectEdit(rule, text, 'escalate'), askOwner(rule)],
+          change: '`reauth` became `escalate ... to owner`',
+        },
+      ];
+    case 'risk':
+      return [];
+  }
+}
+
+function effectEdit(rule: Rule, text: string, effect: string): Edit {
+  const head = text.slice(rule.span.start, rule.name.span.start).trimEnd();
+  const end = rule.span.start + head.length;
+  return { span: { ...rule.span, start: end - rule.effect.length, end }, text: effect };
+}
+
+function askOwner({ name }: Rule): Edit {
+  return { span: { ...name.span, start: name.span.end }, text: ' to owner' };
+}
+
+function without(rule: Rule, kinds: readonly Clause['kind'][], text: string): readonly Edit[] {
+  return rule.clauses.filter(({ kind }) => kinds.includes(kind)).map(({ span }) => removal(text, span));
+}
+
+function clauseChanges(clause: Clause, text: string): readonly Change[] {
+  switch (clause.kind) {
+    case 'for':
+    case 'within':
+      return neighbours(clause.duration).map((put) => replacement(text, clause.duration.span, put));
+    case 'needs':
+      return neighbours(clause.people).map((put) => replacement(text, clause.people.span, put));
+    case 'points':
+      return neighbours(clause.points).map((put) => replacement(text, clause.points.span, put));
+    case 'when':
+    case 'unless':
+      return [
+        { edits: [removal(text, clause.span)], change: `dropped \`${excerpt(text, clause.span)}\`` },
+        negation(clause.condition, text),
+        ...conditionChanges(clause.condition, text),
+      ];
+    case 'after-approval':
+    case 'after-reauth':
+    case 'to':
+    case 'because':
+      return [];
+  }
+}

@@ -1,0 +1,109 @@
+// From the text of a `*.test.yaml` file to its cases, all merged. Strict: what the format does not know is an error
+// with its place, because a misspelt expectation that is passed over would be a test that cannot fail.
+
+import { dirname, join } from 'node:path';
+import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import type { SourceText, Span } from '../../language/diagnostic/span.ts';
+import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
+import { readExpectation } from './expectation.ts';
+import { find, readMap, readText, readTexts } from './fields.ts';
+import { readSituation } from './situation.ts';
+import type { TestCase, TestFile } from './test-file.ts';
+import { type Located, type LocatedMap, type Report, readYaml, testDiagnostic } from './yaml.ts';
+
+/** Never throws for what the file says. Paths of policies are taken from the folder of the file. */
+export function readTestFile(source: SourceText): TestFile {
+  const found = new Map<string, Diagnostic>();
+  // Cases share their defaults, so that one mistake there would be found by each of them.
+  const report: Report = (span, message, help) => {
+    const key = `${span.start} ${message}`;
+    if (!found.has(key)) found.set(key, testDiagnostic(span, message, help));
+  };
+  const root = readYaml(source, report);
+  const map = root && readMap(root, { name: 'a test file', keys: ['policies', 'defaults', 'tests'] }, report);
+  const defaults = applyPart(new Map(), readDefaults(map ?? null, report), report);
+  const cases = readTests(map ?? null, defaults, report);
+  return {
+    path: source.path,
+    text: source.text,
+    policies: readPolicyPaths(map ?? null, report).map((path) => join(dirname(source.path), path)),
+    cases,
+    diagnostics: sortDiagnostics([...found.values()]),
+  };
+}
+
+const caseKeys = ['name', ...factKeys, ...changeKeys, 'expect'] as const;
+const testKeys = [...caseKeys, 'cases'] as const;
+
+function readPolicyPaths(file: LocatedMap | null, report: Report): readonly string[] {
+  const given = find(file, 'policies');
+  if (given === null) return ['.'];
+  if (given.kind === 'list') {
+    if (given.items.length === 0) report(given.span, '`policies` names no file');
+    return (readTexts(given, '`policies`', report) ?? []).map(({ text }) => text);
+  }
+  const path = readText(given, '`policies`', report);
+  return path === null ? [] : [path];
+}
+
+function readDefaults(file: LocatedMap | null, report: Report): LocatedMap {
+  const nothing: LocatedMap = { kind: 'map', entries: [], span: { file: '', start: 0, end: 0 } };
+  const given = find(file, 'defaults');
+  return (given && readMap(given, { name: '`defaults`', keys: factKeys }, report)) ?? nothing;
+}
+
+function readTests(file: LocatedMap | null, defaults: RawFacts, report: Report): readonly TestCase[] {
+  if (file === null) return [];
+  const tests = find(file, 'tests');
+  if (tests?.kind !== 'list') {
+    report(tests?.span ?? file.span, 'a test file has a list of `tests`');
+    return [];
+  }
+  return tests.items.flatMap((test) => readTest(test, defaults, report));
+}
+
+function readTest(located: Located, defaults: RawFacts, report: Report): readonly TestCase[] {
+  const test = readMap(located, { name: 'a test', keys: testKeys }, report);
+  if (test === null) return [];
+  const facts = applyPart(defaults, test, report);
+  const named = find(test, 'name');
+  if (named === null) report(test.span, 'a test has a `name`');
+  const name = (named && readText(named, '`name`', report)) ?? '';
+  const expect = find(test, 'expect');
+  const cases = find(test, 'cases');
+  if (cases === null) return readCase({ name, span: test.span, facts, expect }, report);
+  if (cases.kind !== 'list' || cases.items.length === 0) {
+    report(cases.span, '`cases` must be a list that is not empty');
+    return [];
+  }
+  return cases.items.flatMap((item, index) => {
+    const part = readMap(item, { name: 'a case', keys: caseKeys }, report);
+    if (part === null) return [];
+    const own = { name: `${name} #${index + 1}${remark(part, report)}`, span: part.span };
+    return readCase(
+      { ...own, facts: applyPart(facts, part, report), expect: find(part, 'expect') ?? expect },
+      report,
+    );
+  });
+}
+
+/** What tells a case from its neighbours: its own name, or what it changes. */
+function remark(part: LocatedMap, report: Report): string {
+  const named = find(part, 'name');
+  const text = named === null ? describeChanges(part) : readText(named, '`name`', report);
+  return text === null || text === '' ? '' : ` (${text})`;
+}
+
+interface RawCase {
+  readonly name: string;
+  readonly span: Span;
+  readonly facts: RawFacts;
+  readonly expect: Located | null;
+}
+
+function readCase({ name, span, facts, expect }: RawCase, report: Report): readonly TestCase[] {
+  const situation = readSituation(facts, span, report);
+  if (expect === null) report(span, 'nothing is expected of this', 'write `expect:` with a decision');
+  const expectation = expect && readExpectation(expect, report);
+  return situation === null || expectation === null ? [] : [{ name, span, situation, expectation }];
+}

@@ -1,0 +1,218 @@
+// From test files to results. Every case is decided twice, by the compiled function and by the definition; where
+// they differ, the case fails in a way of its own, because then the mistake is not in the policies.
+
+import { isDeepStrictEqual } from 'node:util';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import { position, renderDiagnostics } from '../../language/diagnostic/render.ts';
+import { type Decision, gates } from '../../language/model/decision.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { type ExplainedRule, explain } from '../../language/spec/explain.ts';
+import { type Compiled, compile } from '../../pipeline.ts';
+import { type ReadSources, readPaths, readText } from '../../service/policies/read.ts';
+import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts';
+import { type Difference, differences } from './expectation.ts';
+import { findTests } from './find.ts';
+import { readTestFile } from './read.ts';
+import { toFacts } from './situation.ts';
+import type { TestCase, TestFile } from './test-file.ts';
+import { testDiagnostic } from './yaml.ts';
+
+export interface TestRun {
+  readonly files: readonly FileResult[];
+  readonly coverage: Coverage;
+  readonly durationMs: number;
+  /** One for each set of policies that a test file names, also where they have errors. */
+  readonly tested: readonly TestedPolicies[];
+}
+
+/** Policies, and the cases that were put to them. */
+export interface TestedPolicies extends LoadedPolicies {
+  readonly cases: readonly TestCase[];
+}
+
+export interface FileResult {
+  readonly path: string;
+  /** Why none of its cases ran, rendered: the file is malformed, or its policies have errors. Null when they ran. */
+  readonly failure: string | null;
+  readonly cases: readonly CaseResult[];
+}
+
+export interface CaseResult {
+  readonly name: string;
+  /** In the test file, from 1. */
+  readonly line: number;
+  readonly outcome: CaseOutcome;
+  /** Expected against actual; of a disagreement, the definition against the compiled function. */
+  readonly differences: readonly Difference[];
+  /** Null where the case could not be put to the policies. */
+  readonly decision: Decision | null;
+  /** Why it could not be, rendered; null otherwise. */
+  readonly mistake: string | null;
+  readonly durationMs: number;
+}
+
+/** `disagreed`: the compiled function is not what the definition says. `mistaken`: the case names what is not there. */
+type CaseOutcome = 'passed' | 'failed' | 'disagreed' | 'mistaken';
+
+export interface RunOptions {
+  /** Cases whose name contains it; all when left out. */
+  readonly filter?: string;
+}
+
+/** Runs the test files among the paths and under those that are directories. Never rejects for what they say. */
+export async function runTestFiles(paths: readonly string[], options: RunOptions = {}): Promise<TestRun> {
+  const start = performance.now();
+  const counter = new CoverageCounter();
+  const { load, loaded } = createLoader(counter);
+  const files: FileResult[] = [];
+  const cases = new Map<LoadedPolicies, TestCase[]>();
+  for (const path of await findTests(paths)) {
+    const read = await readText(path);
+    if (!('text' in read)) {
+      files.push(unreadable(path, [read]));
+      continue;
+    }
+    const file = filtered(readTestFile(read), options.filter);
+    const result = await runTests(file, load);
+    files.push(result);
+    if (result.failure !== null) continue;
+    const policies = await load(file.policies);
+    cases.set(policies, [...(cases.get(policies) ?? []), ...file.cases]);
+  }
+  const all = await Promise.all(loaded.values());
+  const tested = all.map((policies) => ({ ...policies, cases: cases.get(policies) ?? [] }));
+  return { files, coverage: counter.result(), durationMs: performance.now() - start, tested };
+}
+
+/** How a test file's policies are made ready; equal paths may be compiled once. */
+export type LoadPolicies = (paths: readonly string[]) => Promise<LoadedPolicies>;
+
+interface LoadedPolicies {
+  readonly read: ReadSources;
+  readonly compiled: Compiled;
+  readonly count: CountTruths;
+}
+
+/** Runs the cases of one file, in order. */
+export async function runTests(file: TestFile, load: LoadPolicies): Promise<FileResult> {
+  if (file.diagnostics.length > 0) return unreadable(file.path, file.diagnostics, () => file.text);
+  const { read, compiled, count } = await load(file.policies);
+  const { set, engine } = compiled;
+  const diagnostics = sortDiagnostics([...read.diagnostics, ...compiled.diagnostics]);
+  if (set === null || engine === null || hasErrors(diagnostics)) {
+    return unreadable(file.path, diagnostics, read.sourceOf);
+  }
+  const subject = { set, engine, count };
+  return { path: file.path, failure: null, cases: file.cases.map((one) => runCase(file, one, subject)) };
+}
+
+interface Loader {
+  readonly load: LoadPolicies;
+  readonly loaded: ReadonlyMap<string, Promise<LoadedPolicies>>;
+}
+
+/** Compiles each group of paths once, whatever number of test files names it. */
+function createLoader(counter: CoverageCounter): Loader {
+  const loaded = new Map<string, Promise<LoadedPolicies>>();
+  const load = async (paths: readonly string[]): Promise<LoadedPolicies> => {
+    const read = await readPaths(paths);
+    const compiled = compile(read.sources);
+    const fileOf = (path: string): string => `${read.root}/${path}`;
+    const count = compiled.set === null ? () => undefined : counter.addSet(compiled.set, fileOf);
+    return { read, compiled, count };
+  };
+  return {
+    loaded,
+    load: (paths) => {
+      const key = paths.toSorted().join('\0');
+      const known = loaded.get(key) ?? load(paths);
+      loaded.set(key, known);
+      return known;
+    },
+  };
+}
+
+type Engine = NonNullable<Compiled['engine']>;
+
+interface Subject {
+  readonly set: PolicySet;
+  readonly engine: Engine;
+  readonly count: CountTruths;
+}
+
+function runCase(file: TestFile, test: TestCase, subject: Subject): CaseResult {
+  const start = performance.now();
+  const mistakes: Diagnostic[] = [];
+  const facts = toFacts(test.situation, subject.set, (...what) => mistakes.push(testDiagnostic(...what)));
+  const base = { name: test.name, line: position(file.text, test.span.start).line };
+  if (facts === null) {
+    const mistake = renderDiagnostics(mistakes, () => file.text, { color: false });
+    return { ...base, outcome: 'mistaken', differences: [], decision: null, mistake, durationMs: 0 };
+  }
+  const { decision, disagreements } = decideTwice(facts, subject);
+  const unexpected = differences(test.expectation, decision);
+  const outcome = disagreements.length > 0 ? 'disagreed' : unexpected.length > 0 ? 'failed' : 'passed';
+  return {
+    ...base,
+    outcome,
+    differences: outcome === 'disagreed' ? disagreements : unexpected,
+    decision,
+    mistake: null,
+    durationMs: performance.now() - start,
+  };
+}
+
+/** The definition's decision, and where the compiled function differs from it: in the decision, or in a rule's truth. */
+function decideTwice(
+  facts: Facts,
+  { set, engine, count }: Subject,
+): { decision: Decision; disagreements: readonly Difference[] } {
+  const decision = authorize(set, facts);
+  const fields = compareDecisions(decision, engine.decide(facts));
+  // What the gate refuses is not of the shape that rules are explained on.
+  if (isRefusedByGate(decision)) return { decision, disagreements: fields };
+  const explained = explain(set, facts);
+  count(explained);
+  return { decision, disagreements: [...fields, ...compareTruths(explained, engine, facts)] };
+}
+
+function isRefusedByGate({ by }: Decision): boolean {
+  return by !== 'default_deny' && (gates as readonly string[]).includes(by);
+}
+
+function compareDecisions(defined: Decision, compiled: Decision): readonly Difference[] {
+  const fields = Object.keys(defined) as (keyof Decision)[];
+  return fields
+    .filter((field) => !isDeepStrictEqual(defined[field], compiled[field]))
+    .map((field) => ({
+      field,
+      expected: JSON.stringify(defined[field]),
+      actual: JSON.stringify(compiled[field]),
+    }));
+}
+
+function compareTruths(
+  explained: readonly ExplainedRule[],
+  engine: Engine,
+  facts: Facts,
+): readonly Difference[] {
+  const traced = new Map(engine.trace(facts).map(({ rule, truth }) => [rule, truth]));
+  return explained
+    .filter(({ rule, truth }) => traced.get(rule) !== truth)
+    .map(({ rule, truth }) => ({ field: rule, expected: truth, actual: traced.get(rule) ?? 'not traced' }));
+}
+
+function filtered(file: TestFile, filter: string | undefined): TestFile {
+  if (filter === undefined) return file;
+  return { ...file, cases: file.cases.filter(({ name }) => name.includes(filter)) };
+}
+
+function unreadable(
+  path: string,
+  diagnostics: readonly Diagnostic[],
+  sourceOf: (path: string) => string | null = () => null,
+): FileResult {
+  return { path, failure: renderDiagnostics(diagnostics, sourceOf, { color: false }), cases: [] };
+}

@@ -1,0 +1,220 @@
+// From a case's raw facts to a situation, and from a situation to the facts of one policy set. A fact that is not
+// given is unknown, never empty; only the payload and the time have a default.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import type { JsonObject } from '../../language/model/json.ts';
+import type { Meter, PolicySet, Rule } from '../../language/model/policy.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  type Reading,
+  type RequestFacts,
+  riskTiers,
+} from '../../language/model/request.ts';
+import { isCurrency } from '../../language/value/currency.ts';
+import {
+  compare,
+  type Decimal,
+  fromNumber,
+  isInteger,
+  multiply,
+  parseDecimal,
+  toNumber,
+} from '../../language/value/decimal.ts';
+import { parseIp } from '../../language/value/ip.ts';
+import { parseInstantLiteral } from '../../language/value/time.ts';
+import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
+import { find, readBoolean, readMap, readText, readTexts, readWord } from './fields.ts';
+import type { Amount, GivenReading, GivenSatisfaction, Situation } from './test-file.ts';
+import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
+
+/** A test that says no time is decided at the start of 2026, in UTC. */
+export const defaultNowMs = Date.UTC(2026, 0, 1);
+
+/** Null with at least one report when the facts cannot be understood; `span` is the case's. */
+export function readSituation(facts: RawFacts, span: Span, report: Report): Situation | null {
+  let isWhole = true;
+  const fault: Report = (...what) => {
+    isWhole = false;
+    report(...what);
+  };
+  const action = facts.get('action');
+  if (action === undefined) fault(span, 'a test names its `action`');
+  const situation: Situation = {
+    action: (action && readText(action, '`action`', fault)) ?? '',
+    payload: readPayload(facts.get('payload'), fault),
+    agent: readAgent(facts.get('agent'), fault),
+    request: readRequest(facts.get('request'), fault),
+    nowMs: readNow(facts.get('now'), fault),
+    meters: readMeters(facts.get('meters'), fault),
+    satisfied: readSatisfied(facts.get('satisfied'), fault),
+  };
+  return isWhole ? situation : null;
+}
+
+/** The facts as a policy set takes them; null with at least one report where a name is not one of the set. */
+export function toFacts(situation: Situation, set: PolicySet, report: Report): Facts | null {
+  const { action, payload, agent, request, nowMs } = situation;
+  const readings = situation.meters.map((given) => [given.meter, readingOf(given, set, report)] as const);
+  const satisfied = { escalate: [] as string[], reauth: [] as string[] };
+  let isWhole = readings.every(([, reading]) => reading !== null);
+  for (const given of situation.satisfied) {
+    if (isRequirement(given, set, report)) satisfied[given.kind].push(given.rule);
+    else isWhole = false;
+  }
+  if (!isWhole) return null;
+  const meters = Object.fromEntries(readings) as Readonly<Record<string, Reading>>;
+  return { action, payload, agent, request, nowMs, meters, satisfied };
+}
+
+function readPayload(located: Located | undefined, report: Report): JsonObject {
+  if (located === undefined) return {};
+  if (located.kind === 'map') return toJson(located) as JsonObject;
+  report(located.span, '`payload` must be a mapping', '`{}` is a payload without fields');
+  return {};
+}
+
+function readAgent(located: Located | undefined, report: Report): AgentFacts {
+  const map = located && readMap(located, { name: '`agent`', keys: agentKeys }, report);
+  if (!map) return {};
+  const text = (key: string): string | null =>
+    readIfThere(map, key, (value) => readText(value, `\`agent.${key}\``, report));
+  const riskTier = readIfThere(map, 'risk_tier', (value) =>
+    readWord(value, { name: '`agent.risk_tier`', words: riskTiers }, report),
+  );
+  const tags = readIfThere(map, 'tags', (value) => readTexts(value, '`agent.tags`', report));
+  return known<AgentFacts>({
+    id: text('id'),
+    name: text('name'),
+    risk_tier: riskTier,
+    control_owner: text('control_owner'),
+    tags: tags?.map((tag) => tag.text) ?? null,
+  });
+}
+
+function readRequest(located: Located | undefined, report: Report): RequestFacts {
+  const map = located && readMap(located, { name: '`request`', keys: requestKeys }, report);
+  if (!map) return {};
+  return known<RequestFacts>({
+    ip: readIfThere(map, 'ip', (value) => readIp(value, report)),
+    signed: readIfThere(map, 'signed', (value) => readBoolean(value, '`request.signed`', report)),
+    session: readIfThere(map, 'session', (value) => readText(value, '`request.session`', report)),
+  });
+}
+
+function readIp(located: Located, report: Report): string | null {
+  const text = readText(located, '`request.ip`', report);
+  if (text !== null && parseIp(text) === null) report(located.span, '`request.ip` must be an IP address');
+  return text;
+}
+
+function readNow(located: Located | undefined, report: Report): number {
+  if (located === undefined) return defaultNowMs;
+  const text = located.kind === 'scalar' && typeof located.value === 'string' ? located.value : '';
+  const instant = parseInstantLiteral(text);
+  const milliseconds = instant === null ? null : multiply(instant, fromNumber(1_000));
+  if (milliseconds === null || !isInteger(milliseconds)) {
+    const help = 'such as `2026-03-02T10:00:00-05:00`, no finer than milliseconds';
+    report(located.span, '`now` must be a time with an offset', help);
+    return defaultNowMs;
+  }
+  return toNumber(milliseconds);
+}
+
+function readMeters(located: Located | undefined, report: Report): readonly GivenReading[] {
+  if (located === undefined) return [];
+  if (located.kind !== 'map') {
+    report(located.span, '`meters` must be a mapping of names to readings');
+    return [];
+  }
+  return located.entries.flatMap(({ key, value }) => {
+    const ends = value.kind === 'list' ? value.items : [value, value];
+    const [low = null, high = null] = ends.map(readAmount);
+    if (low !== null && high !== null && ends.length === 2 && isOrdered(low, high)) {
+      return [{ meter: key, low, high, span: value.span }];
+    }
+    const help = 'such as `10`, `[10, 25]` with the smaller first, or `100 USD`';
+    report(value.span, `\`meters.${key}\` must be a reading`, help);
+    return [];
+  });
+}
+
+function readAmount(located: Located): Amount | null {
+  if (located.kind !== 'scalar') return null;
+  if (typeof located.value === 'number') return { amount: fromNumber(located.value), currency: null };
+  const match = typeof located.value === 'string' ? /^(\S+) ([A-Z]{3})$/.exec(located.value) : null;
+  const amount = parseDecimal(match?.[1] ?? '');
+  const currency = match?.[2] ?? '';
+  return amount === null || !isCurrency(currency) ? null : { amount, currency };
+}
+
+function isOrdered(low: Amount, high: Amount): boolean {
+  return low.currency === high.currency && compare(low.amount, high.amount) <= 0;
+}
+
+function readSatisfied(located: Located | undefined, report: Report): readonly GivenSatisfaction[] {
+  const map = located && readMap(located, { name: '`satisfied`', keys: satisfiedKeys }, report);
+  if (!map) return [];
+  return satisfiedKeys.flatMap((kind) => {
+    const rules = readIfThere(map, kind, (value) => readTexts(value, `\`satisfied.${kind}\``, report));
+    return (rules ?? []).map(({ text, span }) => ({ kind, rule: text, span }));
+  });
+}
+
+function readingOf(given: GivenReading, set: PolicySet, report: Report): Reading | null {
+  const meter = set.meters.get(given.meter);
+  if (meter === undefined) {
+    const nearest = nearestOf(given.meter, set.meters.keys());
+    const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
+    report(given.span, `the policies have no meter \`${given.meter}\``, help);
+    return null;
+  }
+  const low = amountFor(meter, given.low);
+  const high = amountFor(meter, given.high);
+  if (low !== null && high !== null) return { low, high };
+  const measure = meter.currency === null ? 'plain numbers' : meter.currency;
+  report(given.span, `meter \`${given.meter}\` is read in ${measure}`);
+  return null;
+}
+
+function amountFor(meter: Meter, { amount, currency }: Amount): Decimal | null {
+  return currency === null || currency === meter.currency ? amount : null;
+}
+
+function isRequirement({ kind, rule: id, span }: GivenSatisfaction, set: PolicySet, report: Report): boolean {
+  const rules = set.policies.flatMap((policy) => policy.rules).filter((rule) => satisfies(kind, rule));
+  if (rules.some((rule) => rule.id === id)) return true;
+  const nearest = nearestOf(
+    id,
+    rules.map((rule) => rule.id),
+  );
+  const asks = kind === 'escalate' ? 'asks for approval' : 'asks for a step-up';
+  const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
+  report(span, `no rule \`${id}\` ${asks}`, help);
+  return false;
+}
+
+function satisfies(kind: 'escalate' | 'reauth', { requirement }: Rule): boolean {
+  return requirement !== null && (requirement.kind === 'approval') === (kind === 'escalate');
+}
+
+function readIfThere<Value>(
+  map: LocatedMap,
+  key: string,
+  read: (value: Located) => Value | null,
+): Value | null {
+  const value = find(map, key);
+  return value === null ? null : read(value);
+}
+
+/** The attributes that are known, without the others. */
+function known<Attributes extends object>(
+  attributes: {
+    readonly [Key in keyof Attributes]-?: Attributes[Key] | null;
+  },
+): Attributes {
+  const entries = Object.entries(attributes).filter(([, value]) => value !== null);
+  // What is left has the type of its attribute; the compiler does not see through `entries`.
+  return Object.fromEntries(entries) as Attributes;
+}

@@ -1,0 +1,85 @@
+// What a test file says, once it is understood: the situations that are put to a policy set and what is expected of
+// each. Plain data; defaults, tests and cases are already merged.
+
+import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Outcome } from '../../language/model/decision.ts';
+import type { JsonObject } from '../../language/model/json.ts';
+import type { AgentFacts, RequestFacts } from '../../language/model/request.ts';
+import type { Decimal } from '../../language/value/decimal.ts';
+
+export interface TestFile {
+  /** As it was named. */
+  readonly path: string;
+  readonly text: string;
+  /** Files and directories of the policies under test, resolved. */
+  readonly policies: readonly string[];
+  readonly cases: readonly TestCase[];
+  /** Not empty when the file is malformed; `cases` then holds those that could be understood and must not count. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface TestCase {
+  /** Such as `boundaries #2 (set payload.amount=1000.01)`. */
+  readonly name: string;
+  readonly span: Span;
+  readonly situation: Situation;
+  readonly expectation: Expectation;
+}
+
+/** Facts that need nothing but the policy set to be complete: meters get their currency from it. */
+export interface Situation {
+  readonly action: string;
+  readonly payload: JsonObject;
+  readonly agent: AgentFacts;
+  readonly request: RequestFacts;
+  readonly nowMs: number;
+  readonly meters: readonly GivenReading[];
+  readonly satisfied: readonly GivenSatisfaction[];
+}
+
+export interface GivenReading {
+  readonly meter: string;
+  readonly low: Amount;
+  readonly high: Amount;
+  readonly span: Span;
+}
+
+export interface Amount {
+  readonly amount: Decimal;
+  /** ISO 4217; null where a plain number is given. */
+  readonly currency: string | null;
+}
+
+export interface GivenSatisfaction {
+  readonly kind: 'escalate' | 'reauth';
+  readonly rule: string;
+  readonly span: Span;
+}
+
+/** What is null is not compared. */
+export interface Expectation {
+  readonly decision: Outcome | null;
+  readonly by: string | null;
+  readonly matchedPolicy: string | null;
+  readonly risk: number | null;
+  readonly reason: string | RegExp | null;
+  /** Compared as a set. */
+  readonly rules: readonly string[] | null;
+  readonly requires: ExpectedRequirements | null;
+  /** How long an ALLOW holds, in seconds. */
+  readonly validForSeconds: number | null;
+}
+
+export interface ExpectedRequirements {
+  /** All groups that are asked, in any order. */
+  readonly escalate: readonly ExpectedApproval[] | null;
+  /** `none`, `this request`, or the time within which a step-up counts, in seconds. */
+  readonly reauth: 'none' | 'this request' | number | null;
+}
+
+export interface ExpectedApproval {
+  readonly group: string;
+  readonly needs: number | null;
+  readonly withinSeconds: number | null;
+}

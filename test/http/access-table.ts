@@ -1,0 +1,135 @@
+// Who may do what, written down a second time, by hand and apart from the code: roles by operations, and routes by operation
+// and by credential. INVARIANT: nothing here is taken from the service; a change there that is meant is made here as well.
+
+import type { Grant, Role } from '../../src/service/people/operations.ts';
+
+export const rolesByHand = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const satisfies Role[];
+
+/** One line an operation: what each role has, in the order above; `+` all, `o` what is their own, `.` nothing. */
+const operationLines = `
+agents.view          + + . o +
+agents.register      + + . . .
+agents.change        + + . . .
+agents.disable       + + . o .
+agents.enable        + + . . .
+agents.revoke        + + . . .
+agents.rotate        + + . . .
+agents.signing       + + . . .
+agents.step-up       o o o o .
+requests.view        + + o o +
+requests.approve     o . o . .
+requests.reject      + . o o .
+requests.report      + + . o .
+overview.view        + + . . +
+people.view          + + . . +
+people.change        + . . . .
+people.invite        + + . . .
+applications.view    + + . . +
+applications.decide  + + . . .
+policies.view        + + + + +
+policies.try         + + + + +
+policies.reload      + + . . .
+audit.view           + . . . +
+switches.view        + + + + +
+switches.use         + + . . .
+webhooks.view        + + . . +
+webhooks.change      + . . . .
+`;
+
+const marks: Readonly<Record<string, Grant>> = { '+': 'yes', o: 'own', '.': 'no' };
+
+export const operationsByHand: Readonly<Record<string, Readonly<Record<Role, Grant>>>> = Object.fromEntries(
+  operationLines
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', ...cells] = line.split(/ +/);
+      const grants = rolesByHand.map((role, i) => [role, marks[cells[i] ?? '']]);
+      return [name, Object.fromEntries(grants) as Record<Role, Grant>];
+    }),
+);
+
+export type CredentialKind = 'session-or-token' | 'session' | 'proved-session';
+
+/** By credential: what takes only some of them. All other routes of people take a session or a token. */
+const routeLines = `
+session         DELETE /v1/session
+session         POST   /v1/session/totp
+session         POST   /v1/session/passkeys/options
+session         GET    /v1/session/passkeys
+session         POST   /v1/session/proof/options
+session         DELETE /v1/session/notices/{id}
+session         GET    /v1/sessions
+session         DELETE /v1/sessions/{id}
+session         GET    /v1/tokens
+session         DELETE /v1/tokens/{id}
+proved-session  POST   /v1/session/password
+proved-session  POST   /v1/session/totp/confirm
+proved-session  DELETE /v1/session/totp
+proved-session  POST   /v1/session/passkeys
+proved-session  DELETE /v1/session/passkeys/{id}
+proved-session  POST   /v1/tokens
+proved-session  DELETE /v1/people/{id}/totp
+`;
+
+export const credentialByHand: ReadonlyMap<string, CredentialKind> = new Map(
+  routeLines
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [credential = '', method, path] = line.split(/ +/);
+      return [`${method} ${path}`, credential as CredentialKind];
+    }),
+);
+
+/** By route: the operation of the table that it is. */
+const accessLines = `
+agents.view          GET /v1/agents, GET /v1/agents/{id}, GET /v1/agents/{id}/keys
+agents.view          GET /v1/agents/{id}/activity
+agents.register      POST /v1/agents
+agents.change        PATCH /v1/agents/{id}
+agents.disable       POST /v1/agents/{id}/disable
+agents.enable        POST /v1/agents/{id}/enable
+agents.revoke        POST /v1/agents/{id}/revoke
+agents.rotate        POST /v1/agents/{id}/keys
+agents.signing       POST /v1/agents/{id}/signing
+agents.step-up       POST /v1/requests/{id}/step-up, POST /v1/requests/{id}/step-up/options
+agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/options
+requests.view        GET /v1/requests, GET /v1/requests/{id}, GET /v1/requests/export
+requests.view        GET /v1/requests/{id}/explain, GET /v1/agents/{id}/usual
+requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals
+requests.reject      POST /v1/requests/{id}/reject
+requests.report      POST /v1/requests/{id}/outcome
+overview.view        GET /v1/overview
+people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations
+people.change        PATCH /v1/people/{id}, DELETE /v1/people/{id}/totp
+people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
+applications.view    GET /v1/applications
+applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
+policies.view        GET /v1/policies/vocabulary
+policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
+policies.try         POST /v1/policies/try
+policies.reload      POST /v1/policies/reload
+audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
+switches.view        GET /v1/switches
+switches.use         POST /v1/switches, DELETE /v1/switches/{id}
+webhooks.view        GET /v1/webhooks, GET /v1/webhooks/{id}, GET /v1/webhooks/{id}/deliveries
+webhooks.change      POST /v1/webhooks, PATCH /v1/webhooks/{id}, DELETE /v1/webhooks/{id}
+webhooks.change      POST /v1/webhooks/{id}/secret, POST /v1/webhooks/{id}/test
+signed-in            GET /v1/session, DELETE /v1/session, POST /v1/session/password, GET /v1/news
+signed-in            POST /v1/session/totp, POST /v1/session/totp/confirm, DELETE /v1/session/totp
+signed-in            GET /v1/session/passkeys, POST /v1/session/passkeys, POST /v1/session/passkeys/options
+signed-in            DELETE /v1/session/passkeys/{id}, POST /v1/session/proof/options
+signed-in            DELETE /v1/session/notices/{id}, GET /v1/sessions, DELETE /v1/sessions/{id}
+signed-in            GET /v1/tokens, POST /v1/tokens, DELETE /v1/tokens/{id}
+`;
+
+export const accessByHand: ReadonlyMap<string, string> = new Map(
+  accessLines
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [access = '', rest = ''] = line.split(/ +(.*)/);
+      return rest.split(', ').map((route) => [route, access] as const);
+    }),
+);

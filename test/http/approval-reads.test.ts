@@ -1,0 +1,115 @@
+// An approval loads once: how often the store is read for one, and that the service says who may do what.
+
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { firstAdmin, personWith } from './person-client.ts';
+import { startService, temporaryDirectory } from './service.ts';
+import { ask, give, usePolicies } from './written-policies.ts';
+
+const policies = `
+approvers finance "Finance"
+action pay.small, pay.large, pay.guarded { ... }
+policy pay on pay.* {
+  allow all for 10m
+  escalate small to finance within 1h when action.key == "pay.small"
+  escalate large to finance needs 2 within 1h when action.key == "pay.large"
+  reauth guarded when action.key == "pay.guarded"
+}
+`;
+
+/** The same store, with each call of these methods noted by its name. */
+function counted<T extends object>(part: T, names: readonly (keyof T & string)[], noted: string[]): T {
+  return new Proxy(part, {
+    get: (target, name, receiver) => {
+      if (names.includes(name as keyof T & string)) noted.push(String(name));
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+
+async function start() {
+  const opened = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
+  onTestFinished(() => opened.close());
+  const reads: string[] = [];
+  const store: Store = {
+    ...opened,
+    requests: counted(opened.requests, ['history', 'find', 'events'], reads),
+    agents: counted(opened.agents, ['find', 'findByKeyId'], reads),
+  };
+  const service = await startService({ store });
+  await usePolicies(service, policies);
+  const admin = await firstAdmin(service);
+  const approver = (email: string) =>
+    personWith(service, admin, { email, roles: ['approver'], groups: ['finance'] });
+  return {
+    service,
+    admin,
+    reads,
+    ben: await approver('ben@example.com'),
+    cleo: await approver('cleo@example.com'),
+  };
+}
+
+test('an approval reads the request once and its agent once, also where it decides', async () => {
+  const { service, reads, ben, cleo } = await start();
+  for (const [action, word] of [
+    ['pay.small', 'approve'],
+    ['pay.large', 'approve'],
+    ['pay.small', 'reject'],
+  ] as const) {
+    const { request_id: id } = await ask(service, action);
+    reads.length = 0;
+    const { status, body } = await give(ben, id, word);
+    expect(status).toBe(200);
+    expect(reads.toSorted()).toEqual(['find', 'history']);
+    // What it answers is what a reader finds afterwards.
+    const { body: found } = await ben.send(`/v1/requests/${id}`);
+    expect(body).toEqual(found);
+  }
+  const { request_id: id } = await ask(service, 'pay.large');
+  await give(ben, id, 'approve');
+  reads.length = 0;
+  expect((await give(cleo, id, 'approve')).body).toMatchObject({ status: 'approved' });
+  expect(reads.toSorted()).toEqual(['find', 'history']);
+});
+
+test('the service says who may do what about a request, and why not', async () => {
+  const { service, admin, ben, cleo } = await start();
+  const olga = await personWith(service, admin, { email: 'ops@example.com', roles: ['owner', 'auditor'] });
+  const { name, riskTier, tags, ratePerMinute, burst } = service.agent;
+  await service.store.agents.describe({
+    agentId: service.agent.id,
+    atMs: Date.now(),
+    name,
+    riskTier,
+    tags,
+    ratePerMinute,
+    burst,
+    controlOwner: 'ops@example.com',
+  });
+  const { request_id: id } = await ask(service, 'pay.large');
+  const may = async (client: Pick<typeof ben, 'send'>) => (await client.send(`/v1/requests/${id}`)).body.may;
+  const nothing = { approve: [], reject: false, step_up: false, report: false };
+  expect(await may(ben)).toEqual({ ...nothing, approve: ['finance'], reject: true, why: null });
+  expect(await may(olga)).toEqual({ ...nothing, reject: true, why: 'None of your groups is asked.' });
+  const queue = (await ben.send('/v1/approvals')).body.items;
+  expect(queue[0].may).toEqual(await may(ben));
+  await give(ben, id, 'approve');
+  const waits = 'You have approved this; others are waited for.';
+  expect(await may(ben)).toEqual({ ...nothing, reject: true, why: waits });
+  await service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: Date.now() });
+  expect(await may(cleo)).toEqual({ ...nothing, reject: true, why: 'The agent is disabled.' });
+  await service.store.agents.setStatus({ agentId: service.agent.id, status: 'active', atMs: Date.now() });
+  await give(cleo, id, 'approve');
+  expect(await may(cleo)).toEqual({ ...nothing, why: 'It does not wait any more.' });
+  expect(await may(olga)).toMatchObject({ report: true });
+  const guarded = await ask(service, 'pay.guarded');
+  const { body } = await olga.send(`/v1/requests/${guarded.request_id}`);
+  expect(body.may).toMatchObject({ step_up: true, approve: [] });
+  const asAgent = await fetch(`${service.url}/v1/requests/${id}`, {
+    headers: { 'x-agent-api-key': service.apiKey },
+  });
+  expect(await asAgent.json()).toMatchObject({ may: null });
+});

@@ -1,0 +1,43 @@
+// docs/FAILURES.md names a test in each row: the tests are there.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('docs/FAILURES.md', root), 'utf8');
+
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| what breaks'))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+test('the page has its rows, each with a test', () => {
+  expect(rows.length).toBeGreaterThan(25);
+  expect(rows.filter((cells) => (cells[3] ?? '') === '')).toEqual([]);
+});
+
+test.each([
+  ...[/thread that writes .* dies/, /disk is full/, /disk is slow/, /holds the database/, /file is damaged/],
+  ...[
+    /clock jumps forward/,
+    /clock is set back/,
+    /ahead of the machine's clock at a start/,
+    /directory is gone/,
+  ],
+  ...[/event loop stands still/, /client goes/, /closes its sending side/, /says nothing/, /byte at a time/],
+  ...[/10,000 idle/, /file descriptors/, /killed/, /collector is down/, /collector never answers/],
+])('%s has its row', (what) => {
+  expect(rows.some((cells) => what.test(cells[1] ?? ''))).toBe(true);
+});
+
+test.each(rows.flatMap((cells) => (cells[3] ?? '').split('; ').map((named) => [cells[1] ?? '', named])))(
+  '%s: %s',
+  (_what, named) => {
+    const [place = '', words = ''] = named.split(': ');
+    const file = `${place.includes('/') ? place : `test/http/${place}`}`;
+    const path = new URL(`${file}.test.ts`, root);
+    const folder = new URL(`${file}/`, root);
+    expect(existsSync(path) || existsSync(folder)).toBe(true);
+    if (words !== '') expect(readFileSync(path, 'utf8')).toContain(words);
+  },
+);

@@ -1,0 +1,221 @@
+// A running service on a free port with a store and a policy directory of its own, for tests. Its policies decide by
+// the action's verb, so that each test asks for the outcome that it needs.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
+import { addAgent } from '../../src/service/agents/registry.ts';
+import { type AppDeps, createApp } from '../../src/service/http/app.ts';
+import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
+import { tokenDigest } from '../../src/service/http/routes/plants.ts';
+import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
+import type { AgentRow } from '../../src/service/store/contract/records.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { undocumentedIn } from './documented.ts';
+
+// A service starts two threads; other work may share the machine.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+
+export const sandboxToken = 'sandbox-token-of-the-tests';
+
+export interface Service {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly policies: PolicyHost;
+  /** The file that `policyText` was written to. */
+  readonly policyFile: string;
+  readonly agent: AgentRow;
+  readonly apiKey: string;
+  /** Lines that were logged. */
+  readonly log: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+export const policyText = `
+approvers finance "Finance"
+action demo.allow, demo.deny, demo.escalate, demo.reauth { ... }
+policy demo on demo.* {
+  allow most for 10m when action.key != "demo.deny" because "the demo says {action.key}"
+  deny one when action.key == "demo.deny" because "the demo says {action.key}"
+  escalate one_more to finance within 1h when action.key == "demo.escalate" because "the demo says {action.key}"
+  reauth another when action.key == "demo.reauth" because "the demo says {action.key}"
+  risk base_risk +7
+}
+`;
+
+/** Closed when the test has finished. */
+export async function startService(changes: Partial<AppDeps> = {}): Promise<Service> {
+  const service = await openService(changes);
+  onTestFinished(service.close);
+  return service;
+}
+
+/** One service for all tests of a file that leave it as they found it. */
+export function shareService(changes: Partial<AppDeps> = {}): () => Service {
+  let service: Service | null = null;
+  beforeAll(async () => {
+    service = await openService(changes);
+  });
+  afterAll(() => service?.close());
+  return () => {
+    if (service === null) throw new Error('only for use inside a test');
+    return service;
+  };
+}
+
+async function openService(changes: Partial<AppDeps>): Promise<Service> {
+  const directory = mkdtempSync(join(tmpdir(), 'writ-server-'));
+  const policyFile = join(directory, 'policies', 'demo.policy');
+  mkdirSync(join(directory, 'policies'));
+  writeFileSync(policyFile, policyText);
+  const store = changes.store ?? (await openStore({ path: join(directory, 'var', 'writ.db') }));
+  const policies = await openPolicies({ directory: join(directory, 'policies') });
+  const added = await addAgent(store, { name: 'buyer', riskTier: 'low', controlOwner: 'ops', tags: [] });
+  if (added.kind !== 'added') throw new Error('the agent could not be added');
+  const log: string[] = [];
+  const app = createApp({
+    ...{ store, policies, sandboxTokenDigest: tokenDigest(sandboxToken) },
+    ...{ rate: { perMinute: 60_000, burst: 10_000 }, bodyBytesMax: 256 * 1024 },
+    log: { level: 'info', stream: { write: (line) => log.push(line) } },
+    ...changes,
+  });
+  const { undocumented, start } = followDocument(app);
+  await start();
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const close = async () => {
+    await app.close();
+    await policies.close();
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+    if (undocumented.length > 0) throw new Error(`not in the OpenAPI document: ${undocumented.join('; ')}`);
+  };
+  const { agent, apiKey } = added;
+  return { url: `http://127.0.0.1:${port}`, port, store, policies, policyFile, agent, apiKey, log, close };
+}
+
+interface Followed {
+  /** The replies that the document does not know, as they come. */
+  readonly undocumented: readonly string[];
+  readonly start: () => Promise<void>;
+}
+
+/** Follows every reply of any test. */
+function followDocument(app: FastifyInstance): Followed {
+  const undocumented: string[] = [];
+  let document: OpenApiDocument | null = null;
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (document === null) return payload;
+    const { url: route = '' } = request.routeOptions;
+    const operation = document.paths[route.replaceAll(/:(\w+)/g, '{$1}')]?.[request.method.toLowerCase()];
+    const faults = operation === undefined ? [] : undocumentedIn(document, operation, { reply, payload });
+    for (const fault of faults) undocumented.push(`${request.method} ${route} ${reply.statusCode}: ${fault}`);
+    return payload;
+  });
+  // A decision is written past the hook.
+  app.server.on('request', ({ method, url }, response) => {
+    if (method !== 'POST' || url !== '/v1/authorize') return;
+    const end = response.end.bind(response) as (payload?: unknown) => typeof response;
+    const writeHead = response.writeHead.bind(response);
+    let written: Readonly<Record<string, unknown>> = {};
+    response.writeHead = ((status: number, headers: Record<string, string>) => {
+      written = headers;
+      return writeHead(status, headers);
+    }) as typeof response.writeHead;
+    response.end = ((payload: unknown) => {
+      const operation = document?.paths[url]?.post;
+      if (document !== null && operation !== undefined && response.statusCode === 200) {
+        const faults = undocumentedIn(document, operation, {
+          reply: { statusCode: 200, getHeaders: () => written },
+          payload,
+        });
+        for (const fault of faults) undocumented.push(`${method} ${url} 200: ${fault}`);
+      }
+      return end(payload);
+    }) as typeof response.end;
+  });
+  const start = async () => {
+    document = (await app.inject('/openapi.json')).json<OpenApiDocument>();
+  };
+  return { undocumented, start };
+}
+
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'writ-server-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export interface Sent {
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+export const allowBody = '{"action_key":"demo.allow","payload":{}}';
+
+export function authorize(service: Service, { key, headers, body }: Sent = {}): Promise<Response> {
+  const credential: Record<string, string> = key === null ? {} : { 'x-agent-api-key': key ?? service.apiKey };
+  return fetch(`${service.url}/v1/authorize`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...credential, ...headers },
+    body: body ?? allowBody,
+  });
+}
+
+export interface ProblemReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly type: string;
+    readonly title: string;
+    readonly status: number;
+    readonly detail: string;
+    readonly instance: string;
+    readonly errors?: readonly {
+      readonly pointer: string;
+      readonly detail: string;
+      readonly offset?: number;
+    }[];
+  };
+}
+
+/** A reply that must be a problem, with its code in place of the type. */
+export async function problemOf(reply: Response): Promise<ProblemReply & { readonly code: string }> {
+  const body = (await reply.json()) as ProblemReply['body'];
+  const isProblem = reply.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
+  const code =
+    isProblem && body.status === reply.status ? body.type.replace('urn:writ:error:', '') : 'no problem';
+  return { status: reply.status, headers: reply.headers, body, code };
+}
+
+/** What the store holds of a request, as one object. */
+export async function recordOf({ store }: Service, id: string): Promise<Record<string, unknown>> {
+  const row = await store.requests.find(id);
+  return { ...row, ...(JSON.parse(row?.recordJson ?? '{}') as object) };
+}
+
+/** Sends bytes as they are and gives back all that comes until the other side closes. */
+export function exchange(port: number, bytes: string, { isEnded = false } = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => {
+      if (isEnded) socket.end(bytes);
+      else socket.write(bytes);
+    });
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    socket.on('end', () => {
+      socket.destroy();
+      resolve(received);
+    });
+    socket.on('error', reject);
+  });
+}

@@ -1,0 +1,94 @@
+// The kill switch over HTTP: what is stopped is refused before any policy sees it, on every way to a decision, and no
+// approval or step-up opens it again.
+
+import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
+import { type Client, firstAdmin, personWith, tokenClient } from './person-client.ts';
+import { allowBody, authorize, problemOf, type Service, startService } from './service.ts';
+import { ask, codeOf, give } from './written-policies.ts';
+
+async function turnOn(client: Client, scope: string): Promise<string> {
+  const body = { scope, reason: 'the ledger is being checked' };
+  const answer = await client.send('/v1/switches', { method: 'POST', body });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+async function outcomeOf(service: Service): Promise<string> {
+  const reply = await authorize(service, { body: allowBody });
+  return reply.status === 200 ? 'granted' : (await problemOf(reply)).code;
+}
+
+/** Each service that is started registers an agent of the same name. */
+async function makeRoom({ store, agent }: Service): Promise<void> {
+  const { id: agentId } = agent;
+  await store.agents.describe({ ...agent, agentId, name: 'first', atMs: Date.now() });
+}
+
+describe('a request for a decision', () => {
+  test('what is stopped is refused at once, on record, until it is turned off', async () => {
+    const service = await startService();
+    const operator = await tokenClient(service, await firstAdmin(service));
+    expect(await outcomeOf(service)).toBe('granted');
+    for (const scope of ['all', 'tier:low', 'area:demo', `agent:${service.agent.id}`]) {
+      const id = await turnOn(operator, scope);
+      const problem = await problemOf(await authorize(service, { body: allowBody }));
+      expect([scope, problem.status, problem.code]).toEqual([scope, 403, 'stopped']);
+      expect(problem.body.detail).toBe('an operator has stopped this: the ledger is being checked');
+      const [refusal] = await service.store.requests.refusals(service.agent.id, 1);
+      expect(refusal).toMatchObject({ code: 'stopped', httpStatus: 403, id: problem.body.instance });
+      expect((await operator.send(`/v1/switches/${id}`, { method: 'DELETE' })).status).toBe(204);
+      expect(await outcomeOf(service)).toBe('granted');
+    }
+    for (const scope of ['tier:high', 'area:payment', 'agent:another']) await turnOn(operator, scope);
+    expect(await outcomeOf(service)).toBe('granted');
+  });
+
+  test('where switches cannot be looked up nothing is granted', async () => {
+    const first = await startService();
+    await makeRoom(first);
+    const failing = { isOn: false };
+    const documents = {
+      ...first.store.documents,
+      list: async (page: Parameters<typeof first.store.documents.list>[0]) => {
+        if (failing.isOn) throw new StoreError('internal', 'not there');
+        return await first.store.documents.list(page);
+      },
+    };
+    const service = await startService({ store: { ...first.store, documents } });
+    const sent = { key: first.apiKey, body: allowBody };
+    expect((await authorize(service, sent)).status).toBe(200);
+    failing.isOn = true;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const problem = await problemOf(await authorize(service, sent));
+    expect([problem.status, problem.code]).toEqual([500, 'record_failed']);
+  });
+});
+
+test('is in force within a second in every process of the same store', async () => {
+  const here = await startService();
+  await makeRoom(here);
+  const there = await startService({ store: here.store });
+  const operator = await tokenClient(here, await firstAdmin(here));
+  const asked = () => authorize(there, { key: here.apiKey, body: allowBody });
+  expect((await asked()).status).toBe(200);
+  await turnOn(operator, 'all');
+  const end = performance.now() + 1_000;
+  while (performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await asked()).status).toBe(403);
+});
+
+test('what is stopped is neither approved nor stepped up for, but may be rejected', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  const operator = await tokenClient(service, admin);
+  const ben = await personWith(service, admin, {
+    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+  });
+  const [first, second] = [await ask(service, 'demo.escalate'), await ask(service, 'demo.escalate')];
+  const id = await turnOn(operator, 'area:demo');
+  expect(codeOf(await give(ben, first.request_id, 'approve'))).toEqual([403, 'stopped']);
+  expect(codeOf(await give(ben, first.request_id, 'reject'))).toEqual([200, 'rejected']);
+  await operator.send(`/v1/switches/${id}`, { method: 'DELETE' });
+  expect(codeOf(await give(ben, second.request_id, 'approve'))).toEqual([200, 'approved']);
+});

@@ -1,0 +1,57 @@
+// The compiler's thread for tests: a line `# fault: KIND` in a policy file makes it fail while it compiles that state,
+// and `# fault: KIND while PATH` does so as long as there is a file at the path.
+
+import { existsSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { CompilerData } from '../../src/service/policies/compiler-messages.ts';
+import { serveCompiler } from '../../src/service/policies/compiler-worker.ts';
+import type { ReadSources } from '../../src/service/policies/read.ts';
+import { createSetCompiler } from '../../src/service/policies/set-compiler.ts';
+
+if (parentPort === null) throw new Error('for use as a worker thread');
+const port = parentPort;
+
+serveCompiler(port, workerData as CompilerData, () => {
+  const compile = createSetCompiler();
+  return (read) => {
+    fail(faultOf(read));
+    return compile(read);
+  };
+});
+
+function faultOf({ sources }: ReadSources): string | null {
+  const text = sources.files.map((file) => file.text).join('\n');
+  const [, kind = null, path = null] = /^# fault: (\S+)(?: while (.+))?$/m.exec(text) ?? [];
+  return path === null || existsSync(path) ? kind : null;
+}
+
+function fail(kind: string | null): void {
+  switch (kind) {
+    case null:
+      return;
+    case 'hang':
+      for (;;);
+    case 'memory':
+      for (const kept: object[] = []; ; ) kept.push(Array.from({ length: 10_000 }, () => ({})));
+    case 'exit':
+      process.exit(3);
+      break;
+    case 'throw':
+      throw new Error('a mistake of ours');
+    case 'crash':
+      process.nextTick(() => {
+        throw new Error('nobody catches this');
+      });
+      return;
+    case 'unlinkable':
+      port.postMessage({ kind: 'compiled', set: { program: null, content: { hash: '', listFiles: [] } } });
+      return;
+    case 'slow': {
+      const until = performance.now() + 400;
+      while (performance.now() < until);
+      return;
+    }
+    default:
+      throw new Error(`unknown fault ${kind}`);
+  }
+}
