@@ -85,7 +85,10 @@ async function load(browser: Browser, showcase: Showcase, address: string): Prom
   const elements = Number(await page.evaluate('document.getElementsByTagName("*").length'));
   await context.close();
   return {
-    ...{ largestPaintMs: seen.paint, layoutShift: seen.shift, elements, requests: paths.length },
+    largestPaintMs: seen.paint,
+    layoutShift: seen.shift,
+    elements,
+    requests: paths.length,
     blockingMs: seen.tasks
       .filter(([startMs]) => startMs >= seen.firstPaint)
       .reduce((sum, [, durationMs]) => sum + Math.max(0, durationMs - 50), 0),
@@ -98,8 +101,10 @@ async function slowDown(session: CDPSession): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: processor });
   await session.send('Network.enable');
   await session.send('Network.emulateNetworkConditions', {
-    ...{ offline: false, latency: latencyMs },
-    ...{ downloadThroughput: downBytesPerSecond, uploadThroughput: upBytesPerSecond },
+    offline: false,
+    latency: latencyMs,
+    downloadThroughput: downBytesPerSecond,
+    uploadThroughput: upBytesPerSecond,
   });
 }
 
@@ -121,8 +126,11 @@ function middle(loads: readonly Load[]): Load {
   const of = (pick: (load: Load) => number): number =>
     loads.map(pick).toSorted((a, b) => a - b)[Math.floor(loads.length / 2)] ?? Number.NaN;
   return {
-    ...{ files: first.files, elements: of((load) => load.elements), requests: of((load) => load.requests) },
-    ...{ largestPaintMs: of((load) => load.largestPaintMs), blockingMs: of((load) => load.blockingMs) },
+    files: first.files,
+    elements: of((load) => load.elements),
+    requests: of((load) => load.requests),
+    largestPaintMs: of((load) => load.largestPaintMs),
+    blockingMs: of((load) => load.blockingMs),
     layoutShift: of((load) => load.layoutShift),
   };
 }
@@ -131,7 +139,11 @@ function addressesOf({ shown }: Showcase): readonly string[] {
   return [
     ...['/overview', '/requests', `/requests/${shown.request}`, '/approvals', `/approvals/${shown.approval}`],
     ...['/agents', `/agents/${shown.agent}`, '/agents/new', '/policies'],
-    ...['/policies/file?path=payments%2Fpayments.policy', '/playground', '/access', '/audit', '/account'],
+    '/policies/file?path=payments%2Fpayments.policy',
+    '/playground',
+    '/access',
+    '/audit',
+    '/account',
   ];
 }
 

@@ -16,7 +16,8 @@ const definition: MeterDefinition = { id: 'spent', aggregate: 'amounts', overMs:
 const stepsPerRound = 20_000;
 
 const entry: MeterEntry = {
-  ...{ definition, key: 'agent' },
+  definition,
+  key: 'agent',
   contribution: { isCertain: true, value: fromNumber(12.5) },
 };
 

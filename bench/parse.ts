@@ -49,7 +49,7 @@ async function cost(child: ChildProcess): Promise<number> {
 
 /** Reads the text whenever it is asked to and answers with the processor time that it took, in milliseconds. */
 async function serve(root: string): Promise<void> {
-  const { parse } = (await import(join(root, 'src/language/syntax/parse/parse.ts'))) as {
+  const { parse } = (await import(join(root, 'src/language/syntax/parse.ts'))) as {
     readonly parse: (source: { readonly path: string; readonly text: string }) => unknown;
   };
   const text = readFileSync(join(here, 'policies/banking/banking.policy'), 'utf8').repeat(copies);

@@ -72,7 +72,16 @@ function textMateGrammar(): object {
   const word = (words: readonly string[]) => `(?<![.\\w])(?:${words.join('|')})\\b(?!\\s*\\??:)`;
   const effects = ['allow', 'deny', 'escalate', 'reauth', 'risk', 'never', 'always', 'shadow'];
   const declarations = [
-    ...['action', 'list', 'hours', 'let', 'meter', 'policy', 'guarantee', 'group', 'type', 'approvers'],
+    'action',
+    'list',
+    'hours',
+    'let',
+    'meter',
+    'policy',
+    'guarantee',
+    'group',
+    'type',
+    'approvers',
   ];
   const constants = ['true', 'false', 'null'];
   const special = new Set([...effects, ...declarations, ...constants]);

@@ -19,8 +19,8 @@ import type { PolicySet } from './language/model/policy.ts';
 import type { PackedProgram } from './language/program/packed/packed.ts';
 import { type OpenProgram, unpack } from './language/program/packed/unpack.ts';
 import { createPlanMemory, type PlanMemory, planPacked } from './language/program/plan/incremental.ts';
-import { type ParsedFile, parse } from './language/syntax/parse/parse.ts';
-import type { PolicyFile } from './language/syntax/tree.ts';
+import { type ParsedFile, parse } from './language/syntax/parse.ts';
+import type { PolicyFile } from './language/syntax/tree/tree.ts';
 
 /** A policy set as text: its files, and the list files that they may name. */
 export interface PolicySources {

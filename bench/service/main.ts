@@ -120,10 +120,18 @@ function musts(rows: readonly Row[], fsync: number): readonly Must[] {
   const p50 = (result: LoadResult): number => result.p50Microseconds;
   const p99 = (result: LoadResult): number => result.p99Microseconds;
   const atLeast = (what: string, least: number, figure: number): Must => ({
-    ...{ what, must: `≥ ${least}`, figure, isMet: figure >= least, unit: '' },
+    what,
+    must: `≥ ${least}`,
+    figure,
+    isMet: figure >= least,
+    unit: '',
   });
   const atMost = (what: string, most: number, figure: number, unit = ''): Must => ({
-    ...{ what, must: `≤ ${most}${unit}`, figure, isMet: figure <= most, unit },
+    what,
+    must: `≤ ${most}${unit}`,
+    figure,
+    isMet: figure <= most,
+    unit,
   });
   return [
     atLeast('the service to bare Fastify, 32 connections', 0.5, rate('full', 'bare', 32)),

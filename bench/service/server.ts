@@ -76,7 +76,10 @@ async function startService(kind: 'full' | 'not-durable' | 'signed'): Promise<St
       ? await setSigning(store, { ...change, signing: 'required' })
       : { kind: 'off' as const };
   const app = createApp({
-    ...{ store, policies, sandboxTokenDigest: tokenDigest('bench'), bodyBytesMax: 256 * 1024 },
+    store,
+    policies,
+    sandboxTokenDigest: tokenDigest('bench'),
+    bodyBytesMax: 256 * 1024,
     // Nobody decides what waits here.
     openRequestsMax: 1_000_000_000,
     rate: { perMinute: 1_000_000_000, burst: 1_000_000_000 },
@@ -119,7 +122,10 @@ function startDecides(): Started {
         payload: body.payload,
       });
       return {
-        ...{ ...viewExample, decision: outcome, reason, matched_policy: matchedPolicy },
+        ...viewExample,
+        decision: outcome,
+        reason,
+        matched_policy: matchedPolicy,
         risk_score: risk.high,
       };
     },

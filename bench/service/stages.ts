@@ -46,10 +46,19 @@ async function least(call: () => unknown): Promise<number> {
 
 const nowMs = Date.now();
 const agent: AgentRow = {
-  ...{ id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'bench', riskTier: 'low', controlOwner: 'bench' },
-  ...{ tags: [], status: 'active', signing: 'off', sealedSigningSecret: null },
-  ...{ ratePerMinute: null, burst: null },
-  ...{ createdAtMs: nowMs, changedAtMs: nowMs, version: 1 },
+  id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a',
+  name: 'bench',
+  riskTier: 'low',
+  controlOwner: 'bench',
+  tags: [],
+  status: 'active',
+  signing: 'off',
+  sealedSigningSecret: null,
+  ratePerMinute: null,
+  burst: null,
+  createdAtMs: nowMs,
+  changedAtMs: nowMs,
+  version: 1,
 };
 const policies = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
 let stored: RequestRow | null = null;
@@ -65,7 +74,10 @@ const meters = { note: async () => [] };
 const store = { masterKey, requests, meters } as unknown as Store;
 const noSwitches = { generation: 0, stopping: () => null };
 const authorizer = createAuthorizer({
-  ...{ store, policies: () => policies.current(), clock: Date.now, findPeople: async () => new Map() },
+  store,
+  policies: () => policies.current(),
+  clock: Date.now,
+  findPeople: async () => new Map(),
   switches: { seen: () => noSwitches, lookAgain: async () => noSwitches },
   metering: createMetering({ meters: store.meters, clock: Date.now }),
 });
@@ -76,8 +88,13 @@ const ask = (): AuthorizeInput => {
   if (!envelope.ok) throw new Error('the body of the load is a good one');
   return {
     ...envelope.envelope,
-    ...{ agent, key: { id: 'abcdefgh', notAfterMs: null }, isSigned: false, session: null },
-    ...{ clientAddress: '127.0.0.1', idempotencyKey: null, bodyDigest: null },
+    agent,
+    key: { id: 'abcdefgh', notAfterMs: null },
+    isSigned: false,
+    session: null,
+    clientAddress: '127.0.0.1',
+    idempotencyKey: null,
+    bodyDigest: null,
     requestId: createRequestId(nowMs),
   };
 };
@@ -96,7 +113,11 @@ const hashLink = createLinkHasher();
 const entry: ChainEntry = { ...requestColumns(row), kind: 'request', sequence: 1 };
 const pack = createBatchPacker();
 const batch: readonly Write[] = Array.from({ length: 30 }, () => ({
-  ...{ kind: 'append-request', row: requestColumns(row), openMax: 20, basis: null, entries: [] },
+  kind: 'append-request',
+  row: requestColumns(row),
+  openMax: 20,
+  basis: null,
+  entries: [],
 }));
 const keyText = `writ_${'a'.repeat(46)}`;
 

@@ -83,7 +83,10 @@ async function load(
     const isLast = round === kills;
     const killAt = Math.floor(perRound * (0.3 + 0.6 * Math.random()));
     const replies = await runLoad({
-      ...{ url: service.url, key, clients, total: perRound },
+      url: service.url,
+      key,
+      clients,
+      total: perRound,
       request: (index) => ({
         action_key: 'payment.create',
         // One of each round waits for people.
@@ -134,8 +137,13 @@ function judge(
   let [granted, grantedSum, pendingSum] = [0, 0, 0];
   for (const [at, record] of records.entries()) {
     const facts: Facts = {
-      ...{ action: record.actionKey, payload: record.payload, agent: record.agent, request: record.request },
-      ...{ nowMs: record.createdAtMs, meters: {}, satisfied: record.satisfied },
+      action: record.actionKey,
+      payload: record.payload,
+      agent: record.agent,
+      request: record.request,
+      nowMs: record.createdAtMs,
+      meters: {},
+      satisfied: record.satisfied,
     };
     const { contribution } = meterShare(set, meter, facts);
     const moment = { nowMs: record.createdAtMs, current: contribution };
@@ -204,7 +212,9 @@ if (import.meta.main) {
     },
   });
   const run = await runBudget({
-    ...{ clients: Number(values.clients), requests: Number(values.requests), kills: Number(values.kills) },
+    clients: Number(values.clients),
+    requests: Number(values.requests),
+    kills: Number(values.kills),
     onRound: (round, count) => process.stdout.write(`round ${round}: ${count} answered so far\n`),
   });
   const { faults, ...totals } = run;

@@ -225,7 +225,8 @@ describe('signatures', () => {
       const reply = await fetch(`${allowing.url}/v1/authorize`, {
         method: 'POST',
         headers: {
-          ...{ 'content-type': 'application/json', 'x-agent-api-key': key },
+          'content-type': 'application/json',
+          'x-agent-api-key': key,
           'x-service-signature': `sha256=${digest}`,
         },
         body: JSON.stringify(request),

@@ -63,28 +63,29 @@ function rawCase(draw: Draw): Case {
 }
 
 const protocolWords = [
-  ...[
-    'POST ',
-    'GET ',
-    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-    'CONNECT ',
-    'HTTP/1.1',
-    'HTTP/0.9',
-    ' ',
-    '\r\n',
-    '\r\n\r\n',
-  ],
-  ...['/v1/authorize', '/healthz', 'Host: x', 'Content-Length: 3', 'Transfer-Encoding: chunked', '0\r\n\r\n'],
-  ...[
-    '5;x=y\r\n',
-    'ffffffffffffffff\r\n',
-    'Upgrade: h2c',
-    'Connection: upgrade',
-    '\x16\x03\x01\x02\x00',
-    '\0',
-    '{}',
-    ':',
-  ],
+  'POST ',
+  'GET ',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'CONNECT ',
+  'HTTP/1.1',
+  'HTTP/0.9',
+  ' ',
+  '\r\n',
+  '\r\n\r\n',
+  '/v1/authorize',
+  '/healthz',
+  'Host: x',
+  'Content-Length: 3',
+  'Transfer-Encoding: chunked',
+  '0\r\n\r\n',
+  '5;x=y\r\n',
+  'ffffffffffffffff\r\n',
+  'Upgrade: h2c',
+  'Connection: upgrade',
+  '\x16\x03\x01\x02\x00',
+  '\0',
+  '{}',
+  ':',
 ] as const;
 
 /** A well-framed request, whatever it says. */
@@ -113,7 +114,9 @@ function brokenCase(draw: Draw, apiKey: string): Case {
   );
   const bytes = damage(draw, whole);
   return {
-    ...{ bytes, isWhole: false, isEnded: draw.chance(0.95) },
+    bytes,
+    isWhole: false,
+    isEnded: draw.chance(0.95),
     cuts: draw.chance(0.3) ? cutsOf(draw, bytes.length) : [],
     // Damage may mend a body, but it never makes one more.
     grantsMax: bodies.length,
@@ -158,11 +161,28 @@ function envelope(draw: Draw): string {
 }
 
 const fields = [
-  ...['"amount":120', '"amount":-0', '"amount":1e2', '"amount":1.20', '"amount":1e400', '"amount":1e-400'],
-  ...['"amount":0.1234567890123456', '"amount":123456789012345678', '"amount":null', '"amount":"120"'],
-  ...['"currency":"USD"', '"currency":"usd"', '"vendor":"Staples"', '"vendor":"\\u0053taples"'],
-  ...['"vendor":"\\ud800"', '"vendor":"\\ud83c\\udf31"', '"description":"paper"', '"__proto__":{"amount":1}'],
-  ...['"constructor":{"prototype":{}}', '"vendor":"a\\u0000b"', '"description":"\u202e"', '"toString":1'],
+  '"amount":120',
+  '"amount":-0',
+  '"amount":1e2',
+  '"amount":1.20',
+  '"amount":1e400',
+  '"amount":1e-400',
+  '"amount":0.1234567890123456',
+  '"amount":123456789012345678',
+  '"amount":null',
+  '"amount":"120"',
+  '"currency":"USD"',
+  '"currency":"usd"',
+  '"vendor":"Staples"',
+  '"vendor":"\\u0053taples"',
+  '"vendor":"\\ud800"',
+  '"vendor":"\\ud83c\\udf31"',
+  '"description":"paper"',
+  '"__proto__":{"amount":1}',
+  '"constructor":{"prototype":{}}',
+  '"vendor":"a\\u0000b"',
+  '"description":"\u202e"',
+  '"toString":1',
 ] as const;
 
 function payload(draw: Draw): string {
@@ -280,25 +300,21 @@ function makeRequest(draw: Draw, { apiKey, body, isLast }: RequestParts): MadeRe
 }
 
 const paths = [
-  ...[
-    '/v1/authorize',
-    '/v1/authorize?x=1',
-    '/v1/authorize/',
-    '/V1/authorize',
-    '/v1//authorize',
-    '/%76%31/authorize',
-  ],
-  ...[
-    '/',
-    '/%',
-    '/healthz',
-    '/readyz',
-    '/metrics',
-    '/openapi.json',
-    '/plants',
-    '/v1/requests/x',
-    '/v1/requests/%00',
-  ],
+  '/v1/authorize',
+  '/v1/authorize?x=1',
+  '/v1/authorize/',
+  '/V1/authorize',
+  '/v1//authorize',
+  '/%76%31/authorize',
+  '/',
+  '/%',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/plants',
+  '/v1/requests/x',
+  '/v1/requests/%00',
   ...[
     `/v1/requests/${'a'.repeat(300)}`,
     '/../v1/authorize',
@@ -309,13 +325,14 @@ const paths = [
 ] as const;
 
 const types = [
-  ...[
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json; charset=latin1',
-    'text/plain',
-  ],
-  ...['', 'application/problem+json', 'multipart/form-data', 'application/json, text/plain'],
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json; charset=latin1',
+  'text/plain',
+  '',
+  'application/problem+json',
+  'multipart/form-data',
+  'application/json, text/plain',
 ] as const;
 
 const extraHeaders = [
@@ -325,21 +342,20 @@ const extraHeaders = [
     'Idempotency-Key: \xe9',
     `Idempotency-Key: ${'k'.repeat(300)}`,
   ],
-  ...[
-    'X-Request-ID: call-1',
-    'X-Request-ID: a b',
-    'X-Agent-Session: s',
-    'X-Agent-Session: \x7f',
-    'Prefer: wait=0',
-  ],
-  ...['X-Service-Signature: sha256=00', 'Expect: 100-continue', 'Expect: x', 'Content-Encoding: gzip'],
-  ...[
-    'Upgrade: websocket',
-    'TE: trailers',
-    'Authorization: Bearer x',
-    'X-Forwarded-For: 10.0.0.1',
-    'Cookie: a=b',
-  ],
+  'X-Request-ID: call-1',
+  'X-Request-ID: a b',
+  'X-Agent-Session: s',
+  'X-Agent-Session: \x7f',
+  'Prefer: wait=0',
+  'X-Service-Signature: sha256=00',
+  'Expect: 100-continue',
+  'Expect: x',
+  'Content-Encoding: gzip',
+  'Upgrade: websocket',
+  'TE: trailers',
+  'Authorization: Bearer x',
+  'X-Forwarded-For: 10.0.0.1',
+  'Cookie: a=b',
   ...[`X-Long: ${'x'.repeat(4_000)}`, 'X-Agent-API-Key: second', '__proto__: x', 'constructor: y'],
 ] as const;
 
@@ -387,11 +403,13 @@ function damage(draw: Draw, bytes: Buffer): Buffer {
 }
 
 const contentLengths = [
-  ...[
-    'Content-Length: 0',
-    'Content-Length: -1',
-    'Content-Length: 99999999999999999999',
-    'Content-Length: 0x10',
-  ],
-  ...['Content-Length: 5, 5', 'Content-Length: +5', 'Content-Length: 300000', 'Content-Length:', 'X: y'],
+  'Content-Length: 0',
+  'Content-Length: -1',
+  'Content-Length: 99999999999999999999',
+  'Content-Length: 0x10',
+  'Content-Length: 5, 5',
+  'Content-Length: +5',
+  'Content-Length: 300000',
+  'Content-Length:',
+  'X: y',
 ] as const;

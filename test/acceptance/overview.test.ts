@@ -22,7 +22,10 @@ it('counts what was recorded before a kill and before a stop', { timeout: 60_000
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       const { url, process: child } = running;
       await runLoad({
-        ...{ url, key, total: 400, clients: 8 },
+        url,
+        key,
+        total: 400,
+        clients: 8,
         request: (index) => ({
           action_key: index % 7 === 0 ? 'no.such' : 'payment.create',
           payload: { amount: 1 + index, currency: 'USD', vendor: 'Staples', description: `order ${index}` },

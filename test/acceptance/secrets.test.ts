@@ -28,7 +28,8 @@ const gathered = new Map<string, string>();
 async function writ(name: string, ...args: readonly string[]): Promise<string> {
   const environment = { ...process.env, WRIT_SANDBOX_TOKEN: sandboxToken };
   const ran = await promisify(execFile)(process.execPath, [entry, ...args], {
-    ...{ env: environment, maxBuffer: 1 << 28 },
+    env: environment,
+    maxBuffer: 1 << 28,
   }).catch((error: { stdout: string; stderr: string }) => error);
   gathered.set(name, `${ran.stdout}${ran.stderr}`);
   return ran.stdout;
@@ -70,9 +71,11 @@ test('no secret of the run is anywhere but where it was shown once', { timeout: 
   const folder = temporary('policies');
   writeFileSync(join(folder, 'vault.policy'), policies);
   const service = await startService({
-    ...{ policies: folder, data },
+    policies: folder,
+    data,
     env: {
-      ...{ WRIT_LOG_LEVEL: 'trace', WRIT_SANDBOX_TOKEN: sandboxToken },
+      WRIT_LOG_LEVEL: 'trace',
+      WRIT_SANDBOX_TOKEN: sandboxToken,
       OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector(),
     },
   });
@@ -113,11 +116,9 @@ test('no secret of the run is anywhere but where it was shown once', { timeout: 
   ];
   for (const body of wrong) await ask(service, second, body);
   await send(service, '/plants', {
-    ...{
-      method: 'POST',
-      headers: { authorization: `Bearer ${sandboxToken}` },
-      body: '{"id":1,"name":"Fern"}',
-    },
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandboxToken}` },
+    body: '{"id":1,"name":"Fern"}',
   });
   await send(service, '/plants', { method: 'POST', headers: { authorization: `Bearer ${sandboxToken}x` } });
   for (const path of ['/metrics', '/readyz', '/healthz', '/openapi.json', '/nowhere'])
@@ -167,9 +168,17 @@ test('no secret of the run is anywhere but where it was shown once', { timeout: 
   expect(gathered.get('backup file')).toContain('keeper');
   expect(gathered.get('explain')).toContain('vault');
   const secrets: Readonly<Record<string, string>> = {
-    ...{ first, second, firstKey, oldSecret, newSecret, sandboxToken, fieldSecret, masterKey },
-    ...{ 'secret of the first key': first.slice(13, 45), 'secret of the second key': second.slice(13, 45) },
-    ...{ 'signing secret without its beginning': newSecret.slice(8) },
+    first,
+    second,
+    firstKey,
+    oldSecret,
+    newSecret,
+    sandboxToken,
+    fieldSecret,
+    masterKey,
+    'secret of the first key': first.slice(13, 45),
+    'secret of the second key': second.slice(13, 45),
+    'signing secret without its beginning': newSecret.slice(8),
     'master key as bytes': Buffer.from(masterKey, 'hex').toString('latin1'),
   };
   for (const [name, secret] of Object.entries(secrets)) {

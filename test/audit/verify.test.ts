@@ -326,12 +326,14 @@ describe('a walk that goes on where another has stopped', () => {
     const end = await walkTo(cut, 7);
     cut.tamper('DELETE FROM requests WHERE sequence = 7');
     expect(await verifyChain(cut.store, { after: end })).toMatchObject({
-      ...{ kind: 'broken', break: { sequence: 7, difference: 'truncated' } },
+      kind: 'broken',
+      break: { sequence: 7, difference: 'truncated' },
     });
     const other = await createChainedStore();
     const after = { ...(await walkTo(other, 7)), hash: 'f'.repeat(64) };
     expect(await verifyChain(other.store, { after })).toMatchObject({
-      ...{ kind: 'broken', break: { sequence: 7, difference: 'rewritten' } },
+      kind: 'broken',
+      break: { sequence: 7, difference: 'rewritten' },
     });
   });
 

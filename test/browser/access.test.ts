@@ -24,14 +24,13 @@ async function people(): Promise<void> {
   const admin = await firstAdmin(service());
   await personWith(service(), admin, { email: 'otto@example.com', roles: ['operator'] });
   await personWith(service(), admin, { email: 'iris@example.com', roles: ['auditor'] });
-  await personWith(service(), admin, {
-    ...{ email: 'cleo@example.com', roles: ['approver'], groups: ['finance'] },
-  });
+  await personWith(service(), admin, { email: 'cleo@example.com', roles: ['approver'], groups: ['finance'] });
 }
 
 async function apply(email: string, reason: string): Promise<void> {
   const reply = await fetch(`${service().url}/v1/applications`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'Somebody', email, reason }),
   });
   expect(reply.status).toBe(201);

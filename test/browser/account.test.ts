@@ -42,7 +42,8 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
   await page.getByText('Set up', { exact: true }).waitFor();
 
   const refused = await send(service(), '/v1/session', {
-    ...{ method: 'POST', body: { email: 'ben@example.com', password } },
+    method: 'POST',
+    body: { email: 'ben@example.com', password },
   });
   expect(refused.body.type).toBe('urn:writ:error:code_needed');
   // Whoever did it, its person is told.
@@ -146,8 +147,12 @@ test('a passkey is made, steps up for an agent, signs in, and is removed', async
   await devtools.send('WebAuthn.enable');
   await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
     },
   });
   await page.goto('/account');

@@ -29,7 +29,10 @@ export interface Window {
 }
 
 const args = [
-  ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
   '--no-first-run',
 ];
 
@@ -58,7 +61,11 @@ async function openWindow(
   { email, theme = 'light', size = sizes.laptop, expected }: WindowOptions,
 ): Promise<Window> {
   const context = await browser.newContext({
-    ...{ baseURL: service.url, viewport: size, colorScheme: theme, reducedMotion: 'reduce', locale: 'en-GB' },
+    baseURL: service.url,
+    viewport: size,
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
   });
   context.setDefaultTimeout(15_000);

@@ -28,7 +28,10 @@ const directory = mkdtempSync(join(tmpdir(), 'writ-large-'));
 const store = await openStore({ path: join(directory, 'writ.db') });
 const policies = await openPolicies({ directory: join(import.meta.dirname, '../../policies') });
 const app = createApp({
-  ...{ store, policies, sandboxTokenDigest: tokenDigest('large'), bodyBytesMax: 256 * 1024 },
+  store,
+  policies,
+  sandboxTokenDigest: tokenDigest('large'),
+  bodyBytesMax: 256 * 1024,
   rate: { perMinute: 60_000, burst: 10_000 },
   log: { level: 'warn', stream: { write: (line) => console.error(line) } },
 });

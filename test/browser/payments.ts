@@ -58,7 +58,9 @@ export async function payments(service: Service): Promise<Payments> {
   const added = await addAgent(store, draft);
   if (added.kind !== 'added') throw new Error(added.kind);
   return {
-    ...{ ownKey: added.apiKey, olga, totpSecret: offerTotp(olga).secret },
+    ownKey: added.apiKey,
+    olga,
+    totpSecret: offerTotp(olga).secret,
     ask: (action, payload, key = service.apiKey) => ask(service, action, { payload, key }),
   };
 }

@@ -11,7 +11,8 @@ import { openShowcase, type Showcase } from './showcase.ts';
 
 const { values: options } = parseArgs({
   options: {
-    ...{ out: { type: 'string', default: 'var/screenshots' }, only: { type: 'string', default: '' } },
+    out: { type: 'string', default: 'var/screenshots' },
+    only: { type: 'string', default: '' },
     docs: { type: 'boolean', default: false },
   },
 });
@@ -56,7 +57,11 @@ function shotsOf({ shown }: Showcase): readonly Shot[] {
 
 const docsFolder = join(import.meta.dirname, '../../docs/pictures');
 const documented = [
-  ...['overview-light', 'overview-dark', 'approval-light', 'request-dark', 'playground-light'],
+  'overview-light',
+  'overview-dark',
+  'approval-light',
+  'request-dark',
+  'playground-light',
   'approval-phone',
 ];
 
@@ -116,7 +121,11 @@ async function openAt(page: Page, address: string): Promise<void> {
 
 async function openContext(browser: Browser, { url }: Showcase, { theme, size }: (typeof looks)[number]) {
   const context = await browser.newContext({
-    ...{ baseURL: url, viewport: size, colorScheme: theme, reducedMotion: 'reduce', locale: 'en-GB' },
+    baseURL: url,
+    viewport: size,
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
   });
   context.setDefaultTimeout(10_000);

@@ -69,20 +69,21 @@ export async function openShowcase(): Promise<Showcase> {
   const upkeep = startMeterUpkeep({ metering, policies: () => host.current(), onFailure: failed });
   await upkeep.take();
   const app = createApp({
-    ...{
-      store,
-      policies: host,
-      clock,
-      metering,
-      sandboxTokenDigest: tokenDigest('showcase'),
-      bodyBytesMax: 256 * 1024,
-    },
+    store,
+    policies: host,
+    clock,
+    metering,
+    sandboxTokenDigest: tokenDigest('showcase'),
+    bodyBytesMax: 256 * 1024,
     rate: { perMinute: 60_000, burst: 10_000 },
     log: { level: 'warn', stream: { write: (line) => console.error(line) } },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const expiry = startExpiry({
-    ...{ requests: store.requests, clock, everyMs: 50, onFailure: failed },
+    requests: store.requests,
+    clock,
+    everyMs: 50,
+    onFailure: failed,
     onEnd: (id) => metering.settle(id, null),
   });
   const address = app.server.address();
@@ -279,7 +280,10 @@ function wordsFor(
   const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';
   const path = `/v1/requests/${id}/${isApproved ? 'approve' : 'reject'}`;
   return speakers.map((who, index) => ({
-    ...{ who, path, comment, atMs: nowMs + (2 + 25 * chance() ** 2 + 6 * index) * minuteMs },
+    who,
+    path,
+    comment,
+    atMs: nowMs + (2 + 25 * chance() ** 2 + 6 * index) * minuteMs,
   }));
 }
 
@@ -341,7 +345,8 @@ async function leaveWaiting(
   const [large = '', print = ''] = asked;
   const directory = createDirectory(store.documents, clock);
   await apply(directory, {
-    ...{ email: 'gil@example.com', name: 'Gil' },
+    email: 'gil@example.com',
+    name: 'Gil',
     reason: 'I am on call for finance from December and approve payments.',
   });
   await sent(voices.ben, `/v1/requests/${large}/approve`, { comment: 'The order is signed' });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/language/check/check.ts';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 
 const texts = globSync(['test/check/cases/*.policy', 'policies/*/*.policy'])
   .sort()

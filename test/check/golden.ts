@@ -6,7 +6,7 @@ import type { ListFile } from '../../src/language/check/messages/list-files.ts';
 import { applySilences } from '../../src/language/check/silences.ts';
 import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
 import type { Span } from '../../src/language/diagnostic/span.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 
 export interface GoldenCase {
   readonly expected: string;

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check, type ListFile } from '../../src/language/check/check.ts';
 import { type Checked, createCheckState } from '../../src/language/check/incremental/state.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
-import type { PolicyFile } from '../../src/language/syntax/tree.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { draws, edited, randomTexts, type Texts } from './random-sets.ts';
 
 type Parser = (path: string, text: string) => PolicyFile;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { childrenOf } from '../../src/language/model/children.ts';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { compile } from '../../src/pipeline.ts';
 

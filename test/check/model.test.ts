@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { check, listFilesOf } from '../../src/language/check/check.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { setOf, withoutSpans } from './trees.ts';
 
 const actions = `

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Declaration, PolicyFile } from '../../src/language/syntax/tree.ts';
+import type { Declaration, PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { checkSet, soundSets, withoutSpans } from './trees.ts';
 
 describe('the model', () => {

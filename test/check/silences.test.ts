@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/language/check/check.ts';
 import { applySilences, type Silenced } from '../../src/language/check/silences.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 
 function silence(...texts: readonly string[]): Silenced {

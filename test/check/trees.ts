@@ -5,8 +5,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { check } from '../../src/language/check/check.ts';
 import type { Checked } from '../../src/language/check/incremental/state.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
-import type { PolicyFile } from '../../src/language/syntax/tree.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 
 export interface NamedSet {
   readonly name: string;

@@ -79,8 +79,13 @@ describe('writ agent', () => {
     const changes = await service.store.chain.changes({ beforeSequence: null, countMax: 7 });
     for (const { who } of changes) expect(who).toBe(`ann@example.com (${admin.id})`);
     expect(changes.map(({ what }) => what)).toEqual([
-      ...['agent-revoked', 'signing-changed', 'agent-changed', 'agent-changed', 'key-rotated'],
-      ...['agent-enabled', 'agent-disabled'],
+      'agent-revoked',
+      'signing-changed',
+      'agent-changed',
+      'agent-changed',
+      'key-rotated',
+      'agent-enabled',
+      'agent-disabled',
     ]);
   });
 
@@ -236,7 +241,9 @@ describe('writ requests, approve, reject', () => {
   test('lists, shows and decides what waits', async () => {
     const { service, admin, run } = await startWithAdmin();
     const ben = await personWith(service, admin, {
-      ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+      email: 'ben@example.com',
+      roles: ['approver'],
+      groups: ['finance'],
     });
     const asBen = runner(service, tokenOf(ben.headers));
     const ask = async () => {

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
 import { loadPolicies } from '../../src/tools/cli/tasks/policies.ts';

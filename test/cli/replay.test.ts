@@ -40,7 +40,10 @@ async function record(...payloads: readonly object[]): Promise<Recorded> {
   writeFileSync(policyFile, policyText);
   let welcome = '';
   const service = await serve({
-    ...{ directory, environment: {}, flags: { port: 0 }, logStream: { write: () => undefined } },
+    directory,
+    environment: {},
+    flags: { port: 0 },
+    logStream: { write: () => undefined },
     print: (text) => {
       welcome += text;
     },
@@ -105,7 +108,8 @@ describe('writ audit replay', () => {
       different: 1,
       differing: [
         {
-          ...{ id: ids[1], action: 'a.b' },
+          id: ids[1],
+          action: 'a.b',
           differences: [{ place: 'decision.outcome', recorded: 'ALLOW', replayed: 'DENY' }],
         },
       ],

@@ -57,8 +57,12 @@ test('whatever the action is called, the line is one command with the body as da
   const script = `curl() { for one in "$@"; do printf '%s\\0' "$one"; done; }\n${line}`;
   const given = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
   expect(given.slice(0, 6)).toEqual([
-    ...['-sS', 'http://localhost:8181/v1/authorize', '-H', 'Content-Type: application/json'],
-    ...['-H', 'X-Agent-API-Key: writ_key'],
+    '-sS',
+    'http://localhost:8181/v1/authorize',
+    '-H',
+    'Content-Type: application/json',
+    '-H',
+    'X-Agent-API-Key: writ_key',
   ]);
   expect(given[6]).toBe('-d');
   expect(JSON.parse(given[7] ?? '')).toEqual(request);

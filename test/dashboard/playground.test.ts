@@ -157,8 +157,15 @@ describe('what was changed', () => {
 
 describe('marks', () => {
   const diagnostic = {
-    ...{ file: 'a.policy', code: 'unknown-field', severity: 'error' as const, message: 'no such field' },
-    ...{ help: 'did you mean `amount`', line: 2, column: 1, end_line: 2, end_column: 6 },
+    file: 'a.policy',
+    code: 'unknown-field',
+    severity: 'error' as const,
+    message: 'no such field',
+    help: 'did you mean `amount`',
+    line: 2,
+    column: 1,
+    end_line: 2,
+    end_column: 6,
     fix: {
       title: 'write `amount`',
       edits: [{ file: 'a.policy', text: 'amount', line: 2, column: 1, end_line: 2, end_column: 6 }],

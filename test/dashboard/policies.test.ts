@@ -37,8 +37,16 @@ describe('excerpts', () => {
 
 describe('rules', () => {
   const rule = (name: string, facts: Partial<RuleHits>): RuleHits => ({
-    ...{ policy: 'p', rule: name, effect: 'deny', file: 'p.policy', decided: 0, met: 0, last_at: null },
-    ...{ shadow_changed: null, shadow_outcomes: [], ...facts },
+    policy: 'p',
+    rule: name,
+    effect: 'deny',
+    file: 'p.policy',
+    decided: 0,
+    met: 0,
+    last_at: null,
+    shadow_changed: null,
+    shadow_outcomes: [],
+    ...facts,
   });
   const rules = [
     rule('one', { decided: 2, met: 3, last_at: '2026-03-02T10:00:00Z' }),

@@ -75,7 +75,8 @@ describe('pieces', () => {
 
   it('are the line, whatever it is, also where marks cut it', () => {
     const mark = fc.record({
-      ...{ from: fc.integer({ min: 1, max: 30 }), to: fc.integer({ min: 1, max: 40 }) },
+      from: fc.integer({ min: 1, max: 30 }),
+      to: fc.integer({ min: 1, max: 40 }),
       tone: fc.constantFrom('here' as const, 'error' as const, 'warning' as const),
     });
     fc.assert(

@@ -48,8 +48,17 @@ test('a time goes into its input and back', () => {
 function item(id: string, status: RequestItem['status'] = 'pending'): RequestItem {
   const times = { created_at: '2026-03-02T10:00:00Z', expires_at: '2026-03-02T11:00:00Z', decided_at: null };
   return {
-    ...{ request_id: id, decision: 'ESCALATE', reason: 'r', matched_policy: 'p', risk_score: 1, status },
-    ...{ message: 'm', action_key: 'a.b', agent: {}, requires: null, ...times },
+    request_id: id,
+    decision: 'ESCALATE',
+    reason: 'r',
+    matched_policy: 'p',
+    risk_score: 1,
+    status,
+    message: 'm',
+    action_key: 'a.b',
+    agent: {},
+    requires: null,
+    ...times,
   };
 }
 
@@ -109,7 +118,10 @@ const trace = [
   },
   { rule: 'pay/usual', effect: 'allow', truth: 'true', points: 0, reads: {} },
   {
-    ...{ rule: 'pay/spent', effect: 'escalate', truth: 'unknown', points: 20 },
+    rule: 'pay/spent',
+    effect: 'escalate',
+    truth: 'unknown',
+    points: 20,
     reads: { 'meters.spent': { missing: 'unknown' }, 'payload.note': { missing: 'absent' } },
   },
   { rule: 'other/tried', effect: 'deny', truth: 'true', points: 90, isShadow: true, reads: null },
@@ -155,8 +167,12 @@ const digest = `hmac-sha256:${'a'.repeat(64)}`;
 
 test('of a payload it is known what is secret, folded and invisible', () => {
   const about = aboutJson({
-    ...{ token: { secret: digest }, other: { secret: 'x' }, list: [{ 'a b': 'x\u202ey' }, 'z'] },
-    ...{ long: 'x'.repeat(1_001), many: Array.from({ length: 201 }, () => 0), 'k\u200b': 1 },
+    token: { secret: digest },
+    other: { secret: 'x' },
+    list: [{ 'a b': 'x\u202ey' }, 'z'],
+    long: 'x'.repeat(1_001),
+    many: Array.from({ length: 201 }, () => 0),
+    'k\u200b': 1,
   });
   expect(about).toEqual({ folded: 2, secrets: 1, invisible: ['list[]."a b"', '"k\u200b"'] });
   expect([secretDigest({ secret: digest, b: 1 }), secretDigest([digest]), secretDigest(null)]).toEqual([
@@ -174,7 +190,9 @@ test('a text is cut between characters', () => {
 });
 
 const usual: Usual = {
-  ...{ count: 12, from: null, to: null },
+  count: 12,
+  from: null,
+  to: null,
   fields: [
     { path: 'amount', kind: 'number', min: 5, p50: 20, max: 100 },
     {
@@ -214,14 +232,26 @@ test('without a request before there is nothing to compare with', () => {
 function detail(change: Partial<RequestDetail>): RequestDetail {
   const { created_at, ...rest } = item('a');
   return {
-    ...{ ...rest, created_at, payload: {}, resolved: [], digest: '', approvals: [], trace: [] },
-    ...{ policy_set: { digest: '', commit: null }, may: null, ...change },
+    ...rest,
+    created_at,
+    payload: {},
+    resolved: [],
+    digest: '',
+    approvals: [],
+    trace: [],
+    policy_set: { digest: '', commit: null },
+    may: null,
+    ...change,
   };
 }
 
 const said = (is_approved: boolean) => ({
-  ...{ by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)', group: 'finance', is_approved },
-  ...{ comment: 'fine', at: '2026-03-02T10:30:00Z', fell_away: null },
+  by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+  group: 'finance',
+  is_approved,
+  comment: 'fine',
+  at: '2026-03-02T10:30:00Z',
+  fell_away: null,
 });
 
 test.each<[string, Partial<RequestDetail>, readonly string[]]>([

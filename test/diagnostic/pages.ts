@@ -7,7 +7,7 @@ import { check } from '../../src/language/check/check.ts';
 import type { ListFile } from '../../src/language/check/messages/list-files.ts';
 import { applySilences } from '../../src/language/check/silences.ts';
 import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { readTestFile } from '../../src/tools/testing/read.ts';
 
 const folder = 'docs/diagnostics';

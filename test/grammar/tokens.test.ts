@@ -25,7 +25,17 @@ test.each([
 
 test('a word beside a dot, before a colon or after `has` is a name', () => {
   expect(typesOf('deny.when in: not?: x has has has')).toEqual([
-    ...['Name', 'Dot', 'Name', 'Name', 'Colon', 'Name', 'Optional', 'Name', 'Has', 'Name', 'Has'],
+    'Name',
+    'Dot',
+    'Name',
+    'Name',
+    'Colon',
+    'Name',
+    'Optional',
+    'Name',
+    'Has',
+    'Name',
+    'Has',
   ]);
 });
 

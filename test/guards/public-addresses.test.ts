@@ -67,16 +67,23 @@ describe.each(ranges)('$first to $last ($what)', ({ first, last, before, after }
 });
 
 test.each([
-  ...[
-    '::1',
-    '::ffff:10.0.0.1',
-    '::ffff:127.0.0.1',
-    '::127.0.0.1',
-    '64:ff9b::7f00:1',
-    '64:ff9b:1::1',
-    '100::1',
-  ],
-  ...['5f00::1', 'fc00::1', 'fd00::1', 'fe80::1', 'fec0::1', 'ff02::1', 'localhost', '', '1.2.3', '01.2.3.4'],
+  '::1',
+  '::ffff:10.0.0.1',
+  '::ffff:127.0.0.1',
+  '::127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b:1::1',
+  '100::1',
+  '5f00::1',
+  'fc00::1',
+  'fd00::1',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+  'localhost',
+  '',
+  '1.2.3',
+  '01.2.3.4',
 ])('%j is not public', (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });

@@ -68,7 +68,9 @@ test('tells what is usual in what was granted, to those who may see requests lik
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
   const finance = await personWith(service, admin, {
-    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
   });
   const path = `/v1/agents/${service.agent.id}/usual`;
   const nobody = await ann.send(`${path}?action=demo.allow`);

@@ -35,7 +35,10 @@ describe('an agent', () => {
     expect((await authorize(service, { key, body: allowBody })).status).toBe(200);
     expect((await ann.send(`/v1/agents/${agent.id}`)).body).toEqual(agent);
     expect(await latestChange(service)).toMatchObject({
-      ...{ who: recordName(admin), what: 'agent-added', subject: agent.id, before: null },
+      who: recordName(admin),
+      what: 'agent-added',
+      subject: agent.id,
+      before: null,
     });
   });
 
@@ -61,7 +64,9 @@ describe('an agent', () => {
     });
     expect(changed.body).toMatchObject({ name: 'Seller', risk_tier: 'critical', tags: ['sales'] });
     expect(await latestChange(service)).toMatchObject({
-      ...{ who: recordName(admin), what: 'agent-changed', subject: agent.id },
+      who: recordName(admin),
+      what: 'agent-changed',
+      subject: agent.id,
       before: { name: 'seller', riskTier: 'high' },
       after: { name: 'Seller', riskTier: 'critical' },
     });

@@ -46,7 +46,9 @@ async function start(): Promise<World> {
     await finance('cleo@example.com'),
   ];
   const sam = await personWith(service, admin, {
-    ...{ email: 'sam@example.com', roles: ['approver'], groups: ['security', 'finance'] },
+    email: 'sam@example.com',
+    roles: ['approver'],
+    groups: ['security', 'finance'],
   });
   return { service, admin, ann, ben, cleo, sam, time };
 }
@@ -75,7 +77,9 @@ describe('a request that asks one person', () => {
     });
     const repeated = await ask(world.service, 'pay.small', { headers: { 'idempotency-key': 'k1' } });
     expect(repeated).toMatchObject({
-      ...{ request_id: view.request_id, decision: 'ALLOW', status: 'auto_approved' },
+      request_id: view.request_id,
+      decision: 'ALLOW',
+      status: 'auto_approved',
       expires_at: answer.body.expires_at,
     });
     expect(await verifyChain(world.service.store)).toMatchObject({ kind: 'whole' });
@@ -138,12 +142,16 @@ describe('a request that asks one person', () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.small');
     const legal = await personWith(world.service, world.admin, {
-      ...{ email: 'leo@example.com', roles: ['approver'], groups: ['legal'] },
+      email: 'leo@example.com',
+      roles: ['approver'],
+      groups: ['legal'],
     });
     expect(codeOf(await give(legal, id, 'approve'))).toEqual([404, 'request_not_found']);
     expect(codeOf(await legal.send(`/v1/requests/${id}`))).toEqual([404, 'request_not_found']);
     const operator = await personWith(world.service, world.admin, {
-      ...{ email: 'olga@example.com', roles: ['operator'], groups: ['finance'] },
+      email: 'olga@example.com',
+      roles: ['operator'],
+      groups: ['finance'],
     });
     expect(codeOf(await give(operator, id, 'approve'))).toEqual([403, 'not_allowed']);
     expect(codeOf(await operator.send(`/v1/requests/${id}`))).toEqual([200, 'pending']);
@@ -177,7 +185,10 @@ describe('a request that asks two people', () => {
   test('is not approved by its control owner, who may where one is enough', async () => {
     const world = await start();
     const added = await addAgent(world.service.store, {
-      ...{ name: 'annas', riskTier: 'low', controlOwner: 'ANNA@example.com', tags: [] },
+      name: 'annas',
+      riskTier: 'low',
+      controlOwner: 'ANNA@example.com',
+      tags: [],
     });
     const key = added.kind === 'added' ? added.apiKey : '';
     const { request_id: large } = await ask(world.service, 'pay.large', { key });
@@ -247,7 +258,10 @@ describe('an approval', () => {
   test('of one request never grants another that differs in a byte, an agent or an action', async () => {
     const world = await start();
     const other = await addAgent(world.service.store, {
-      ...{ name: 'other', riskTier: 'low', controlOwner: 'ops', tags: [] },
+      name: 'other',
+      riskTier: 'low',
+      controlOwner: 'ops',
+      tags: [],
     });
     const key = other.kind === 'added' ? other.apiKey : '';
     const { request_id: approved } = await ask(world.service, 'pay.small', { payload: { note: 'a' } });

@@ -250,7 +250,8 @@ describe('signature', () => {
     const view = (await (await authorize(service, { headers })).json()) as { request_id: string };
     expect(await recordOf(service, view.request_id)).toMatchObject({ isSigned: true });
     expect(await problemOf(await authorize(service, { headers }))).toMatchObject({
-      ...{ code: 'invalid_signature', status: 401 },
+      code: 'invalid_signature',
+      status: 401,
     });
   });
 

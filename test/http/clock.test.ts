@@ -19,10 +19,7 @@ interface Machine {
 
 function machineClock(options: { floorMs?: number; onSetBack?: (aheadMs: number) => void } = {}) {
   const machine: Machine = { wallMs: 1_000_000, elapsedMs: 50 };
-  const clock = createClock({
-    ...{ wall: () => machine.wallMs, elapsed: () => machine.elapsedMs },
-    ...options,
-  });
+  const clock = createClock({ wall: () => machine.wallMs, elapsed: () => machine.elapsedMs, ...options });
   const pass = (ms: number) => {
     machine.wallMs += ms;
     machine.elapsedMs += ms;
@@ -120,7 +117,10 @@ describe('a start', () => {
     await store.requests.append(requestRow({ createdAtMs: Date.now() + aheadMs }), { openMax: 1 });
     await store.close();
     const running = await serve({
-      ...{ directory, environment: {}, print: () => undefined, logStream: { write: () => undefined } },
+      directory,
+      environment: {},
+      print: () => undefined,
+      logStream: { write: () => undefined },
       flags: { port: 0, policies: new URL('../../policies/payments', import.meta.url).pathname, ...flags },
     });
     onTestFinished(() => running.stop());
@@ -129,7 +129,8 @@ describe('a start', () => {
 
   test('a start behind the newest record is refused in one line, unless it is accepted', async () => {
     await expect(startBehind(3_600_000)).rejects.toMatchObject({
-      ...{ name: 'StartError', exitCode: 1 },
+      name: 'StartError',
+      exitCode: 1,
       message: expect.stringMatching(
         /^writ: this machine's clock says .* newest record .*--clock-behind accept/,
       ),
@@ -154,7 +155,10 @@ describe('waits', () => {
     });
     await store.requests.append({ ...row, decidedAtMs: null }, { openMax: 1 });
     const running = await serve({
-      ...{ directory, environment: {}, print: () => undefined, logStream: { write: () => undefined } },
+      directory,
+      environment: {},
+      print: () => undefined,
+      logStream: { write: () => undefined },
       flags: { port: 0, policies: new URL('../../policies/payments', import.meta.url).pathname },
     });
     onTestFinished(async () => {

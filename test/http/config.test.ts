@@ -24,24 +24,24 @@ test('defaults', () => {
   expect(loaded).toMatchObject({
     ok: true,
     config: {
-      ...{
-        host: '127.0.0.1',
-        port: 8181,
-        policies: join(directory, 'policies'),
-        compileTimeoutMs: 60_000,
-        data: join(directory, 'var'),
-      },
-      ...{
-        sandboxToken: null,
-        ratePerMinute: 600,
-        burst: 100,
-        bodyBytesMax: 262_144,
-        openRequestsMax: 20,
-        logLevel: 'info',
-      },
-      ...{ isCompatibilityAllowed: true, clockBehind: 'refuse', otelEndpoint: null },
+      host: '127.0.0.1',
+      port: 8181,
+      policies: join(directory, 'policies'),
+      compileTimeoutMs: 60_000,
+      data: join(directory, 'var'),
+      sandboxToken: null,
+      ratePerMinute: 600,
+      burst: 100,
+      bodyBytesMax: 262_144,
+      openRequestsMax: 20,
+      logLevel: 'info',
+      isCompatibilityAllowed: true,
+      clockBehind: 'refuse',
+      otelEndpoint: null,
       areAgentReportsTrusted: false,
-      ...{ publicUrl: null, areWebhooksPrivate: false, smtp: null },
+      publicUrl: null,
+      areWebhooksPrivate: false,
+      smtp: null,
     },
   });
 });
@@ -57,7 +57,9 @@ test('flags stand above the environment, that above the file', () => {
     ? Object.fromEntries(loaded.inForce.map(({ name, origin }) => [name, origin]))
     : {};
   expect(origins).toMatchObject({
-    ...{ port: '--port', 'limits.rate_per_minute': 'WRIT_LIMITS_RATE_PER_MINUTE', data: 'default' },
+    port: '--port',
+    'limits.rate_per_minute': 'WRIT_LIMITS_RATE_PER_MINUTE',
+    data: 'default',
     host: join(directory, 'writ.yaml'),
   });
   expect(JSON.stringify(loaded.ok && loaded.inForce)).not.toContain('abc');
@@ -101,7 +103,8 @@ test('the public address, webhooks and mail', () => {
   const { loaded } = load({ yaml });
   expect(loaded).toMatchObject({
     config: {
-      ...{ publicUrl: 'https://writ.example.com', areWebhooksPrivate: true },
+      publicUrl: 'https://writ.example.com',
+      areWebhooksPrivate: true,
       smtp: { url: 'smtps://writ:s3cret@mail.example.com', from: 'writ@example.com' },
     },
   });
@@ -167,7 +170,8 @@ test('`writ config` prints what is in force, where it came from, and no secret',
   const writ = fileURLToPath(new URL('../../src/tools/cli/writ.js', import.meta.url));
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
     spawnSync(process.execPath, [writ, 'config', ...args], {
-      ...{ cwd: directory, encoding: 'utf8' },
+      cwd: directory,
+      encoding: 'utf8',
       env: { PATH: process.env.PATH, ...environment },
     });
   const text = run([], { WRIT_HOST: '::1' });

@@ -19,26 +19,24 @@ const get = (path: string, init: RequestInit = {}): Promise<Response> =>
 
 describe('the page', () => {
   test.each([
-    ...[
-      '/',
-      '/overview',
-      '/requests',
-      '/requests/01a2',
-      '/approvals',
-      '/approvals/01a2',
-      '/agents',
-      '/agents/new',
-    ],
-    ...[
-      '/policies',
-      '/policies/file?path=a.policy',
-      '/playground',
-      '/access',
-      '/audit',
-      '/account',
-      '/welcome',
-    ],
-    ...['/setup', '/invitation', '/apply'],
+    '/',
+    '/overview',
+    '/requests',
+    '/requests/01a2',
+    '/approvals',
+    '/approvals/01a2',
+    '/agents',
+    '/agents/new',
+    '/policies',
+    '/policies/file?path=a.policy',
+    '/playground',
+    '/access',
+    '/audit',
+    '/account',
+    '/welcome',
+    '/setup',
+    '/invitation',
+    '/apply',
   ])('stands at %s', async (address) => {
     const reply = await get(address);
     expect(reply.status).toBe(200);
@@ -68,8 +66,13 @@ describe('the page', () => {
       }),
     );
     expect(Object.fromEntries(policy)).toMatchObject({
-      ...{ 'default-src': "'none'", 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" },
-      ...{ 'base-uri': "'none'", 'frame-ancestors': "'none'", 'form-action': "'self'" },
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'connect-src': "'self'",
+      'base-uri': "'none'",
+      'frame-ancestors': "'none'",
+      'form-action': "'self'",
       'require-trusted-types-for': "'script'",
     });
     expect([...policy.values()].join(' ')).not.toMatch(/unsafe|\*|https?:/);

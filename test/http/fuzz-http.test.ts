@@ -41,5 +41,7 @@ const operation: OperationObject = {
 
 const smallDocument: OpenApiDocument = {
   openapi: '3.1.0',
-  ...{ info: {}, paths: { '/v1/authorize': { post: operation } }, components: {} },
+  info: {},
+  paths: { '/v1/authorize': { post: operation } },
+  components: {},
 };

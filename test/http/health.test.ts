@@ -32,7 +32,8 @@ test('a broken reload is told with its diagnostics and without paths, while the 
   expect(JSON.parse(text)).toMatchObject({
     status: 'ready',
     policies: {
-      ...{ status: 'stale', digest },
+      status: 'stale',
+      digest,
       failure: {
         at: expect.any(String),
         diagnostics: [
@@ -67,11 +68,12 @@ test('a compiler that fails is told with its cause and without paths, while the 
   const reply = await fetch(`${service.url}/readyz`);
   const text = await reply.text();
   expect(JSON.parse(text)).toMatchObject({
-    ...{ status: 'ready' },
+    status: 'ready',
     policies: {
       status: 'stale',
       failure: {
-        ...{ cause: 'compiler', diagnostics: [] },
+        cause: 'compiler',
+        diagnostics: [],
         message: 'the policy compiler was ended: it was not done after 5 seconds',
       },
     },

@@ -31,7 +31,7 @@ export function readNews(
 ): Promise<Reader> {
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request(
-      { ...{ host: '127.0.0.1', port, path: '/v1/news', headers, agent: false } },
+      { host: '127.0.0.1', port, path: '/v1/news', headers, agent: false },
       (reply) => resolve(follow(asked, reply)),
     );
     asked.on('error', reject);
@@ -60,7 +60,10 @@ function follow(asked: ClientRequest, reply: IncomingMessage): Reader {
   reply.on('end', over).on('close', over).on('error', over);
   asked.on('error', over);
   return {
-    ...{ status: reply.statusCode ?? 0, headers: reply.headers, heard, text: () => text },
+    status: reply.statusCode ?? 0,
+    headers: reply.headers,
+    heard,
+    text: () => text,
     hasEnded: () => isOver,
     pause: () => void reply.pause(),
     leave: () => void asked.destroy(),

@@ -35,7 +35,9 @@ async function start(directory: string, options: ServeOptions = {}): Promise<Sta
   let printed = '';
   let log = '';
   const server = await serve({
-    ...{ directory, environment: {}, flags: { port: 0 } },
+    directory,
+    environment: {},
+    flags: { port: 0 },
     print: (text) => {
       printed += text;
     },

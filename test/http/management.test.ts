@@ -43,7 +43,8 @@ describe('policies', () => {
     );
     const { body } = await ann.send('/v1/policies/reload', post());
     expect(body).toMatchObject({
-      ...{ status: 'stale', digest: service.policies.state().digest },
+      status: 'stale',
+      digest: service.policies.state().digest,
       failure: { cause: 'policies', diagnostics: [{ file: 'demo.policy' }] },
     });
     expect((await ann.send('/v1/policies')).body.state).toEqual(body);
@@ -128,7 +129,8 @@ describe('a walk over the records', () => {
     database.close();
     const broken = await ann.send('/v1/audit/verify', post({}));
     expect(broken.body).toMatchObject({
-      ...{ status: 'broken', cursor: null },
+      status: 'broken',
+      cursor: null,
       break: { sequence: last - 5, difference: 'content' },
     });
   });
@@ -146,7 +148,8 @@ describe('a walk over the records', () => {
     expect((await ann.send('/v1/audit/verify', post({ cursor: forged }))).body.status).toBe('broken');
     const beyond = Buffer.from(`${last + 5}:${at.hash}`).toString('base64url');
     expect((await ann.send('/v1/audit/verify', post({ cursor: beyond }))).body).toMatchObject({
-      ...{ status: 'broken', break: { sequence: last + 1, difference: 'truncated' } },
+      status: 'broken',
+      break: { sequence: last + 1, difference: 'truncated' },
     });
     expect((await ann.send('/v1/audit/verify', post({ cursor: 'x' }))).status).toBe(400);
   });
@@ -217,7 +220,8 @@ describe('e-mail', () => {
     const requestNews = createRequestNews();
     const mail = await startMailServer();
     const { service, admin, ann } = await startWithAdmin({
-      ...{ requestNews, publicUrl: 'https://writ.example.com' },
+      requestNews,
+      publicUrl: 'https://writ.example.com',
       smtp: { url: mail.url, from: 'writ@example.com' },
     });
     const groups = ['finance'];
@@ -328,7 +332,9 @@ describe('a webhook', () => {
     const { url, bodies } = await startReceiver();
     await ann.send('/v1/webhooks', post({ url, events: ['request.pending', 'request.decided'] }));
     const ben = await personWith(service, admin, {
-      ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+      email: 'ben@example.com',
+      roles: ['approver'],
+      groups: ['finance'],
     });
     const asked = await authorize(service, {
       body: '{"action_key":"demo.escalate","payload":{"n":"s3cret"}}',

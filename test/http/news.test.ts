@@ -178,7 +178,8 @@ describe('it ends', () => {
     }
     await vi.waitFor(() => expect([gone.hasEnded(), first.hasEnded()]).toEqual([true, false]), wait);
     const disabled = await admin.send(`/v1/people/${client.person.id}`, {
-      ...{ method: 'PATCH', body: { status: 'disabled' } },
+      method: 'PATCH',
+      body: { status: 'disabled' },
     });
     expect(disabled.status).toBe(200);
     await vi.waitFor(() => expect(first.hasEnded()).toBe(true), wait);
@@ -214,7 +215,11 @@ describe('it ends', () => {
       if (found === null) throw new Error('the person is there');
       const write = directory.people.put({ ...found.value, status: 'disabled' }, found.version);
       await directory.change([write], {
-        ...{ who: 'system', what: 'person-changed', subject: there.person.id, before: null, after: null },
+        who: 'system',
+        what: 'person-changed',
+        subject: there.person.id,
+        before: null,
+        after: null,
       });
       await vi.waitFor(() => expect(second.hasEnded()).toBe(true), wait);
     } finally {

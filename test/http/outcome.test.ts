@@ -26,7 +26,9 @@ test('by the agent ends the grant, and the same word again changes nothing', asy
   expect(codeOf(await report(service, id, false))).toEqual([409, 'conflict']);
   expect((await look(service, id)).body).toEqual(first.body);
   expect(await ask(service, 'demo.allow', { headers })).toMatchObject({
-    ...{ request_id: id, decision: 'DENY', status: 'rejected' },
+    request_id: id,
+    decision: 'DENY',
+    status: 'rejected',
   });
 });
 
@@ -59,7 +61,10 @@ test('is for the agent that asked, and for people by their roles', async () => {
   const service = await startService();
   const { request_id: id } = await ask(service, 'demo.allow');
   const other = await addAgent(service.store, {
-    ...{ name: 'other', riskTier: 'low', controlOwner: 'ops', tags: [] },
+    name: 'other',
+    riskTier: 'low',
+    controlOwner: 'ops',
+    tags: [],
   });
   const key = other.kind === 'added' ? other.apiKey : '';
   expect(codeOf(await report(service, id, true, { 'x-agent-api-key': key }))).toEqual([

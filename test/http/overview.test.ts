@@ -28,7 +28,9 @@ describe('the overview', () => {
     const service = await startService();
     const ann = await firstAdmin(service);
     const approver = await personWith(service, ann, {
-      ...{ email: 'fin@example.com', roles: ['approver'], groups: ['finance'] },
+      email: 'fin@example.com',
+      roles: ['approver'],
+      groups: ['finance'],
     });
     const client = await tokenClient(service, ann);
     const verbs = [
@@ -73,8 +75,10 @@ describe('the overview', () => {
     const at = (query: string) => admin.send(`/v1/overview?${query}`);
     const day = await at('from=2026-03-02T00:00:00Z&to=2026-03-03T00:00:00Z&buckets=24');
     expect(day.body).toMatchObject({
-      ...{ from: '2026-03-02T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z' },
-      ...{ bucket_seconds: 3_600, total: 0 },
+      from: '2026-03-02T00:00:00.000Z',
+      to: '2026-03-03T00:00:00.000Z',
+      bucket_seconds: 3_600,
+      total: 0,
     });
     expect(day.body.buckets).toHaveLength(24);
     const now = Date.now();
@@ -132,12 +136,20 @@ describe('the hits of rules', () => {
       'demo/another': { effect: 'reauth', decided: 0, met: 0, isMet: false, ...enforced },
       'demo/base_risk': { effect: 'risk', decided: 0, met: 4, isMet: true, ...enforced },
       'tried/all_reads': {
-        ...{ effect: 'deny', decided: 0, met: 2, isMet: true, shadow_changed: 2 },
+        effect: 'deny',
+        decided: 0,
+        met: 2,
+        isMet: true,
+        shadow_changed: 2,
         shadow_outcomes: [{ from: 'ALLOW', to: 'DENY', count: 2 }],
       },
       'tried/nothing': {
-        ...{ effect: 'deny', decided: 0, met: 0, isMet: false },
-        ...{ shadow_changed: 0, shadow_outcomes: [] },
+        effect: 'deny',
+        decided: 0,
+        met: 0,
+        isMet: false,
+        shadow_changed: 0,
+        shadow_outcomes: [],
       },
     });
     expect(Date.parse(body.since)).toBeLessThanOrEqual(Date.now());

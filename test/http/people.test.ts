@@ -214,7 +214,7 @@ describe('an invitation', () => {
     expect(rest.body.next_cursor).toBeNull();
     expect(items).toEqual(
       expect.arrayContaining([
-        { ...zoe, groups: [], ...{ id: expect.any(String), created_by: admin.id }, ...times },
+        { ...zoe, groups: [], id: expect.any(String), created_by: admin.id, ...times },
         { ...ben, id: made.id, created_by: admin.id, ends_at: made.ends_at, created_at: expect.any(String) },
       ]),
     );
@@ -325,7 +325,11 @@ describe('a list', () => {
       cursor = body.next_cursor;
     }
     expect(emails.toSorted()).toEqual([
-      ...['ann@example.com', 'p0@example.com', 'p1@example.com', 'p2@example.com', 'p3@example.com'],
+      'ann@example.com',
+      'p0@example.com',
+      'p1@example.com',
+      'p2@example.com',
+      'p3@example.com',
     ]);
     for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'page=2', 'limit=1&limit=2']) {
       const answer = await ann.send(`/v1/people?${query}`);

@@ -124,9 +124,13 @@ export function signInDeps(
   clock: () => number = Date.now,
 ): SignInDeps {
   return {
-    ...{ directory: createDirectory(store.documents, clock), attempts: createAttempts() },
-    ...{ masterKey: store.masterKey, challenges: createChallenges(), origin: url },
-    ...{ newFactorMs: 60 * 60_000, notify: () => undefined },
+    directory: createDirectory(store.documents, clock),
+    attempts: createAttempts(),
+    masterKey: store.masterKey,
+    challenges: createChallenges(),
+    origin: url,
+    newFactorMs: 60 * 60_000,
+    notify: () => undefined,
   };
 }
 

@@ -45,12 +45,19 @@ describe('the files of the set in force', () => {
     expect(files.body).toEqual({ digest, items: [{ path: 'demo.policy', kind: 'policy', bytes }] });
     const file = await auditor.send('/v1/policies/file?path=demo.policy');
     expect(file.body).toEqual({
-      ...{ path: 'demo.policy', text: policyText, is_whole: true, digest },
+      path: 'demo.policy',
+      text: policyText,
+      is_whole: true,
+      digest,
       policies: [
         {
-          ...{ name: 'demo', line: 4, doc: null },
+          name: 'demo',
+          line: 4,
+          doc: null,
           rules: ['most', 'one', 'one_more', 'another', 'base_risk'].map((name, at) => ({
-            ...{ id: `demo/${name}`, line: 5 + at, end_line: 5 + at },
+            id: `demo/${name}`,
+            line: 5 + at,
+            end_line: 5 + at,
           })),
         },
       ],
@@ -93,13 +100,13 @@ describe('the files of the set in force', () => {
         cause: 'policies',
         diagnostics: [
           {
-            ...{
-              code: 'unknown-name',
-              severity: 'error',
-              file: 'demo.policy',
-              help: 'did you mean `finance`',
-            },
-            ...{ start: { line: 7, column: 24 }, end: { line: 7, column: 30 }, message: expect.any(String) },
+            code: 'unknown-name',
+            severity: 'error',
+            file: 'demo.policy',
+            help: 'did you mean `finance`',
+            start: { line: 7, column: 24 },
+            end: { line: 7, column: 30 },
+            message: expect.any(String),
           },
         ],
       },
@@ -130,20 +137,18 @@ describe('a try', () => {
     const inForce = await attempt({ request: allowed });
     expect(inForce.status).toBe(200);
     expect(inForce.body).toMatchObject({
-      ...{ issues: [], digested: [], diagnostics: [{ code: 'allow-wildcard', severity: 'warning' }] },
+      issues: [],
+      digested: [],
+      diagnostics: [{ code: 'allow-wildcard', severity: 'warning' }],
       decision: {
-        ...{
-          decision: 'ALLOW',
-          reason: 'the demo says demo.allow',
-          matched_policy: 'demo',
-          rule: 'demo/most',
-        },
-        ...{
-          risk_score: 7,
-          status: 'auto_approved',
-          message: 'It would be granted for 10m.',
-          requires: null,
-        },
+        decision: 'ALLOW',
+        reason: 'the demo says demo.allow',
+        matched_policy: 'demo',
+        rule: 'demo/most',
+        risk_score: 7,
+        status: 'auto_approved',
+        message: 'It would be granted for 10m.',
+        requires: null,
         change: null,
       },
     });
@@ -170,7 +175,10 @@ describe('a try', () => {
     expect(given.body.decision.requires).toEqual(body.requires);
     const recorded = await attempt({ request_id: id });
     expect(recorded.body.decision).toMatchObject({
-      ...{ decision: body.decision, reason: body.reason, trace: body.trace, risk_score: body.risk_score },
+      decision: body.decision,
+      reason: body.reason,
+      trace: body.trace,
+      risk_score: body.risk_score,
       requires: { approvals: [{ group: 'finance', needs: 1, given: 0 }], step_up: false },
     });
   });
@@ -182,7 +190,12 @@ describe('a try', () => {
       decision: null,
       diagnostics: [
         {
-          ...{ file: 'demo.policy', line: 7, column: 24, end_line: 7, end_column: 30, severity: 'error' },
+          file: 'demo.policy',
+          line: 7,
+          column: 24,
+          end_line: 7,
+          end_column: 30,
+          severity: 'error',
           fix: { edits: [{ line: 7, text: 'finance' }] },
         },
       ],
@@ -261,7 +274,10 @@ policy pay on purse.pay {
     const id = await requestOf(service, 'purse.pay', { amount: 11, pin: '1234' });
     const own = await client.send(`/v1/requests/${id}/explain`);
     expect(own.body).toEqual({
-      ...{ decision: 'DENY', change: 'ALLOW if payload.amount <= 10', on: 'its own policies', rule: null },
+      decision: 'DENY',
+      change: 'ALLOW if payload.amount <= 10',
+      on: 'its own policies',
+      rule: null,
       conditions: conditions('false', 10),
     });
     expect(JSON.stringify(own.body)).not.toContain('1234');
@@ -276,9 +292,15 @@ policy pay on purse.pay {
     await service.policies.reload();
     const now = await client.send(`/v1/requests/${id}/explain`);
     expect(now.body).toEqual({
-      ...{ decision: 'ALLOW', change: 'DENY if payload.amount > 20', on: 'the policies of now' },
+      decision: 'ALLOW',
+      change: 'DENY if payload.amount > 20',
+      on: 'the policies of now',
       rule: {
-        ...{ policy: 'pay', id: 'pay/little', file: 'pay.policy', line: 3, end_line: 5 },
+        policy: 'pay',
+        id: 'pay/little',
+        file: 'pay.policy',
+        line: 3,
+        end_line: 5,
         text: 'allow little\n    when payload.amount <= 20\n    because "Little"',
       },
       conditions: conditions('true', 20),

@@ -38,11 +38,15 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
       .map(([id]) => id),
   ).toEqual([ids.at(-1)]);
   const legal = await personWith(service, admin, {
-    ...{ email: 'leo@example.com', roles: ['approver'], groups: ['legal'] },
+    email: 'leo@example.com',
+    roles: ['approver'],
+    groups: ['legal'],
   });
   expect((await legal.send('/v1/requests/export')).body).toBeUndefined();
   const finance = await personWith(service, admin, {
-    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
   });
   expect(JSON.parse(String((await finance.send('/v1/requests/export')).body)).request_id).toBe(waits);
   expect(codeOf(await ann.send('/v1/requests/export?format=xml'))).toEqual([400, 'invalid_query']);

@@ -16,7 +16,9 @@ test('finds by what is asked, the latest first', async () => {
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
   const ben = await personWith(service, admin, {
-    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
   });
   const ids: string[] = [];
   for (const action of ['demo.allow', 'demo.deny', 'demo.escalate', 'demo.escalate', 'no.such']) {

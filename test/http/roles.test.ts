@@ -36,9 +36,16 @@ interface Route {
 
 /** Whatever a person may reach without being signed in; each has checks of its own. */
 const publicRoutes = [
-  ...['GET /healthz', 'GET /metrics', 'GET /openapi.json', 'GET /readyz', 'POST /v1/applications'],
-  ...['POST /v1/invitations/accept', 'POST /v1/session', 'POST /v1/session/passkey'],
-  ...['POST /v1/session/passkey-options', 'POST /v1/setup'],
+  'GET /healthz',
+  'GET /metrics',
+  'GET /openapi.json',
+  'GET /readyz',
+  'POST /v1/applications',
+  'POST /v1/invitations/accept',
+  'POST /v1/session',
+  'POST /v1/session/passkey',
+  'POST /v1/session/passkey-options',
+  'POST /v1/setup',
 ];
 
 async function routesOf({ url }: Service): Promise<readonly Route[]> {
@@ -214,7 +221,9 @@ describe.each(rolesByHand)('%s', (role: Role) => {
     const service = shared();
     const admin = (await firstAdmins.get(service)) ?? (await rememberAdmin(service));
     client = await personWith(service, admin, {
-      ...{ email, roles: [role], groups: role === 'approver' || role === 'admin' ? ['finance'] : [] },
+      email,
+      roles: [role],
+      groups: role === 'approver' || role === 'admin' ? ['finance'] : [],
     });
   });
 

@@ -79,8 +79,11 @@ async function openService(changes: Partial<AppDeps>): Promise<Service> {
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   const log: string[] = [];
   const app = createApp({
-    ...{ store, policies, sandboxTokenDigest: tokenDigest(sandboxToken) },
-    ...{ rate: { perMinute: 60_000, burst: 10_000 }, bodyBytesMax: 256 * 1024 },
+    store,
+    policies,
+    sandboxTokenDigest: tokenDigest(sandboxToken),
+    rate: { perMinute: 60_000, burst: 10_000 },
+    bodyBytesMax: 256 * 1024,
     log: { level: 'info', stream: { write: (line) => log.push(line) } },
     ...changes,
   });

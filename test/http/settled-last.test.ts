@@ -123,9 +123,19 @@ describe('while the agent waits for people', () => {
       const waiting = authorize(service, { headers: { prefer: 'wait=50' }, body: escalated });
       const view = await vi.waitFor(async () => {
         const { found } = await service.store.requests.list({
-          ...{ agentId: service.agent.id, actionKey: null, status: null, outcome: null, policy: null },
-          ...{ riskMin: null, riskMax: null, fromMs: null, untilMs: null, seenBy: null, nowMs: Date.now() },
-          ...{ after: null, countMax: 1 },
+          agentId: service.agent.id,
+          actionKey: null,
+          status: null,
+          outcome: null,
+          policy: null,
+          riskMin: null,
+          riskMax: null,
+          fromMs: null,
+          untilMs: null,
+          seenBy: null,
+          nowMs: Date.now(),
+          after: null,
+          countMax: 1,
         });
         expect(found).toHaveLength(1);
         return found[0]!;

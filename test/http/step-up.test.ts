@@ -55,7 +55,9 @@ async function start(): Promise<World> {
   const person = await firstAdmin(service);
   const owner = await personWith(service, person, { email: 'olga@example.com', roles: ['owner'] });
   const ben = await personWith(service, person, {
-    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
   });
   const draft = { name: 'of-olga', riskTier: 'low', controlOwner: 'Olga@example.com', tags: [] };
   const added = await addAgent(store, draft);
@@ -105,7 +107,10 @@ describe('of a request', () => {
   test('needs a second factor', async () => {
     const world = await start();
     const added = await addAgent(world.service.store, {
-      ...{ name: 'of-ann', riskTier: 'low', controlOwner: 'ann@example.com', tags: [] },
+      name: 'of-ann',
+      riskTier: 'low',
+      controlOwner: 'ann@example.com',
+      tags: [],
     });
     const key = added.kind === 'added' ? added.apiKey : '';
     const { request_id: id } = await ask(world.service, 'ops.any', { key });

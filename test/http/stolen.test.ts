@@ -247,7 +247,8 @@ describe('a stranger', () => {
     await firstAdmin(service);
     const signIn = (guess: string, cookie = '') =>
       send(service, '/v1/session', {
-        ...{ method: 'POST', body: { email: ann, password: guess } },
+        method: 'POST',
+        body: { email: ann, password: guess },
         headers: cookie === '' ? {} : { cookie },
       });
     const known = await signIn(password);
@@ -266,7 +267,8 @@ describe('a stranger', () => {
     await firstAdmin(service);
     const signIn = (guess: string, address: string) =>
       send(service, '/v1/session', {
-        ...{ method: 'POST', body: { email: ann, password: guess } },
+        method: 'POST',
+        body: { email: ann, password: guess },
         headers: { 'x-forwarded-for': address },
       });
     for (let i = 0; i < 6; i++) await signIn('wrong wrong wrong', '203.0.113.5');

@@ -83,7 +83,9 @@ test('what is stopped is neither approved nor stepped up for, but may be rejecte
   const admin = await firstAdmin(service);
   const operator = await tokenClient(service, admin);
   const ben = await personWith(service, admin, {
-    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
   });
   const [first, second] = [await ask(service, 'demo.escalate'), await ask(service, 'demo.escalate')];
   const id = await turnOn(operator, 'area:demo');

@@ -94,23 +94,23 @@ test('a decision is a span of the caller, with its stages in it', async () => {
   expect(first?.text).toContain('"service.name"');
   const spans = spansOf(collector);
   expect(spans.map(({ name }) => name).sort()).toEqual([
-    ...['POST /v1/authorize', 'check', 'decide', 'receive', 'record'],
+    'POST /v1/authorize',
+    'check',
+    'decide',
+    'receive',
+    'record',
   ]);
   expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
   const whole = spans.find(({ name }) => name === 'POST /v1/authorize')!;
   expect(whole.parentSpanId).toBe('00f067aa0ba902b7');
   expect(attributesOf(whole)).toMatchObject({
-    ...{
-      'writ.decision': 'ALLOW',
-      'writ.policy': 'demo',
-      'writ.rule': 'demo/most',
-      'writ.status': 'auto_approved',
-    },
-    ...{
-      'writ.request_id': view.request_id,
-      'writ.agent_id': service.agent.id,
-      'http.route': '/v1/authorize',
-    },
+    'writ.decision': 'ALLOW',
+    'writ.policy': 'demo',
+    'writ.rule': 'demo/most',
+    'writ.status': 'auto_approved',
+    'writ.request_id': view.request_id,
+    'writ.agent_id': service.agent.id,
+    'http.route': '/v1/authorize',
   });
   expect([
     Number(attributesOf(whole)['writ.risk']),

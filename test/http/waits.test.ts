@@ -46,7 +46,9 @@ test('a wait is woken by the decision and not by a look now and then', async () 
   const service = await startService();
   const admin = await firstAdmin(service);
   const ben = await personWith(service, admin, {
-    ...{ email: 'ben@example.com', roles: ['approver'], groups: ['finance'] },
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
   });
   const id = await pending(service);
   const history = vi.spyOn(service.store.requests, 'history');

@@ -105,7 +105,9 @@ describe('refused, with the place', () => {
     [[0x22, 0xf8, 0x22], 1],
   ])('invalid UTF-8 %j', (bytes, offset) => {
     expect(issueOf(Uint8Array.from(bytes))).toEqual({
-      ...{ pointer: '', offset, detail: 'the body is not valid UTF-8' },
+      pointer: '',
+      offset,
+      detail: 'the body is not valid UTF-8',
     });
   });
 });

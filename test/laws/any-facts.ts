@@ -14,18 +14,20 @@ import { fromNumber, toNumber } from '../../src/language/value/decimal.ts';
 import type { Random } from '../../src/language/value/random.ts';
 
 const texts = [
-  ...[
-    '',
-    'alpha',
-    'a@b.de',
-    'https://a.example.com/x',
-    '10.0.0.1',
-    '::1',
-    '/workspace/a',
-    '2026-03-01',
-    'USD',
-  ],
-  ...['2026-03-01T12:00:00Z', '2026-03-01 12:00', '0001-01-01', '9999-12-31', '9999-12-31T23:59:59.999Z'],
+  '',
+  'alpha',
+  'a@b.de',
+  'https://a.example.com/x',
+  '10.0.0.1',
+  '::1',
+  '/workspace/a',
+  '2026-03-01',
+  'USD',
+  '2026-03-01T12:00:00Z',
+  '2026-03-01 12:00',
+  '0001-01-01',
+  '9999-12-31',
+  '9999-12-31T23:59:59.999Z',
   ...['\u0000', '\ud800', '\u202e', 'ﬀ', 'İ', '🎫'.repeat(300), 'a'.repeat(5_000), '../..', '\\', 'xn--a'],
 ];
 const numbers = [0, -0, 1, -1, 0.1, 3, 20, 1e15, 123456789012345, 1e-9, 1e300, -1e300, 5e-324, 1.7e308];

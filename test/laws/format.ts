@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { withoutPlaces } from '../syntax/nodes.ts';

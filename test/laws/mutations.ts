@@ -2,7 +2,7 @@
 // throw, and whatever request meets a set that compiles, it is decided, traced and explained without one.
 
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
-import { fileBytesMax } from '../../src/language/syntax/parse/parse.ts';
+import { fileBytesMax } from '../../src/language/syntax/parse.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { anyFacts } from './any-facts.ts';
 import type { Case, CaseFiles } from './cases.ts';

@@ -253,8 +253,19 @@ function randomPolicy(source: PolicySource, index: number): readonly string[] {
 }
 
 const letSorts: readonly (ScalarSort | ListSort)[] = [
-  ...(['boolean', 'boolean', 'number', 'money', 'duration', 'date', 'timestamp', 'text', 'ip'] as const),
-  ...(['texts', 'texts', 'numbers', 'dates'] as const),
+  'boolean',
+  'boolean',
+  'number',
+  'money',
+  'duration',
+  'date',
+  'timestamp',
+  'text',
+  'ip',
+  'texts',
+  'texts',
+  'numbers',
+  'dates',
 ];
 
 function randomLets(scope: Scope, policy: string): { texts: readonly string[]; lets: readonly ScopedLet[] } {
@@ -376,8 +387,19 @@ export function randomGuard(random: Random, actions: readonly RandomAction[]): s
 }
 
 const shownSorts: readonly ScalarSort[] = [
-  ...(['number', 'money', 'duration', 'date', 'timestamp', 'datetime'] as const),
-  ...(['boolean', 'text', 'enumeration', 'email', 'url', 'path', 'ip'] as const),
+  'number',
+  'money',
+  'duration',
+  'date',
+  'timestamp',
+  'datetime',
+  'boolean',
+  'text',
+  'enumeration',
+  'email',
+  'url',
+  'path',
+  'ip',
 ];
 
 /** The text of a `because`: values of every sort, braces that are none, and risk. */

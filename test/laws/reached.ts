@@ -13,7 +13,7 @@ import { judge } from '../../src/language/spec/authorize.ts';
 import { evaluate, type Scope } from '../../src/language/spec/evaluate.ts';
 import { isInterval } from '../../src/language/spec/quantity.ts';
 import { readField } from '../../src/language/spec/read.ts';
-import type { PolicyFile } from '../../src/language/syntax/tree.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { requiredFeatures } from './required.ts';
 import { writtenFeatures } from './written.ts';
 

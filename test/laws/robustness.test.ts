@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
-import { fileBytesMax } from '../../src/language/syntax/parse/parse.ts';
+import { fileBytesMax } from '../../src/language/syntax/parse.ts';
 import type { Compiled } from '../../src/pipeline.ts';
 import { compileSet } from './differential.ts';
 import { tryMutations } from './mutations.ts';

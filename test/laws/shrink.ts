@@ -3,9 +3,9 @@
 
 import type { JsonObject } from '../../src/language/model/json.ts';
 import type { Facts } from '../../src/language/model/request.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
-import type { PolicyFile } from '../../src/language/syntax/tree.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import type { Case } from './cases.ts';
 
 /** What is wrong with a case; null when nothing is. */

@@ -55,17 +55,13 @@ const cases: readonly (readonly [Exclude<TextKind, 'string'>, readonly string[]]
   [
     'url',
     [
-      ...[
-        'https://example.com/a/b',
-        'http://xn--bcher-kva.example/',
-        'ftp://127.0.0.1/~x/%2F',
-        'https://[2001:db8::1]/',
-      ],
-      ...[
-        'wss://example.com:8443//a//b?q=%3D%41/../c#top',
-        'git+ssh://example.com/x',
-        'https://example.com/?a=1',
-      ],
+      'https://example.com/a/b',
+      'http://xn--bcher-kva.example/',
+      'ftp://127.0.0.1/~x/%2F',
+      'https://[2001:db8::1]/',
+      'wss://example.com:8443//a//b?q=%3D%41/../c#top',
+      'git+ssh://example.com/x',
+      'https://example.com/?a=1',
     ],
   ],
   [
@@ -201,13 +197,14 @@ it('no spelling of what is guarded is granted', { timeout: 120_000 }, () => {
       'path',
       'path',
       [
-        ...[
-          '/workspace/.github/workflows/x.yml',
-          '/workspace/.env',
-          '/workspace/keys',
-          '/workspace/.git/hooks/pre-push',
-        ],
-        ...['/workspace/tls.pem', '/workspace/vault/x', '/workspace/a/node_modules/b', '/etc/passwd'],
+        '/workspace/.github/workflows/x.yml',
+        '/workspace/.env',
+        '/workspace/keys',
+        '/workspace/.git/hooks/pre-push',
+        '/workspace/tls.pem',
+        '/workspace/vault/x',
+        '/workspace/a/node_modules/b',
+        '/etc/passwd',
       ],
     ],
     ['file.write', file, 'folded', 'path ignoring case', ['/workspace/secrets/x', '/workspace/private']],

@@ -12,7 +12,7 @@ import type {
   Rule,
   TypeNode,
   TypeRange,
-} from '../../src/language/syntax/tree.ts';
+} from '../../src/language/syntax/tree/tree.ts';
 
 interface AnyNode {
   readonly kind?: unknown;

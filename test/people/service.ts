@@ -57,15 +57,25 @@ export async function startPeople(): Promise<PeopleService> {
   const directory = createDirectory(store.documents, () => time.nowMs);
   const secret = (await createSetUpLink(directory)) ?? '';
   const joined = await setUpFirstAdmin(directory, {
-    ...{ secret, password, email: 'ann@example.com', name: 'Ann' },
+    secret,
+    password,
+    email: 'ann@example.com',
+    name: 'Ann',
   });
   if (joined.kind !== 'joined') throw new Error(joined.kind);
   const told: Notice[] = [];
   return {
-    ...{ directory, attempts: createAttempts(), masterKey: store.masterKey },
-    ...{ challenges: createChallenges(), origin, newFactorMs: 60 * 60_000 },
+    directory,
+    attempts: createAttempts(),
+    masterKey: store.masterKey,
+    challenges: createChallenges(),
+    origin,
+    newFactorMs: 60 * 60_000,
     notify: (notice) => told.push(notice),
-    ...{ store, time, told, admin: actor(joined.person) },
+    store,
+    time,
+    told,
+    admin: actor(joined.person),
   };
 }
 

@@ -199,7 +199,9 @@ describe('a step-up', () => {
     const again = (code?: string) =>
       reauthenticate(service, person, {
         shown: { password, ...(code === undefined ? {} : { code }) },
-        ...{ purpose: 'step up', address: ann.address, session: null },
+        purpose: 'step up',
+        address: ann.address,
+        session: null,
       });
     expect(await again()).toMatchObject({ kind: 'right', factorSinceMs: null });
     const secret = await setUpCodes(service, person);

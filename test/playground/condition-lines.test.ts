@@ -25,7 +25,11 @@ policy keys on key.use when payload.uses > 0 {
 `;
 
 const record = {
-  ...{ actionKey: 'key.use', agent: { name: 'a' }, request: {}, createdAtMs: 0, meters: {} },
+  actionKey: 'key.use',
+  agent: { name: 'a' },
+  request: {},
+  createdAtMs: 0,
+  meters: {},
   satisfied: { escalate: [], reauth: [] },
 } as const;
 
@@ -57,8 +61,10 @@ test('what joins has no line of its own, what is unknown says so, and secrets ar
     ],
     'keys/little false': [
       ...[...positive, 'few: true', '  payload.uses < 3: true', '    payload.uses = 2'],
-      ...['payload.place in near: false', '  payload.place = x'],
-      ...['unless payload has token: false', '  payload has token: true'],
+      'payload.place in near: false',
+      '  payload.place = x',
+      'unless payload has token: false',
+      '  payload has token: true',
     ],
   });
   // Those that hold, or may hold, come first.

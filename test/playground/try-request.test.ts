@@ -38,10 +38,15 @@ const payment = {
 describe('a try', () => {
   it('says all of a decision, and what would change it', () => {
     expect(tried(payment)).toMatchObject({
-      ...{ diagnostics: [], issues: [], digested: [] },
+      diagnostics: [],
+      issues: [],
+      digested: [],
       decision: {
-        ...{ decision: 'ESCALATE', matched_policy: 'vendor_payments', rule: 'vendor_payments/large_payment' },
-        ...{ risk_score: 30, status: 'pending' },
+        decision: 'ESCALATE',
+        matched_policy: 'vendor_payments',
+        rule: 'vendor_payments/large_payment',
+        risk_score: 30,
+        status: 'pending',
         message: 'It would wait for 2 approvals by finance within 4h.',
         requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
         trace: expect.arrayContaining([
@@ -74,7 +79,12 @@ describe('a try', () => {
         const { action_key, payload, agent = {}, now } = JSON.parse(line);
         const { decision } = tryRequest(laid, { given: { action_key, payload, agent, at: now } });
         const meant = authorize(laid.policies!.set, {
-          ...{ action: action_key, payload, agent, request: {}, nowMs: Date.parse(now), meters: {} },
+          action: action_key,
+          payload,
+          agent,
+          request: {},
+          nowMs: Date.parse(now),
+          meters: {},
           satisfied: { escalate: [], reauth: [] },
         });
         expect([decision?.decision, decision?.reason, decision?.risk_score]).toEqual([
@@ -93,8 +103,12 @@ describe('a try', () => {
     const place = { line: 2, column: 25, end_line: 2, end_column: 30 };
     expect(diagnostics).toEqual([
       {
-        ...{ file: 'new/one.policy', code: 'unknown-field', severity: 'error' },
-        ...{ message: expect.any(String), help: 'did you mean `amount`', ...place },
+        file: 'new/one.policy',
+        code: 'unknown-field',
+        severity: 'error',
+        message: expect.any(String),
+        help: 'did you mean `amount`',
+        ...place,
         fix: {
           title: 'write `amount`',
           edits: [{ file: 'new/one.policy', text: 'amount', ...place }],
@@ -173,7 +187,11 @@ policy m on a.pay {
 });
 
 const recorded = {
-  ...{ actionKey: 'key.use', agent: { name: 'a' }, request: {}, createdAtMs: 0, meters: {} },
+  actionKey: 'key.use',
+  agent: { name: 'a' },
+  request: {},
+  createdAtMs: 0,
+  meters: {},
   satisfied: { escalate: [], reauth: [] },
   payload: { secret_key: { secret: `hmac-sha256:${'0'.repeat(64)}` }, uses: 3 },
 } as const;
@@ -203,7 +221,11 @@ describe('a record', () => {
     const { rule, ...rest } = explainRecord(laid, few);
     expect(rest).toMatchObject({ decision: 'ALLOW', change: expect.stringContaining('payload.uses') });
     expect(rule).toEqual({
-      ...{ policy: 'keys', id: 'keys/few', file: 'k.policy', line: 4, end_line: 5 },
+      policy: 'keys',
+      id: 'keys/few',
+      file: 'k.policy',
+      line: 4,
+      end_line: 5,
       text: 'allow few\n    when payload.uses > 0 and payload.uses < 3',
     });
     expect(explainRecord(laid, recorded).rule).toBeNull();

@@ -37,8 +37,15 @@ function vocabulary() {
 
 it('holds every name that the set declares', () => {
   expect(vocabulary().names).toEqual({
-    ...{ lists: ['known'], meters: ['done'], lets: ['is_known'], hours: ['day'], groups: ['things'] },
-    ...{ approvers: ['ops', 'owner'], policies: ['doing'], types: ['short_name'], guarantees: ['firm'] },
+    lists: ['known'],
+    meters: ['done'],
+    lets: ['is_known'],
+    hours: ['day'],
+    groups: ['things'],
+    approvers: ['ops', 'owner'],
+    policies: ['doing'],
+    types: ['short_name'],
+    guarantees: ['firm'],
   });
 });
 
@@ -63,7 +70,9 @@ it('holds the words of the language', () => {
   const { keywords, functions } = vocabulary();
   expect(keywords).toEqual(expect.arrayContaining(['allow', 'when', 'unless', 'because', 'some', 'policy']));
   expect(functions).toContainEqual({
-    ...{ name: 'lower', signature: 'lower(string): string', doc: 'lower case, without locale' },
+    name: 'lower',
+    signature: 'lower(string): string',
+    doc: 'lower case, without locale',
   });
 });
 
@@ -83,7 +92,9 @@ it('names the attributes that the language reference does', () => {
 it('outlines policies and rules by line, of a file with mistakes, too', () => {
   const outline = [
     {
-      ...{ name: 'doing', line: 11, doc: 'What may be done.' },
+      name: 'doing',
+      line: 11,
+      doc: 'What may be done.',
       rules: [
         { id: 'doing/known', line: 12, end_line: 12 },
         { id: 'doing/rest', line: 14, end_line: 15 },

@@ -68,7 +68,9 @@ describe('a compiler that fails', () => {
       expect(host.current()).toBe(before);
       expect([allows(host, 10), allows(host, 20)]).toEqual([true, false]);
       expect(host.state().failure).toMatchObject({
-        ...{ cause: 'compiler', summary: expect.stringMatching(why), diagnostics: [] },
+        cause: 'compiler',
+        summary: expect.stringMatching(why),
+        diagnostics: [],
       });
       expect(errors.length).toBeGreaterThan(0);
       writeFiles(folder, { 'a.policy': limit(30) });

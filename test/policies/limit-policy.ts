@@ -10,7 +10,12 @@ export function limit(max: number): string {
 
 export function allows(host: PolicyHost, n: number): boolean {
   const facts: Facts = {
-    ...{ action: 'a.b', payload: { n }, agent: {}, request: {}, nowMs: 0, meters: {} },
+    action: 'a.b',
+    payload: { n },
+    agent: {},
+    request: {},
+    nowMs: 0,
+    meters: {},
     satisfied: { escalate: [], reauth: [] },
   };
   return host.current().decide(facts).outcome === 'ALLOW';

@@ -33,10 +33,17 @@ async function writeSlowly(path: string, texts: readonly string[], pauseMs: numb
 }
 
 function outcome(host: PolicyHost, n: number): string {
-  return host.current().decide({
-    ...{ action: 'a.b', payload: { n }, agent: {}, request: {}, nowMs: 0, meters: {} },
-    satisfied: { escalate: [], reauth: [] },
-  }).outcome;
+  return host
+    .current()
+    .decide({
+      action: 'a.b',
+      payload: { n },
+      agent: {},
+      request: {},
+      nowMs: 0,
+      meters: {},
+      satisfied: { escalate: [], reauth: [] },
+    }).outcome;
 }
 
 async function open(

@@ -70,7 +70,9 @@ describe('the reply', () => {
     const { ask } = await setUp();
     const requestId = createRequestId(startMs);
     expect(await ask({ requestId })).toEqual({
-      ...{ kind: 'decided', by: 'payments/known', decideMicroseconds: expect.any(Number) },
+      kind: 'decided',
+      by: 'payments/known',
+      decideMicroseconds: expect.any(Number),
       request: {
         request_id: requestId,
         decision: 'ALLOW',

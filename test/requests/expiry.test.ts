@@ -6,7 +6,9 @@ import { type ExpiryOptions, startExpiry } from '../../src/service/requests/expi
 function start(expireDue: ExpiryOptions['requests']['expireDue']) {
   const failures: unknown[] = [];
   const expiry = startExpiry({
-    ...{ requests: { expireDue }, clock: () => 1234.5, everyMs: 5 },
+    requests: { expireDue },
+    clock: () => 1234.5,
+    everyMs: 5,
     onFailure: (error) => failures.push(error),
   });
   onTestFinished(() => expiry.close());

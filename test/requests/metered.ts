@@ -24,10 +24,17 @@ export function inForceOf(text: string): ActivePolicies {
   if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const asks = new Map(about(set).asks.map((asked) => [asked.rule, asked]));
   return {
-    ...{ decide: engine.decide, decideTraced: engine.decideTraced, decideRecorded: engine.decideRecorded },
-    ...{ trace: engine.trace, shapeOf: engine.shapeOf, asks: () => asks },
-    ...{ entries: engine.entries, entriesRecorded: engine.entriesRecorded, meters: engine.meters },
-    ...{ digest: 'digest', commit: null },
+    decide: engine.decide,
+    decideTraced: engine.decideTraced,
+    decideRecorded: engine.decideRecorded,
+    trace: engine.trace,
+    shapeOf: engine.shapeOf,
+    asks: () => asks,
+    entries: engine.entries,
+    entriesRecorded: engine.entriesRecorded,
+    meters: engine.meters,
+    digest: 'digest',
+    commit: null,
   };
 }
 
@@ -57,11 +64,16 @@ export async function begin(path: string, world: World, agent: AgentRow) {
   /** Of filling meters. */
   const failures: unknown[] = [];
   const metering = createMetering({
-    ...{ meters: store.meters, clock },
+    meters: store.meters,
+    clock,
     onFailure: (error) => failures.push(error),
   });
   const authorizer = createAuthorizer({
-    ...{ store, clock, metering, policies: () => world.inForce, openRequestsMax: 1_000 },
+    store,
+    clock,
+    metering,
+    policies: () => world.inForce,
+    openRequestsMax: 1_000,
     ...bystanders,
   });
   const ask = async (
@@ -70,8 +82,15 @@ export async function begin(path: string, world: World, agent: AgentRow) {
   ) => {
     if ((await store.agents.find(by.id)) === null) await store.agents.add(by, keyRow(by.id));
     const result = await authorizer.authorize({
-      ...{ agent: by, key: { id: 'key00001', notAfterMs: null }, actionKey: action, payload },
-      ...{ isSigned: false, session, clientAddress: '192.0.2.7', idempotencyKey: null, bodyDigest: null },
+      agent: by,
+      key: { id: 'key00001', notAfterMs: null },
+      actionKey: action,
+      payload,
+      isSigned: false,
+      session,
+      clientAddress: '192.0.2.7',
+      idempotencyKey: null,
+      bodyDigest: null,
       requestId: createRequestId(world.nowMs),
     });
     if (result.kind !== 'decided') throw new Error(result.kind);
@@ -90,9 +109,6 @@ export async function begin(path: string, world: World, agent: AgentRow) {
     await metering.settled();
   };
   await take(world.inForce);
-  const decisions = createDecisions({
-    ...{ store, clock, metering, policies: () => world.inForce },
-    ...bystanders,
-  });
+  const decisions = createDecisions({ store, clock, metering, policies: () => world.inForce, ...bystanders });
   return { store, metering, decisions, ask, record, take, end, failures };
 }

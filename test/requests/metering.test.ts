@@ -296,7 +296,11 @@ describe('another set', () => {
     const { records } = await service.store.chain.stretch(0, 10);
     const { entry, hash } = records.find(({ entry: { kind } }) => kind === 'request')!;
     await service.store.chain.prune({
-      ...{ sequence: entry.sequence, hash, atMs: world.nowMs, purpose: 'pruned', signature: 'x' },
+      sequence: entry.sequence,
+      hash,
+      atMs: world.nowMs,
+      purpose: 'pruned',
+      signature: 'x',
     });
     await service.take(inForceOf(policies.replace('over 24h', 'over 48h')));
     expect((await service.ask(pay(5))).decision).toBe('DENY');

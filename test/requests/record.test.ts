@@ -37,7 +37,8 @@ const form: fc.Arbitrary<TraceForm> = fc.record({
 });
 const values: readonly TraceValue[] = [
   ...[[1], ['a"b'], [null], [['x', 'and 3 more']], [{ missing: 'absent' }]],
-  ...(['absent', 'secret'] as const),
+  'absent',
+  'secret',
 ] as TraceValue[];
 const written: fc.Arbitrary<Trace> = form.chain((one) =>
   fc.record({
@@ -52,7 +53,11 @@ const written: fc.Arbitrary<Trace> = form.chain((one) =>
 );
 const trace: fc.Arbitrary<Trace> = fc.oneof(fc.constant(noTrace), written);
 const agents = ['a', 'b'].map((id) => ({
-  ...{ id, name: `"${id}\\`, risk_tier: 'low' as const, control_owner: '\u2028', tags: ['é'] },
+  id,
+  name: `"${id}\\`,
+  risk_tier: 'low' as const,
+  control_owner: '\u2028',
+  tags: ['é'],
 }));
 const satisfied = { escalate: [], reauth: [] };
 const meters = {};

@@ -64,8 +64,12 @@ async function setUp() {
     });
     const isGranted = view.decision === 'ALLOW';
     const one: Asked = {
-      ...{ id: view.request_id, amount, grantedAtMs: isGranted ? world.nowMs : null },
-      ...{ endsAtMs: Date.parse(view.expires_at), isCounted: true, isEnded: false },
+      id: view.request_id,
+      amount,
+      grantedAtMs: isGranted ? world.nowMs : null,
+      endsAtMs: Date.parse(view.expires_at),
+      isCounted: true,
+      isEnded: false,
     };
     asked.push(one);
     return one;
@@ -88,7 +92,12 @@ async function setUp() {
   };
 
   return {
-    ...{ world, asked, ask, end, report, service: () => service },
+    world,
+    asked,
+    ask,
+    end,
+    report,
+    service: () => service,
     restart: async () => {
       await service.end();
       service = await begin(path, world, agent);
@@ -111,13 +120,18 @@ const step = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('report'), at: fc.nat(30), executed: fc.boolean(), isPerson: fc.boolean() },
+      kind: fc.constant('report'),
+      at: fc.nat(30),
+      executed: fc.boolean(),
+      isPerson: fc.boolean(),
     }),
   },
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('vote'), at: fc.nat(30), vote: fc.constantFrom('approve', 'reject') },
+      kind: fc.constant('vote'),
+      at: fc.nat(30),
+      vote: fc.constantFrom('approve', 'reject'),
     }),
   },
   {

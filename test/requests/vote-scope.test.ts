@@ -20,7 +20,11 @@ const request = {
 };
 
 const rule: ApprovalRule = {
-  ...{ rule: 'payments/large', kind: 'approval', group: 'finance', needs: 2, withinSeconds: 60 },
+  rule: 'payments/large',
+  kind: 'approval',
+  group: 'finance',
+  needs: 2,
+  withinSeconds: 60,
   conditionDigest: 'c1',
 };
 

@@ -13,7 +13,9 @@ const beginMs = Math.max(Date.now(), (await store.chain.latestAtMs()) ?? 0) + 1;
 const startedAtMs = performance.now();
 const clock = () => beginMs + (performance.now() - startedAtMs) * speed;
 const statistics = createStatistics({
-  ...{ store: store.statistics, clock, everyMs: 20 },
+  store: store.statistics,
+  clock,
+  everyMs: 20,
   onFailure: (error) => {
     throw error;
   },

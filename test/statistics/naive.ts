@@ -129,8 +129,10 @@ export async function overviewFaults(
       same(String(name), outcomes, right.policies.get(name)),
     ),
     ...same('escalations', counts, {
-      ...{ opened: right.opened, approved: right.approved },
-      ...{ rejected: right.rejected, expired: right.expired },
+      opened: right.opened,
+      approved: right.approved,
+      rejected: right.rejected,
+      expired: right.expired,
     }),
     ...near('wait p50', timeToApprove.p50, right.waits, 0.5),
     ...near('wait p90', timeToApprove.p90, right.waits, 0.9),

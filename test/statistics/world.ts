@@ -47,7 +47,10 @@ const neverMs = 2 ** 30;
 export async function beginStatistics({ store }: Pick<World, 'store'>, clock: () => number) {
   const failures: unknown[] = [];
   const statistics = createStatistics({
-    ...{ store: store.statistics, clock, everyMs: neverMs, onFailure: (error) => failures.push(error) },
+    store: store.statistics,
+    clock,
+    everyMs: neverMs,
+    onFailure: (error) => failures.push(error),
   });
   await statistics.start();
   return { statistics, failures };
@@ -59,15 +62,23 @@ export function requestPath(world: World, clock: () => number = () => world.nowM
   const metering = createMetering({ meters: store.meters, clock });
   const shared = { store, policies: () => inForce, clock, metering, ...bystanders };
   const authorizer = createAuthorizer({
-    ...{ ...shared, openRequestsMax: 1_000_000 },
+    ...shared,
+    openRequestsMax: 1_000_000,
     onRecorded: (record) => world.statistics.decided(record),
   });
   const decisions = createDecisions(shared);
   const ask = async (payload: JsonObject, action = 'pay.send') => {
     const result = await authorizer.authorize({
-      ...{ agent, key: { id: 'key00001', notAfterMs: null }, actionKey: action, payload },
-      ...{ isSigned: false, session: null, clientAddress: '192.0.2.7' },
-      ...{ idempotencyKey: null, bodyDigest: null, requestId: createRequestId(clock()) },
+      agent,
+      key: { id: 'key00001', notAfterMs: null },
+      actionKey: action,
+      payload,
+      isSigned: false,
+      session: null,
+      clientAddress: '192.0.2.7',
+      idempotencyKey: null,
+      bodyDigest: null,
+      requestId: createRequestId(clock()),
     });
     if (result.kind !== 'decided') throw new Error(result.kind);
     return result.request;

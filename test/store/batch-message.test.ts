@@ -15,9 +15,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '\u0000', 'é', '\u2028', '😀', '\ud800', '\ufffd'), maxLength: 30 }),
 );
 const orNull = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: null });
-const entry = fc.record({
-  ...{ definition: text, key: text, isCertain: fc.boolean(), value: orNull(text) },
-});
+const entry = fc.record({ definition: text, key: text, isCertain: fc.boolean(), value: orNull(text) });
 const basis = fc.record({
   agentId: fc.constantFrom('a1', 'a2'),
   agentVersion: fc.nat(),
@@ -28,19 +26,18 @@ const basis = fc.record({
 const append = fc.record({
   kind: fc.constant('append-request' as const),
   row: fc.record({
-    ...{
-      id: fc.uuid(),
-      agent_id: fc.oneof(fc.uuid(), fc.constant('a1')),
-      action_key: text,
-      outcome: fc.constantFrom('ALLOW', 'DENY'),
-    },
-    ...{ status: fc.constantFrom('pending', 'rejected'), created_ms: fc.nat(), decided_ms: orNull(fc.nat()) },
-    ...{
-      expires_ms: fc.maxSafeInteger(),
-      idempotency_key: orNull(text),
-      idempotency_digest: orNull(fc.uuid()),
-    },
-    ...{ idempotency_until_ms: orNull(fc.nat()), record_json: text },
+    id: fc.uuid(),
+    agent_id: fc.oneof(fc.uuid(), fc.constant('a1')),
+    action_key: text,
+    outcome: fc.constantFrom('ALLOW', 'DENY'),
+    status: fc.constantFrom('pending', 'rejected'),
+    created_ms: fc.nat(),
+    decided_ms: orNull(fc.nat()),
+    expires_ms: fc.maxSafeInteger(),
+    idempotency_key: orNull(text),
+    idempotency_digest: orNull(fc.uuid()),
+    idempotency_until_ms: orNull(fc.nat()),
+    record_json: text,
   }),
   openMax: fc.nat(),
   basis: orNull(basis),
@@ -75,7 +72,10 @@ test.each(['x', '\u2028', '😀'])('more than finds room: of %j', (unit) => {
   const [first] = fc.sample(append, { numRuns: 1, seed: 1 });
   const of = (units: number): readonly Write[] =>
     [0, 1, 2].map(() => ({
-      ...{ kind: 'append-request', openMax: 1, basis: null, entries: [] },
+      kind: 'append-request',
+      openMax: 1,
+      basis: null,
+      entries: [],
       row: { ...first!.row, record_json: unit.repeat(units) },
     }));
   for (const units of [10, 200_000, 262_000, 700_000, 10])

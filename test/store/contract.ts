@@ -76,7 +76,11 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.agents.describe({ ...change, agentId: 'nobody' })).toBe('unknown-agent');
         expect(await store.agents.describe(change)).toBe('changed');
         expect(await store.agents.find(agent.id)).toEqual({
-          ...{ ...agent, tags: ['new'], controlOwner: 'olga', burst: 7, changedAtMs: startMs + 9 },
+          ...agent,
+          tags: ['new'],
+          controlOwner: 'olga',
+          burst: 7,
+          changedAtMs: startMs + 9,
           version: 2,
         });
         const by = { agentId: agent.id, atMs: startMs + 10, who: 'carl' };
@@ -88,8 +92,12 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.agents.describe({ ...change, tags: [] })).toBe('already-revoked');
         const changes = await store.chain.changes({ beforeSequence: null, countMax: 6 });
         expect(changes.map(({ who, what }) => `${who} ${what}`)).toEqual([
-          ...['system agent-revoked', 'dora key-rotated', 'carl signing-changed'],
-          ...['carl agent-disabled', 'ben agent-changed', 'ann agent-added'],
+          'system agent-revoked',
+          'dora key-rotated',
+          'carl signing-changed',
+          'carl agent-disabled',
+          'ben agent-changed',
+          'ann agent-added',
         ]);
         const [, , , , described] = changes;
         expect(JSON.parse(described?.beforeJson ?? '')).toEqual(known);
@@ -304,8 +312,15 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.requests.append(pendingRow(), { openMax: 1 })).toBe('stored');
         const { records } = await store.chain.stretch(0, 10);
         expect(records[1]?.entry).toEqual({
-          ...{ kind: 'event', sequence: 2, request_id: record.id, at_ms: startMs + 5, who: 'ann' },
-          ...{ what: 'approved', status: 'approved', decided_ms: startMs + 5, expires_ms: startMs + 900_000 },
+          kind: 'event',
+          sequence: 2,
+          request_id: record.id,
+          at_ms: startMs + 5,
+          who: 'ann',
+          what: 'approved',
+          status: 'approved',
+          decided_ms: startMs + 5,
+          expires_ms: startMs + 900_000,
           detail_json: '{"comment":"fine"}',
         });
       });
@@ -315,10 +330,15 @@ export function describeStore(name: string, createPlace: () => Place): void {
         await store.requests.append(record, limits);
         const change = (status: 'approved' | 'rejected') =>
           store.requests.change({
-            ...{ requestId: record.id, from: ['pending'], seen: null },
+            requestId: record.id,
+            from: ['pending'],
+            seen: null,
             events: [
               {
-                ...{ atMs: startMs, who: 'ann', what: status, detail: null },
+                atMs: startMs,
+                who: 'ann',
+                what: status,
+                detail: null,
                 state: { status, decidedAtMs: startMs, expiresAtMs: startMs + 1 },
               },
             ],
@@ -515,24 +535,38 @@ export function describeStore(name: string, createPlace: () => Place): void {
           }),
         );
         const shown = {
-          ...{ id: agent.id, name: 'buyer', riskTier: 'low', controlOwner: 'ops@example.com', tags: [] },
-          ...{ status: 'active', signing: 'off', keys: [{ id: 'key1', notAfterMs: null }] },
-          ...{ ratePerMinute: null, burst: null },
+          id: agent.id,
+          name: 'buyer',
+          riskTier: 'low',
+          controlOwner: 'ops@example.com',
+          tags: [],
+          status: 'active',
+          signing: 'off',
+          keys: [{ id: 'key1', notAfterMs: null }],
+          ratePerMinute: null,
+          burst: null,
         };
         const common = { who: 'system', subject: agentId };
         expect(changes).toEqual([
           { ...common, what: 'agent-added', at_ms: startMs, before: null, after: shown },
           {
-            ...{ ...common, what: 'agent-disabled', at_ms: startMs + 1 },
-            ...{ before: { status: 'active' }, after: { status: 'disabled' } },
+            ...common,
+            what: 'agent-disabled',
+            at_ms: startMs + 1,
+            before: { status: 'active' },
+            after: { status: 'disabled' },
           },
           {
-            ...{ ...common, what: 'signing-changed', at_ms: startMs + 2 },
+            ...common,
+            what: 'signing-changed',
+            at_ms: startMs + 2,
             before: { signing: 'off', hasSecret: false },
             after: { signing: 'required', hasSecret: true, isSecretNew: true },
           },
           {
-            ...{ ...common, what: 'key-rotated', at_ms: startMs + 3 },
+            ...common,
+            what: 'key-rotated',
+            at_ms: startMs + 3,
             before: { keys: [{ id: 'key1', notAfterMs: null }] },
             after: {
               keys: [
@@ -542,8 +576,11 @@ export function describeStore(name: string, createPlace: () => Place): void {
             },
           },
           {
-            ...{ ...common, what: 'agent-revoked', at_ms: startMs + 4 },
-            ...{ before: { status: 'disabled' }, after: { status: 'revoked' } },
+            ...common,
+            what: 'agent-revoked',
+            at_ms: startMs + 4,
+            before: { status: 'disabled' },
+            after: { status: 'revoked' },
           },
         ]);
         expect(JSON.stringify(records)).not.toContain('sealed');

@@ -12,7 +12,13 @@ import type { Place } from './contract.ts';
 
 function put(id: string, more: Partial<DocumentPut> = {}): DocumentPut {
   return {
-    ...{ kind: 'person', id, seen: 0, name: null, parent: null, createdAtMs: 1_000, endsAtMs: null },
+    kind: 'person',
+    id,
+    seen: 0,
+    name: null,
+    parent: null,
+    createdAtMs: 1_000,
+    endsAtMs: null,
     json: '{"a":1}',
     ...more,
   };
@@ -23,8 +29,12 @@ function rowOf({ seen, ...rest }: DocumentPut): DocumentRow {
 }
 
 const change: ManagementChange = {
-  ...{ atMs: 1_000, who: 'ann@example.com (p1)', what: 'person-invited', subject: 'p2' },
-  ...{ before: null, after: { name: 'Ben' } },
+  atMs: 1_000,
+  who: 'ann@example.com (p1)',
+  what: 'person-invited',
+  subject: 'p2',
+  before: null,
+  after: { name: 'Ben' },
 };
 
 export function describeDocuments(name: string, createPlace: () => Place): void {

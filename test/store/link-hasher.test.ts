@@ -28,7 +28,9 @@ const entry: fc.Arbitrary<ChainEntry> = fc
     record: fc.option(column, { nil: undefined }),
   })
   .map(({ columns, kind, sequence, record }) => ({
-    ...{ ...columns, kind, sequence },
+    ...columns,
+    kind,
+    sequence,
     ...(record === undefined ? {} : { record_json: record }),
   }));
 

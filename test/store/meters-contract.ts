@@ -42,7 +42,10 @@ export function describeMeters(name: string, createPlace: () => Place): void {
       const first = await add(requestRow({ decidedAtMs: startMs + 1 }), entry('1'));
       const waiting = await add(pendingRow(), { ...entry('3'), isCertain: false });
       const stored = (row: RequestRow, grantedAtMs: number | null, value: string, isCertain = true) => ({
-        ...{ ...entry(value), requestId: row.id, grantedAtMs, isCertain },
+        ...entry(value),
+        requestId: row.id,
+        grantedAtMs,
+        isCertain,
       });
       const granted = [stored(first, startMs + 1, '1'), stored(later, startMs + 5, '2')];
       expect(await store.meters.granted('spent', always, 10)).toEqual(granted);

@@ -29,9 +29,17 @@ async function open(): Promise<Opened> {
 }
 
 const everything: RequestFilter = {
-  ...{ agentId: null, actionKey: null, status: null, outcome: null, policy: null },
-  ...{ riskMin: null, riskMax: null },
-  ...{ fromMs: null, untilMs: null, seenBy: null, nowMs: startMs },
+  agentId: null,
+  actionKey: null,
+  status: null,
+  outcome: null,
+  policy: null,
+  riskMin: null,
+  riskMax: null,
+  fromMs: null,
+  untilMs: null,
+  seenBy: null,
+  nowMs: startMs,
 };
 
 interface Drawn {
@@ -66,8 +74,13 @@ function rowOf(
   const approvals = outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60 }] : [];
   const decision = { outcome, matchedPolicy: policy, risk: { low: 0, high: risk }, requires: { approvals } };
   return requestRow({
-    ...{ agentId: agentIds[agent] ?? '', actionKey: action, status, outcome, createdAtMs: startMs + atMs },
-    ...{ expiresAtMs: startMs + endsMs, recordJson: JSON.stringify({ decision }) },
+    agentId: agentIds[agent] ?? '',
+    actionKey: action,
+    status,
+    outcome,
+    createdAtMs: startMs + atMs,
+    expiresAtMs: startMs + endsMs,
+    recordJson: JSON.stringify({ decision }),
   });
 }
 
@@ -157,10 +170,22 @@ describe('a walk', () => {
   function planOf(path: string, text: string): readonly string[] {
     const database = new Database(path, { readonly: true });
     try {
-      const rows = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all({
-        ...{ ...everything, isOfAll: 1, email: null, personId: null, groups: '[]', countMax: 50 },
-        ...{ fromMs: 0, untilMs: 1, before: 1, afterMs: 1, afterId: '', afterSequence: 1 },
-      });
+      const rows = database
+        .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`)
+        .all({
+          ...everything,
+          isOfAll: 1,
+          email: null,
+          personId: null,
+          groups: '[]',
+          countMax: 50,
+          fromMs: 0,
+          untilMs: 1,
+          before: 1,
+          afterMs: 1,
+          afterId: '',
+          afterSequence: 1,
+        });
       return rows.map(({ detail }) => detail);
     } finally {
       database.close();

@@ -184,8 +184,11 @@ test('beyond the limit of waiting writes, further ones are refused', async () =>
   const records = Array.from({ length: 5 }, () => requestRow());
   const results = await Promise.allSettled(records.map((record) => store.requests.append(record, limits)));
   expect(results.map((result) => result.status)).toEqual([
-    ...['fulfilled', 'fulfilled', 'fulfilled'],
-    ...['rejected', 'rejected'],
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'rejected',
   ]);
   expect(results[4]).toMatchObject({ reason: { code: 'overloaded' } });
   expect(await store.requests.append(records[4]!, limits)).toBe('stored');

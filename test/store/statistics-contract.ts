@@ -55,14 +55,13 @@ export function describeStatistics(name: string, createPlace: () => Place): void
       const change = { rule: 'a/b', from: 'ALLOW', to: 'DENY', count: 3 };
       await statistics.change({ ...nothing, hits: [hit], shadowChanges: [change], mark });
       await statistics.change({
-        ...{
-          ...nothing,
-          hits: [
-            { ...hit, lastAtMs: 6 },
-            { ...hit, lastAtMs: null },
-          ],
-        },
-        ...{ shadowChanges: [change], mark: { ...mark, throughMs: 9 } },
+        ...nothing,
+        hits: [
+          { ...hit, lastAtMs: 6 },
+          { ...hit, lastAtMs: null },
+        ],
+        shadowChanges: [change],
+        mark: { ...mark, throughMs: 9 },
       });
       expect(await statistics.hits()).toEqual({
         hits: [{ rule: 'a/b', decided: 3, met: 6, lastAtMs: 7 }],
@@ -88,14 +87,18 @@ export function describeStatistics(name: string, createPlace: () => Place): void
       const approved = { ...state, status: 'approved', decidedAtMs: startMs } as const;
       const event = { atMs: startMs + 3, who: 'system', detail: null };
       await requests.change({
-        ...{ requestId: other.id, from: ['pending'], seen: null },
+        requestId: other.id,
+        from: ['pending'],
+        seen: null,
         events: [
           { ...event, what: 'approved', state },
           { ...event, what: 'decided', state: approved },
         ],
       });
       await requests.change({
-        ...{ requestId: other.id, from: ['approved'], seen: null },
+        requestId: other.id,
+        from: ['approved'],
+        seen: null,
         events: [{ ...event, what: 'consumed', state: { ...approved, status: 'consumed' } }],
       });
       await requests.expireDue(startMs + 600_000, 10);
@@ -109,7 +112,12 @@ export function describeStatistics(name: string, createPlace: () => Place): void
       expect(await statistics.waitEnds({ after: upTo - 1, upTo })).toEqual(ends.slice(1));
       const counted = await statistics.counted({ after: 0, upTo });
       expect(counted.map(({ kind }) => kind).toSorted()).toEqual([
-        ...['end', 'end', 'refusal', 'request', 'request', 'request'],
+        'end',
+        'end',
+        'refusal',
+        'request',
+        'request',
+        'request',
       ]);
       expect(counted).toContainEqual({ kind: 'request', atMs: startMs, recordJson: granted.recordJson });
       expect(await statistics.counted({ after: 0, upTo: 1 })).toHaveLength(1);

@@ -1,7 +1,7 @@
 // Random expressions that a policy can hold, with spans that point nowhere.
 
 import fc from 'fast-check';
-import type { BinaryOperator, Expression, Literal, Name, Path } from '../../src/language/syntax/tree.ts';
+import type { BinaryOperator, Expression, Literal, Name, Path } from '../../src/language/syntax/tree/tree.ts';
 
 const span = { file: '', start: 0, end: 0 };
 
@@ -40,8 +40,25 @@ const anyLiteral: fc.Arbitrary<Literal> = fc.oneof(
 );
 
 const operators: readonly BinaryOperator[] = [
-  ...(['or', 'and', '==', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'contains', 'inside'] as const),
-  ...(['starts with', 'ends with', 'mentions any of', '+', '-', '*', '/'] as const),
+  'or',
+  'and',
+  '==',
+  '!=',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  'in',
+  'not in',
+  'contains',
+  'inside',
+  'starts with',
+  'ends with',
+  'mentions any of',
+  '+',
+  '-',
+  '*',
+  '/',
 ];
 
 export const anyExpression: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression; source: Expression }>(
@@ -64,12 +81,18 @@ export const anyExpression: fc.Arbitrary<Expression> = fc.letrec<{ node: Express
         .record({ operator: fc.constantFrom(...operators), left: tie('node'), right: tie('node') })
         .filter((parts) => !isRepeatedComparison(parts))
         .map((parts): Expression => ({ kind: 'binary', ...parts, operatorSpan: span, span })),
-      fc.record({ left: anyPath, low: tie('node'), high: tie('node') }).map(
-        ({ left, low, high }): Expression => ({
-          ...{ kind: 'binary', operator: 'in', operatorSpan: span, left, span },
-          right: { kind: 'range', low, high, span },
-        }),
-      ),
+      fc
+        .record({ left: anyPath, low: tie('node'), high: tie('node') })
+        .map(
+          ({ left, low, high }): Expression => ({
+            kind: 'binary',
+            operator: 'in',
+            operatorSpan: span,
+            left,
+            span,
+            right: { kind: 'range', low, high, span },
+          }),
+        ),
       fc
         .array(tie('node'), { maxLength: 3 })
         .map((entries): Expression => ({ kind: 'list-literal', entries, span })),

@@ -5,8 +5,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { syntaxCodes } from '../../src/language/diagnostic/syntax-codes.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
-import type { Declaration } from '../../src/language/syntax/tree.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
+import type { Declaration } from '../../src/language/syntax/tree/tree.ts';
 import { applyFix, drawDiagnostics } from './draw.ts';
 import { caseFile, caseNames } from './files.ts';
 

@@ -1,7 +1,7 @@
 // How expressions are read: what binds tighter, and the forms that share words with names.
 
 import { expect, test } from 'vitest';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { shapeOf } from './shape.ts';
 
 function read(text: string): string {

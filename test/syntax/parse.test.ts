@@ -1,9 +1,9 @@
 // Whole files: what is sound is read without a word, limits are held by name, and the places of nodes are right.
 
 import { describe, expect, test } from 'vitest';
-import { fileBytesMax, parse } from '../../src/language/syntax/parse/parse.ts';
+import { fileBytesMax, parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
-import type { PolicyDeclaration } from '../../src/language/syntax/tree.ts';
+import type { PolicyDeclaration } from '../../src/language/syntax/tree/tree.ts';
 import { soundFiles } from './files.ts';
 
 function read(text: string) {

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { anyBytes, anyMutant, anySoup } from './any-text.ts';
 import { nodesOf, withoutPlaces } from './nodes.ts';

@@ -1,7 +1,7 @@
 // An expression → a text with every pair in brackets, so that a test can show how it was read.
 
 import { printExpression } from '../../src/language/syntax/print/print.ts';
-import type { Expression } from '../../src/language/syntax/tree.ts';
+import type { Expression } from '../../src/language/syntax/tree/tree.ts';
 
 export function shapeOf(expression: Expression): string {
   switch (expression.kind) {

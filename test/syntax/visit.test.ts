@@ -1,9 +1,9 @@
 // The walk meets every expression of a file once, in the order of the text, outer ones before inner ones.
 
 import { expect, test } from 'vitest';
-import { parse } from '../../src/language/syntax/parse/parse.ts';
+import { parse } from '../../src/language/syntax/parse.ts';
 import { printExpression } from '../../src/language/syntax/print/print.ts';
-import { expressionsOf, walkExpression } from '../../src/language/syntax/visit.ts';
+import { expressionsOf, walkExpression } from '../../src/language/syntax/tree/visit.ts';
 import { soundFiles } from './files.ts';
 import { nodesOf } from './nodes.ts';
 

@@ -21,9 +21,31 @@ describe('a name', () => {
   });
 
   it.each([
-    ...['a\u202Eb', 'a\u2066b', 'a\u200Fb', 'a\u200Bb', 'a\u200Cb', 'a\u200Db', 'a\u0301\u200Db', 'a\uFEFFb'],
-    ...['a\u00ADb', 'a\u034Fb', 'a\u3164b', 'a\u115Fb', 'a\uFE0Fb', 'a\u180Eb', 'a\u{E0041}b', 'a\u{E0100}b'],
-    ...['a\u0000b', 'a\nb', 'a\tb', 'a\u007Fb', 'a\u0085b', 'a\u2028b', 'a\uD800b', 'a\uE000b', 'a\uFFFEb'],
+    'a\u202Eb',
+    'a\u2066b',
+    'a\u200Fb',
+    'a\u200Bb',
+    'a\u200Cb',
+    'a\u200Db',
+    'a\u0301\u200Db',
+    'a\uFEFFb',
+    'a\u00ADb',
+    'a\u034Fb',
+    'a\u3164b',
+    'a\u115Fb',
+    'a\uFE0Fb',
+    'a\u180Eb',
+    'a\u{E0041}b',
+    'a\u{E0100}b',
+    'a\u0000b',
+    'a\nb',
+    'a\tb',
+    'a\u007Fb',
+    'a\u0085b',
+    'a\u2028b',
+    'a\uD800b',
+    'a\uE000b',
+    'a\uFFFEb',
   ])('%j is not', (name) => {
     expect(nameProblem(name, 100)).toBe(invisible);
   });

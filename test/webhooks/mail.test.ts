@@ -8,7 +8,9 @@ import { startMailServer } from './mail-server.ts';
 function start(options: Pick<MailerOptions, 'url'> & Partial<MailerOptions>) {
   const failures: unknown[] = [];
   const mailer = createMailer({
-    ...{ from: 'Writ <writ@example.com>', retryMs: [10], timeoutMs: 1_000 },
+    from: 'Writ <writ@example.com>',
+    retryMs: [10],
+    timeoutMs: 1_000,
     onFailure: (error) => failures.push(error),
     ...options,
   });

@@ -64,8 +64,12 @@ export async function startHooks(changes: Partial<DispatcherOptions> = {}): Prom
   const { directory, masterKey, time } = service;
   const create = (): Dispatcher => {
     const dispatcher = createDispatcher({
-      ...{ directory, masterKey, arePrivateAddressesAllowed: true, chance: () => 0.5, timeoutMs: 5_000 },
-      ...{ onFailure: (error) => failures.push(error) },
+      directory,
+      masterKey,
+      arePrivateAddressesAllowed: true,
+      chance: () => 0.5,
+      timeoutMs: 5_000,
+      onFailure: (error) => failures.push(error),
       ...changes,
     });
     onTestFinished(() => dispatcher.close());
@@ -74,7 +78,9 @@ export async function startHooks(changes: Partial<DispatcherOptions> = {}): Prom
   const dispatcher = create();
   return {
     ...service,
-    ...{ dispatcher, failures, another: create },
+    dispatcher,
+    failures,
+    another: create,
     hook: async (url, events = ['request.pending']) => {
       const deps = { directory, masterKey, arePrivateAddressesAllowed: true };
       const made = await makeWebhook(deps, service.admin, { url, events });

@@ -85,7 +85,10 @@ async function send(method: string, address: string, { body, signal }: Loose): P
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (method !== 'GET' && csrfToken !== null) headers['x-csrf-token'] = csrfToken;
   const reply = await fetch(address, {
-    ...{ method, headers, credentials: 'same-origin', cache: 'no-store' },
+    method,
+    headers,
+    credentials: 'same-origin',
+    cache: 'no-store',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((error: unknown) => {

@@ -21,7 +21,9 @@ export async function makePasskey(options: Open): Promise<Open> {
 function noAnswer(error: unknown): never {
   const detail = error instanceof Error ? error.message.split('\n')[0] : undefined;
   throw new ApiProblem({
-    ...{ code: 'no_passkey', status: 0, title: 'The passkey gave no answer' },
+    code: 'no_passkey',
+    status: 0,
+    title: 'The passkey gave no answer',
     detail: `try again, or use your password${detail === undefined ? '' : ` (${detail})`}`,
   });
 }

@@ -34,7 +34,9 @@ export class ApiProblem extends Error {
 
 export function unreachable(): ApiProblem {
   return new ApiProblem({
-    ...{ code: 'unreachable', status: 0, title: 'Writ cannot be reached' },
+    code: 'unreachable',
+    status: 0,
+    title: 'Writ cannot be reached',
     detail: 'nothing was changed; look at your connection and try again',
   });
 }

@@ -72,7 +72,9 @@ function fieldOffers(actions: readonly ActionWords[], base: string): readonly Of
     }
   }
   return [...found].map(([label, { type, count }]) => ({
-    ...{ label, detail: type, boost: 2 },
+    label,
+    detail: type,
+    boost: 2,
     ...(count === actions.length ? {} : { info: `in ${count} of ${actions.length} actions` }),
   }));
 }
@@ -84,27 +86,50 @@ function attributeOffers({ attributes }: Vocabulary, base: string): readonly Off
 }
 
 const declarationWords = [
-  ...[
-    'action',
-    'approvers',
-    'group',
-    'guarantee',
-    'hours',
-    'let',
-    'list',
-    'meter',
-    'policy',
-    'shadow',
-    'type',
-  ],
+  'action',
+  'approvers',
+  'group',
+  'guarantee',
+  'hours',
+  'let',
+  'list',
+  'meter',
+  'policy',
+  'shadow',
+  'type',
 ];
 const policyWords = [
-  ...['allow', 'deny', 'escalate', 'reauth', 'risk', 'shadow', 'owner', 'tags', 'link'],
-  ...['when', 'unless', 'because'],
+  'allow',
+  'deny',
+  'escalate',
+  'reauth',
+  'risk',
+  'shadow',
+  'owner',
+  'tags',
+  'link',
+  'when',
+  'unless',
+  'because',
 ];
 const typeWords = [
-  ...['boolean', 'string', 'number', 'integer', 'date', 'timestamp', 'datetime', 'email', 'url'],
-  ...['web_address', 'host', 'ip', 'path', 'money', 'secret', 'signed', 'any'],
+  'boolean',
+  'string',
+  'number',
+  'integer',
+  'date',
+  'timestamp',
+  'datetime',
+  'email',
+  'url',
+  'web_address',
+  'host',
+  'ip',
+  'path',
+  'money',
+  'secret',
+  'signed',
+  'any',
 ];
 
 function wordOffers(vocabulary: Vocabulary, place: PolicyPlace, head: string): readonly Offer[] {

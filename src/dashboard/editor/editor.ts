@@ -85,7 +85,10 @@ export function openEditor(options: EditorOptions): Editor {
     setMarks(marks) {
       const last = view.state.doc.length;
       const placed = marks.map(({ from, to, severity, message, fix }) => ({
-        ...{ from: Math.min(from, last), to: Math.min(to, last), severity, message },
+        from: Math.min(from, last),
+        to: Math.min(to, last),
+        severity,
+        message,
         ...(fix === null ? {} : { actions: [{ name: fix.title, apply: fix.apply }] }),
       }));
       view.dispatch(setDiagnostics(view.state, placed));
@@ -128,9 +131,12 @@ function extensionsOf({ label, language, complete }: EditorOptions): Extension {
     ]),
     EditorView.contentAttributes.of({
       // It can be reached without it, too; tools that look for what scrolls want it said.
-      ...{ tabindex: '0' },
-      ...{ 'aria-label': `${label}. Press Escape, then Tab, to leave.`, spellcheck: 'false' },
-      ...{ autocorrect: 'off', autocapitalize: 'off', translate: 'no' },
+      tabindex: '0',
+      'aria-label': `${label}. Press Escape, then Tab, to leave.`,
+      spellcheck: 'false',
+      autocorrect: 'off',
+      autocapitalize: 'off',
+      translate: 'no',
     }),
     EditorView.domEventHandlers({ beforeinput: replaceSelected }),
     editorTheme,

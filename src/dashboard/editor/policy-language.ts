@@ -6,10 +6,21 @@ import { type Piece, type PieceKind, piecesOf } from '../parts/policy-words.ts';
 
 /** A tag for each colour: outcomes are coloured by what they mean. */
 export const policyTags = {
-  ...{ comment: Tag.define(), text: Tag.define(), escape: Tag.define(), value: Tag.define() },
-  ...{ number: Tag.define(), declaration: Tag.define(), constant: Tag.define(), word: Tag.define() },
-  ...{ name: Tag.define(), sign: Tag.define(), outcome: Tag.define() },
-  ...{ allow: Tag.define(), deny: Tag.define(), escalate: Tag.define(), reauth: Tag.define() },
+  comment: Tag.define(),
+  text: Tag.define(),
+  escape: Tag.define(),
+  value: Tag.define(),
+  number: Tag.define(),
+  declaration: Tag.define(),
+  constant: Tag.define(),
+  word: Tag.define(),
+  name: Tag.define(),
+  sign: Tag.define(),
+  outcome: Tag.define(),
+  allow: Tag.define(),
+  deny: Tag.define(),
+  escalate: Tag.define(),
+  reauth: Tag.define(),
 } as const;
 
 interface LineState {

@@ -47,7 +47,10 @@ export function placeAt(text: string, at: number): PolicyPlace {
   const own = lines.slice(first).join('\n');
   const rest = text.slice(at, at + 400);
   return {
-    ...{ declaration, depth, before: withoutTexts(current), isProse: isProse(current) },
+    declaration,
+    depth,
+    before: withoutTexts(current),
+    isProse: isProse(current),
     patterns: declaration === null ? null : patternsOf(declaration, own, rest),
     variables: variablesOf(own),
   };

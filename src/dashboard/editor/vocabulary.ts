@@ -8,8 +8,15 @@ export type ActionWords = Vocabulary['actions'][number];
 type NameKind = keyof Vocabulary['names'];
 
 const kinds: Readonly<Record<string, NameKind>> = {
-  ...{ list: 'lists', meter: 'meters', let: 'lets', hours: 'hours', group: 'groups', approvers: 'approvers' },
-  ...{ policy: 'policies', type: 'types', guarantee: 'guarantees' },
+  list: 'lists',
+  meter: 'meters',
+  let: 'lets',
+  hours: 'hours',
+  group: 'groups',
+  approvers: 'approvers',
+  policy: 'policies',
+  type: 'types',
+  guarantee: 'guarantees',
 };
 
 const declaration =
@@ -59,9 +66,9 @@ function actionsOf(lines: readonly string[]): readonly ActionWords[] {
     if (depth === 0) break;
   }
   const groupNames = groups.split(',').map((name) => name.trim());
-  return keys.split(',').map((key) => ({
-    ...{ key: key.trim(), groups: groupNames.filter((name) => name !== ''), fields },
-  }));
+  return keys
+    .split(',')
+    .map((key) => ({ key: key.trim(), groups: groupNames.filter((name) => name !== ''), fields }));
 }
 
 /** Whether `on PATTERN` speaks of an action: a key, a group, `*`, `area.*` or `*.verb`. */

@@ -178,7 +178,10 @@ function Rule({ rule, isDeciding, source, lines }: RuleProps) {
 }
 
 const effectTones: Readonly<Record<string, 'allow' | 'deny' | 'escalate' | 'reauth'>> = {
-  ...{ allow: 'allow', deny: 'deny', escalate: 'escalate', reauth: 'reauth' },
+  allow: 'allow',
+  deny: 'deny',
+  escalate: 'escalate',
+  reauth: 'reauth',
 };
 
 export function pointsText(points: number): string {

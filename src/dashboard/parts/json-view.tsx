@@ -44,7 +44,7 @@ export function JsonView({ value, label, beside = () => null }: JsonViewProps) {
         {entriesOf(value) === null || secretDigest(value) !== null ? (
           <Leaf value={value} isUnfolded={isUnfolded} />
         ) : (
-          <Entries key={String(isUnfolded)} {...{ value, path: '', beside, isUnfolded }} />
+          <Entries key={String(isUnfolded)} value={value} path={''} beside={beside} isUnfolded={isUnfolded} />
         )}
       </section>
       <CopyJson value={value} label={label} />
@@ -93,7 +93,12 @@ function Entries({ value, path, beside, isUnfolded }: EntriesProps) {
       {shown.map(([name, inner]) => (
         <Entry
           key={name}
-          {...{ name, isList, value: inner, path: pathInto(path, value, name), beside, isUnfolded }}
+          name={name}
+          isList={isList}
+          value={inner}
+          path={pathInto(path, value, name)}
+          beside={beside}
+          isUnfolded={isUnfolded}
         />
       ))}
       {hidden > 0 && (
@@ -130,7 +135,7 @@ function Entry({
         {isOpen ? <span class="json-kind">{kind}</span> : <Leaf value={value} isUnfolded={isUnfolded} />}
         {inner === null && <span class="json-beside">{beside(path, value)}</span>}
       </div>
-      {isOpen && <Entries {...{ value, path, beside, isUnfolded }} />}
+      {isOpen && <Entries value={value} path={path} beside={beside} isUnfolded={isUnfolded} />}
     </li>
   );
 }

@@ -19,7 +19,8 @@ export function NewPassword({ label = 'Password', value, onInput, names, problem
   const { level, text } = passwordHint(value, names);
   const input = {
     ...({ autoComplete: 'new-password', autoCapitalize: 'none', spellcheck: false, required: true } as const),
-    ...{ maxLength: 1024, value },
+    maxLength: 1024,
+    value,
     onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
       onInput(currentTarget.value),
   };

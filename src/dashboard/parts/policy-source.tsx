@@ -53,7 +53,14 @@ export function PolicySource({
           const own = marks.filter((mark) => mark.line <= number && number <= (mark.endLine ?? mark.line));
           const pieces: readonly Piece[] = isPlain ? [{ text: line, kind: 'other' }] : piecesOf(line);
           return (
-            <Line key={number} {...{ number, line, pieces, marks: own }} href={lineHref?.(number) ?? null} />
+            <Line
+              key={number}
+              number={number}
+              line={line}
+              pieces={pieces}
+              marks={own}
+              href={lineHref?.(number) ?? null}
+            />
           );
         })}
       </div>

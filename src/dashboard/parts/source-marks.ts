@@ -27,7 +27,9 @@ export function cutPieces(
   if (columns.length === 0) return pieces.map((piece) => ({ ...piece, tone: null }));
   const offset = offsetsOf(line);
   const marks = columns.map(({ from, to, tone }) => ({
-    ...{ tone, start: offset(from), end: offset(Math.max(to, from + 1)) },
+    tone,
+    start: offset(from),
+    end: offset(Math.max(to, from + 1)),
   }));
   const cuts = [...new Set(marks.flatMap(({ start, end }) => [start, end]))].toSorted((a, b) => a - b);
   let at = 0;

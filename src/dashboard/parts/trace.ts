@@ -35,10 +35,14 @@ export function traceRules(trace: readonly TraceEntry[]): readonly TraceRule[] {
     const id = textOf(entry.rule);
     const cut = id.indexOf('/');
     return {
-      ...{ id, policy: cut === -1 ? '' : id.slice(0, cut), name: id.slice(cut + 1) },
-      ...{ effect: textOf(entry.effect), truth: truthOf(entry.truth) },
+      id,
+      policy: cut === -1 ? '' : id.slice(0, cut),
+      name: id.slice(cut + 1),
+      effect: textOf(entry.effect),
+      truth: truthOf(entry.truth),
       points: typeof entry.points === 'number' ? entry.points : 0,
-      ...{ isShadow: entry.isShadow === true, isSatisfied: entry.isSatisfied === true },
+      isShadow: entry.isShadow === true,
+      isSatisfied: entry.isSatisfied === true,
       reads: readsOf(entry.reads),
     };
   });
@@ -84,7 +88,10 @@ export function unknownReads(
 }
 
 const effectsOf: Readonly<Record<string, string>> = {
-  ...{ ALLOW: 'allow', DENY: 'deny', ESCALATE: 'escalate', REAUTH_REQUIRED: 'reauth' },
+  ALLOW: 'allow',
+  DENY: 'deny',
+  ESCALATE: 'escalate',
+  REAUTH_REQUIRED: 'reauth',
 };
 
 /** The rule that decided, where the trace leaves no doubt; null where it does, or none did. */

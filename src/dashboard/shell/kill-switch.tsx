@@ -92,7 +92,9 @@ async function agentIdOf(text: string): Promise<string> {
   const found = items.find(({ id, name }) => id === text || name === text);
   if (found !== undefined) return found.id;
   throw new ApiProblem({
-    ...{ code: 'not_found', status: 404, title: 'There is no such agent' },
+    code: 'not_found',
+    status: 404,
+    title: 'There is no such agent',
     detail: 'write its name or id as the list of agents has it',
   });
 }

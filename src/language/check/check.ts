@@ -5,14 +5,13 @@
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { Span } from '../diagnostic/span.ts';
 import type { Guarantee, Policy, PolicySet } from '../model/policy.ts';
-import type { PolicyDeclaration, PolicyFile } from '../syntax/tree.ts';
+import type { PolicyDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
 import { resolveActions } from './declarations/actions.ts';
 import { resolveGuarantees } from './declarations/guarantees.ts';
 import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
 import { type ResolvedPolicy, resolvePolicies } from './declarations/policies.ts';
-import { sameOrNew } from './declarations/same.ts';
 import { resolveDeclaredTypes } from './declarations/types.ts';
 import { checkUnusedLets } from './declarations/unused-lets.ts';
 import { createEnvironment } from './expressions/create-environment.ts';
@@ -23,6 +22,7 @@ import { hasParts, textOfListFile } from './incremental/kept.ts';
 import { type Outcome, walkOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
 import { type Checked, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
+import { sameOrNew } from './logic/same.ts';
 import type { ListFile } from './messages/list-files.ts';
 import { warn } from './warnings/warn.ts';
 

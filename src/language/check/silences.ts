@@ -9,7 +9,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagn
 import type { SourceText, Span } from '../diagnostic/span.ts';
 import { didYouMean } from '../diagnostic/suggest.ts';
 import { syntaxWarnings } from '../diagnostic/syntax-codes.ts';
-import type { Comment, PolicyFile } from '../syntax/tree.ts';
+import type { Comment, PolicyFile } from '../syntax/tree/tree.ts';
 import { error, warning } from './messages/problem.ts';
 
 export interface Silenced {

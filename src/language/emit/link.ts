@@ -15,6 +15,7 @@ import type { RuleHead } from '../program/program.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
+import { resolvedTexts } from './code/payload-resolve.ts';
 import { type Decider, digits, type Frame } from './decide/decide.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
@@ -29,7 +30,6 @@ import {
   recordedGate,
   refusedBy,
 } from './payload-gate.ts';
-import { resolvedTexts } from './payload-resolve.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';

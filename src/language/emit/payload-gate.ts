@@ -6,8 +6,8 @@ import { withoutSecretTypes } from '../model/open-secrets.ts';
 import type { Facts } from '../model/request.ts';
 import type { Shape } from '../model/type.ts';
 import { payloadIssues } from './code/payload-issues.ts';
+import { resolvePayload } from './code/payload-resolve.ts';
 import { invalidPayload } from './decide/gate.ts';
-import { resolvePayload } from './payload-resolve.ts';
 
 /** The payload as rules see it; null where it is not of the shape. */
 export type PayloadCheck = (payload: Json) => JsonObject | null;

@@ -57,8 +57,17 @@ function jsonLine({ entry, hash, previousHash }: ExportedRecord): string {
 }
 
 const csvNames = [
-  ...['sequence', 'at', 'kind', 'id', 'agent_id', 'action', 'result', 'who'],
-  ...['previous', 'hash', 'entry'],
+  'sequence',
+  'at',
+  'kind',
+  'id',
+  'agent_id',
+  'action',
+  'result',
+  'who',
+  'previous',
+  'hash',
+  'entry',
 ];
 
 function csvLine({ entry, hash, previousHash }: ExportedRecord): string {

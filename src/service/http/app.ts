@@ -173,14 +173,26 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
   const directory = createDirectory(store.documents, clock);
   return {
     signInDeps: {
-      ...{ directory, attempts: createAttempts(), masterKey: store.masterKey },
-      ...{ challenges: createChallenges(), origin: new URL(publicUrl).origin },
-      ...{ newFactorMs, notify: outgoing.access.noticed },
+      directory,
+      attempts: createAttempts(),
+      masterKey: store.masterKey,
+      challenges: createChallenges(),
+      origin: new URL(publicUrl).origin,
+      newFactorMs,
+      notify: outgoing.access.noticed,
     },
     isSecure: publicUrl.startsWith('https:'),
-    ...{ store, policies, rate, steadyMs: () => performance.now() },
+    store,
+    policies,
+    rate,
+    steadyMs: () => performance.now(),
     arePrivateAddressesAllowed: areWebhooksPrivate,
-    ...{ dispatcher: outgoing.dispatcher, accessNews: outgoing.access },
-    ...{ playground, switches, decisions, statistics, changeFeed },
+    dispatcher: outgoing.dispatcher,
+    accessNews: outgoing.access,
+    playground,
+    switches,
+    decisions,
+    statistics,
+    changeFeed,
   };
 }

@@ -79,7 +79,10 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   // The policies are compiled while the rest of the program is loaded and the store opens.
   const ending = new AbortController();
   const opening = openPolicies({
-    ...{ directory: config.policies, timeoutMs: config.compileTimeoutMs, log, signal: ending.signal },
+    directory: config.policies,
+    timeoutMs: config.compileTimeoutMs,
+    log,
+    signal: ending.signal,
   });
   const ended = opening.then(
     (host) => () => host.close(),
@@ -105,11 +108,13 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const { createApp } = await loading;
   const publicUrl = config.publicUrl ?? publicUrlOf(config.host, config.port);
   const metering = createMetering({
-    ...{ meters: store.meters, clock },
+    meters: store.meters,
+    clock,
     onFailure: (err) => log.warn({ err }, 'the past of a meter was not filled in: it stays unknown'),
   });
   const upkeep = startMeterUpkeep({
-    ...{ metering, policies: () => policies.current() },
+    metering,
+    policies: () => policies.current(),
     onFailure: (err) => log.warn({ err }, 'meters were not kept up; trying again'),
   });
   opened.push(() => upkeep.close());
@@ -117,28 +122,39 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   // A long past goes on being read while requests are served; until then the meter is unknown.
   await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
   const app = createApp({
-    ...{ metering, publicUrl, areWebhooksPrivate: config.areWebhooksPrivate, smtp: config.smtp },
-    ...{ store, policies, sandboxTokenDigest: sandbox.digest, bodyBytesMax: config.bodyBytesMax },
+    metering,
+    publicUrl,
+    areWebhooksPrivate: config.areWebhooksPrivate,
+    smtp: config.smtp,
+    store,
+    policies,
+    sandboxTokenDigest: sandbox.digest,
+    bodyBytesMax: config.bodyBytesMax,
     openRequestsMax: config.openRequestsMax,
     connectionsMax: config.connectionsMax,
     inFlightMax: config.inFlightMax,
     waitsMax: config.waitsMax,
     rate: { perMinute: config.ratePerMinute, burst: config.burst },
-    ...{ clock, tracing, isCompatibilityAllowed: config.isCompatibilityAllowed },
+    clock,
+    tracing,
+    isCompatibilityAllowed: config.isCompatibilityAllowed,
     areAgentReportsTrusted: config.areAgentReportsTrusted,
-    ...{ newFactorMs: config.newFactorMs, trustedProxies: config.trustedProxies },
+    newFactorMs: config.newFactorMs,
+    trustedProxies: config.trustedProxies,
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
   opened.push(() => app.close());
   log.use(app.log);
   const expiry = startExpiry({
-    ...{ requests: store.requests, clock },
+    requests: store.requests,
+    clock,
     onEnd: (requestId) => metering.settle(requestId, null),
     onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
   });
   opened.push(() => expiry.close());
   const sweep = startSweep({
-    ...{ documents: store.documents, clock },
+    documents: store.documents,
+    clock,
     onFailure: (err) => log.warn({ err }, 'what has ended could not be deleted; trying again'),
   });
   opened.push(() => sweep.close());
@@ -152,7 +168,10 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(
     welcome({
-      ...{ url, dataFile, policies: policies.state(), newSandboxToken: sandbox.made },
+      url,
+      dataFile,
+      policies: policies.state(),
+      newSandboxToken: sandbox.made,
       actionKeys: policies.current().about().actions,
       firstKey: await firstKey(store),
       setUpUrl: await setUpUrl(store, clock, config.publicUrl ?? publicUrlOf(config.host, port)),
@@ -212,7 +231,10 @@ async function sandboxToken({ sandboxToken: configured }: Config, store: Store):
 async function firstKey(store: Store): Promise<string | null> {
   if ((await store.agents.list()).length > 0) return null;
   const added = await addAgent(store, {
-    ...{ name: firstAgentName, riskTier: 'low', controlOwner: 'owner@localhost', tags: [] },
+    name: firstAgentName,
+    riskTier: 'low',
+    controlOwner: 'owner@localhost',
+    tags: [],
   });
   return added.kind === 'added' ? added.apiKey : null;
 }

@@ -125,7 +125,11 @@ function createHandler(deps: AppDeps, { store, clock, metrics }: Base, parts: De
   const { authorizer, identifyAgain, statistics } = parts;
   const recordRefusal = createRefusalRecorder(store);
   return createAuthorizeHandler({
-    ...{ identifyAgain, authorizer, clock, metrics, tracing: deps.tracing ?? null },
+    identifyAgain,
+    authorizer,
+    clock,
+    metrics,
+    tracing: deps.tracing ?? null,
     verifySignature: createSignatureVerifier({
       masterKey: store.masterKey,
       isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,

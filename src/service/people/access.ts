@@ -95,8 +95,13 @@ export async function createSetUpLink(
   const [secret, present] = [createSecret(), await setUpLink(directory)];
   if (present !== null && when === 'once') return null;
   const put = {
-    ...{ ...linkPlace, seen: present?.version ?? 0, name: null, parent: null, endsAtMs: null },
-    ...{ createdAtMs: Math.trunc(directory.clock()), json: JSON.stringify({ digest: digestOf(secret) }) },
+    ...linkPlace,
+    seen: present?.version ?? 0,
+    name: null,
+    parent: null,
+    endsAtMs: null,
+    createdAtMs: Math.trunc(directory.clock()),
+    json: JSON.stringify({ digest: digestOf(secret) }),
   };
   const change = { who, what: 'set-up-link-made', subject: linkPlace.id, before: null, after: null };
   return (await directory.change([put], change)) === 'changed' ? secret : null;
@@ -182,8 +187,11 @@ export async function withdrawInvitation(
   }
   const before = { ...shownStanding(invitation), name: invitation.name };
   const result = await directory.change([directory.invitations.remove(invitation, version)], {
-    ...{ who: recordName(actor.person), what: 'invitation-withdrawn', subject: invitation.email },
-    ...{ before, after: null },
+    who: recordName(actor.person),
+    what: 'invitation-withdrawn',
+    subject: invitation.email,
+    before,
+    after: null,
   });
   // It is never changed, only used or withdrawn: whoever was faster, there is none any more.
   return { kind: result === 'changed' ? 'withdrawn' : 'unknown' };
@@ -217,8 +225,16 @@ export async function apply(
   if (problems.length > 0) return { kind: 'invalid', problems };
   const createdAtMs = Math.trunc(directory.clock());
   const application: Application = {
-    ...{ id: randomUUID(), email, name, reason, createdAtMs, dueAtMs: createdAtMs + applicationMs },
-    ...{ status: 'open', decidedAtMs: null, decidedBy: null, answer: null },
+    id: randomUUID(),
+    email,
+    name,
+    reason,
+    createdAtMs,
+    dueAtMs: createdAtMs + applicationMs,
+    status: 'open',
+    decidedAtMs: null,
+    decidedBy: null,
+    answer: null,
   };
   const change = { who: 'anybody', what: 'access-applied-for', subject: application.id, before: null };
   await directory.change([directory.applications.put(application, 0)], {

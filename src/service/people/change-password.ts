@@ -36,7 +36,11 @@ export async function changePassword(
     ...(await endings(directory, person.id)),
   ];
   const result = await directory.change(writes, {
-    ...{ who: recordName(person), what: 'password-changed', subject: person.id, before: null, after: null },
+    who: recordName(person),
+    what: 'password-changed',
+    subject: person.id,
+    before: null,
+    after: null,
   });
   if (result !== 'changed') return { kind: 'conflict' };
   notify(notice, person);

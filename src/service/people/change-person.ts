@@ -57,8 +57,11 @@ export async function changePerson(
     ...(isOut ? await endings(directory, id) : []),
   ];
   const result = await directory.change(writes, {
-    ...{ who: recordName(actor.person), what: 'person-changed', subject: id },
-    ...{ before: shownPerson(before), after: shownPerson(after) },
+    who: recordName(actor.person),
+    what: 'person-changed',
+    subject: id,
+    before: shownPerson(before),
+    after: shownPerson(after),
   });
   return result === 'changed' ? { kind: 'changed', person: after } : { kind: 'conflict' };
 }

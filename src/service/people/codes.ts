@@ -35,7 +35,11 @@ export async function confirmTotp(
   const sealedSecret = seal(deriveKey(masterKey, totpPurpose), person.id, secret);
   const totp = { sealedSecret, lastStep: step, setUpAtMs: Math.trunc(nowMs) };
   const result = await changeTotp(deps, {
-    ...{ actor: { person, roles: person.roles }, found, totp, what: 'codes-set-up', more: [] },
+    actor: { person, roles: person.roles },
+    found,
+    totp,
+    what: 'codes-set-up',
+    more: [],
   });
   return result ? 'set-up' : 'conflict';
 }
@@ -82,8 +86,11 @@ async function changeTotp(
   const notice = newNotice(directory, person, { what });
   const put = directory.people.put({ ...person, totp }, version);
   const result = await directory.change([put, directory.notices.put(notice, 0), ...more], {
-    ...{ who: recordName(actor.person), what, subject: person.id },
-    ...{ before: { has_totp: person.totp !== null }, after: { has_totp: totp !== null } },
+    who: recordName(actor.person),
+    what,
+    subject: person.id,
+    before: { has_totp: person.totp !== null },
+    after: { has_totp: totp !== null },
   });
   if (result === 'changed') notify(notice, person);
   return result === 'changed';

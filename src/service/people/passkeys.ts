@@ -90,7 +90,11 @@ export async function addPasskey(
   if (present === null) return { kind: 'wrong' };
   const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
   const passkey: Passkey = {
-    ...{ id, counter, transports, personId: person.id, name },
+    id,
+    counter,
+    transports,
+    personId: person.id,
+    name,
     publicKey: Buffer.from(publicKey).toString('base64url'),
     createdAtMs: Math.trunc(directory.clock()),
   };
@@ -102,8 +106,11 @@ export async function addPasskey(
       directory.notices.put(notice, 0),
     ],
     {
-      ...{ who: recordName(person), what: 'passkey-added', subject: person.id },
-      ...{ before: null, after: { name: passkey.name } },
+      who: recordName(person),
+      what: 'passkey-added',
+      subject: person.id,
+      before: null,
+      after: { name: passkey.name },
     },
   );
   if (result !== 'changed') return { kind: 'wrong' };
@@ -168,10 +175,7 @@ export async function removePasskey(
       directory.people.put(present.value, present.version),
       directory.notices.put(notice, 0),
     ],
-    {
-      ...{ who: recordName(person), what: 'passkey-removed', subject: person.id },
-      ...{ before: { name }, after: null },
-    },
+    { who: recordName(person), what: 'passkey-removed', subject: person.id, before: { name }, after: null },
   );
   if (result !== 'changed') return 'unknown';
   notify(notice, person);

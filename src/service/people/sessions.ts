@@ -40,12 +40,20 @@ export async function startSession(
   const secret = createSecret();
   const nowMs = Math.trunc(directory.clock());
   const session: Session = {
-    ...{ id: digestOf(secret), personId: person.id, address, passwordDigest: passwordDigestOf(person) },
-    ...{ createdAtMs: nowMs, seenAtMs: nowMs, endsAtMs: nowMs + sessionMs },
+    id: digestOf(secret),
+    personId: person.id,
+    address,
+    passwordDigest: passwordDigestOf(person),
+    createdAtMs: nowMs,
+    seenAtMs: nowMs,
+    endsAtMs: nowMs + sessionMs,
   };
   await directory.change([directory.sessions.put(session, 0)], {
-    ...{ who: recordName(person), what: 'signed-in', subject: person.id },
-    ...{ before: null, after: { address } },
+    who: recordName(person),
+    what: 'signed-in',
+    subject: person.id,
+    before: null,
+    after: { address },
   });
   return { kind: 'signed-in', person, secret, session };
 }
@@ -118,8 +126,11 @@ export async function endSession(
   if (one === undefined) return 'unknown';
   // Its last use may have been stored in between: whoever looks again finds it or not.
   const result = await directory.change([directory.sessions.remove(one.value, one.version)], {
-    ...{ who: recordName(person), what: 'session-ended', subject: person.id },
-    ...{ before: { address: one.value.address }, after: null },
+    who: recordName(person),
+    what: 'session-ended',
+    subject: person.id,
+    before: { address: one.value.address },
+    after: null,
   });
   return result === 'changed' ? 'ended' : await endSession(directory, { person, roles: [] }, shownId);
 }

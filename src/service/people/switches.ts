@@ -119,7 +119,10 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
       const createdAtMs = Math.trunc(directory.clock());
       const made: Switch = { id: randomUUID(), scope, reason, createdAtMs, createdBy: person.id };
       await directory.change([switches.put(made, 0)], {
-        ...{ who: recordName(person), what: 'switch-turned-on', subject: made.id, before: null },
+        who: recordName(person),
+        what: 'switch-turned-on',
+        subject: made.id,
+        before: null,
         after: { scope, reason },
       });
       await lookOnce();
@@ -130,7 +133,10 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
       if (found === null) return 'unknown';
       const { scope, reason } = found.value;
       const result = await directory.change([switches.remove(found.value, found.version)], {
-        ...{ who: recordName(person), what: 'switch-turned-off', subject: id, after: null },
+        who: recordName(person),
+        what: 'switch-turned-off',
+        subject: id,
+        after: null,
         before: { scope, reason },
       });
       await lookOnce();

@@ -41,13 +41,21 @@ export async function createToken(
   const { id, text, digest } = createApiKey(tokenPrefix);
   const createdAtMs = Math.trunc(directory.clock());
   const token: PersonalToken = {
-    ...{ id, digest, personId: actor.person.id, name: draft.name, roles: [...draft.roles] },
-    ...{ createdAtMs, endsAtMs: createdAtMs + draft.days * dayMs },
+    id,
+    digest,
+    personId: actor.person.id,
+    name: draft.name,
+    roles: [...draft.roles],
+    createdAtMs,
+    endsAtMs: createdAtMs + draft.days * dayMs,
     passwordDigest: passwordDigestOf(actor.person),
   };
   const notice = newNotice(directory, actor.person, { what: 'token-made', name: token.name });
   await directory.change([directory.tokens.put(token, 0), directory.notices.put(notice, 0)], {
-    ...{ who: recordName(actor.person), what: 'token-made', subject: id, before: null },
+    who: recordName(actor.person),
+    what: 'token-made',
+    subject: id,
+    before: null,
     after: { name: token.name, roles: [...token.roles], ends_at_ms: token.endsAtMs },
   });
   return { kind: 'made', token, text, notice };
@@ -97,8 +105,11 @@ export async function removeToken(
   const found = await directory.tokens.find(id);
   if (found === null || found.value.personId !== person.id) return 'unknown';
   const result = await directory.change([directory.tokens.remove(found.value, found.version)], {
-    ...{ who: recordName(person), what: 'token-removed', subject: id },
-    ...{ before: { name: found.value.name }, after: null },
+    who: recordName(person),
+    what: 'token-removed',
+    subject: id,
+    before: { name: found.value.name },
+    after: null,
   });
   return result === 'changed' ? 'removed' : 'unknown';
 }

@@ -8,7 +8,7 @@ import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import type { PolicyFile } from '../../language/syntax/tree.ts';
+import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import { compile, createCompileMemory } from '../../pipeline.ts';
 import { entriesOf, type SetTexts, textOf } from '../policies/texts.ts';
 import type { TextFile } from './questions.ts';

@@ -17,7 +17,8 @@ export function explainRecord({ policies, sourceOf }: Laid, record: RecordedRequ
   const facts = recordedFacts(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
   const explained = {
-    ...{ decision: decision.outcome, change },
+    decision: decision.outcome,
+    change,
     conditions: conditionsOf({ set: policies.set, decision, facts }, sourceOf),
   };
   const rules = policies.set.policies.flatMap((policy) => policy.rules);
@@ -29,7 +30,11 @@ export function explainRecord({ policies, sourceOf }: Laid, record: RecordedRequ
   return {
     ...explained,
     rule: {
-      ...{ policy, id, file: span.file, line: lineOf(span.start), end_line: lineOf(span.end) },
+      policy,
+      id,
+      file: span.file,
+      line: lineOf(span.start),
+      end_line: lineOf(span.end),
       text: text.slice(span.start, span.end),
     },
   };
@@ -59,7 +64,8 @@ function conditionsOf(
     .toSorted((a, b) => rank[a.truth] - rank[b.truth])
     .slice(0, rulesMax)
     .map(({ rule, truth, explanation }) => ({
-      ...{ rule, truth },
+      rule,
+      truth,
       lines: conditionLines(explanation, sourceOf)
         .slice(0, linesMax)
         .map((line) => ({ ...line, text: cut(line.text), value: cut(line.value) })),

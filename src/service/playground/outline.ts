@@ -1,7 +1,7 @@
 // The text of a policy file into its policies and rules with their lines. A file with mistakes has an outline, too: of
 // what can be read of it.
 
-import { parse } from '../../language/syntax/parse/parse.ts';
+import { parse } from '../../language/syntax/parse.ts';
 import type { PolicyOutline, TextFile } from './questions.ts';
 
 export function outlineOf(file: TextFile): readonly PolicyOutline[] {
@@ -11,10 +11,13 @@ export function outlineOf(file: TextFile): readonly PolicyOutline[] {
     const { name, doc, span, rules } = declaration;
     return [
       {
-        ...{ name: name.text, line: lineOf(span.start), doc },
+        name: name.text,
+        line: lineOf(span.start),
+        doc,
         rules: rules.map((rule) => ({
           id: `${name.text}/${rule.name.text}`,
-          ...{ line: lineOf(rule.span.start), end_line: lineOf(rule.span.end) },
+          line: lineOf(rule.span.start),
+          end_line: lineOf(rule.span.end),
         })),
       },
     ];

@@ -25,7 +25,8 @@ function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): PlacedDiag
   const placed = { file, code, severity, message, help, ...placeOf(start, end) };
   if (fix === null) return placed;
   const edits = fix.edits.map((edit) => ({
-    ...{ file: edit.file, text: edit.text },
+    file: edit.file,
+    text: edit.text,
     ...placeOf(edit.start, edit.end),
   }));
   return { ...placed, fix: { title: fix.title, edits } };

@@ -17,7 +17,10 @@ export function tryRequest(
   request: Asked['try']['request'],
 ): Tried {
   const nothing: Tried = {
-    ...{ diagnostics: placeDiagnostics(diagnostics, sourceOf), issues: [], digested: [], decision: null },
+    diagnostics: placeDiagnostics(diagnostics, sourceOf),
+    issues: [],
+    digested: [],
+    decision: null,
   };
   if (request !== null && 'recorded' in request)
     return { ...nothing, ...tryRecorded(policies, request.recorded) };
@@ -54,18 +57,24 @@ const digestForm = /^hmac-sha256:[0-9a-f]{64}$/;
 function viewOf({ decision, trace, change }: Decided): TriedDecision {
   const { outcome, by, reason, matchedPolicy, risk } = decision;
   return {
-    ...{ decision: outcome, reason, matched_policy: matchedPolicy },
+    decision: outcome,
+    reason,
+    matched_policy: matchedPolicy,
     rule: (gates as readonly string[]).includes(by) ? null : by,
     risk_score: risk.high,
     status: statuses[outcome],
     message: messageOf(decision),
     requires: requiresOf(decision),
-    ...{ trace, change },
+    trace,
+    change,
   };
 }
 
 const statuses: Readonly<Record<Outcome, TriedDecision['status']>> = {
-  ...{ ALLOW: 'auto_approved', DENY: 'rejected', ESCALATE: 'pending', REAUTH_REQUIRED: 'pending' },
+  ALLOW: 'auto_approved',
+  DENY: 'rejected',
+  ESCALATE: 'pending',
+  REAUTH_REQUIRED: 'pending',
 };
 
 function requiresOf({ requires }: Decision): TriedDecision['requires'] {

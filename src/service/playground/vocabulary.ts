@@ -8,14 +8,16 @@ import { describeSlot, describeType } from '../../language/model/describe.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 import { contextualWords, reservedWords } from '../../language/syntax/parse/tokens.ts';
-import type { Declaration, PolicyFile } from '../../language/syntax/tree.ts';
+import type { Declaration, PolicyFile } from '../../language/syntax/tree/tree.ts';
 import type { NameKind, Vocabulary } from './questions.ts';
 
 export function vocabularyOf(set: PolicySet, trees: readonly PolicyFile[]): Vocabulary {
   return {
     keywords: [...new Set([...reservedWords, ...contextualWords])].toSorted(),
     functions: Object.entries(builtins).map(([name, { signature, meaning }]) => ({
-      ...{ name, signature, doc: meaning },
+      name,
+      signature,
+      doc: meaning,
     })),
     attributes: Object.entries(attributes).map(([path, doc]) => {
       // The keys are those of the table.
@@ -36,16 +38,29 @@ function attributeType(attribute: Attribute): string {
 }
 
 const kinds: Readonly<Partial<Record<Declaration['kind'], NameKind>>> = {
-  ...{ list: 'lists', meter: 'meters', let: 'lets', hours: 'hours', group: 'groups' },
-  ...{ approvers: 'approvers', policy: 'policies', type: 'types', guarantee: 'guarantees' },
+  list: 'lists',
+  meter: 'meters',
+  let: 'lets',
+  hours: 'hours',
+  group: 'groups',
+  approvers: 'approvers',
+  policy: 'policies',
+  type: 'types',
+  guarantee: 'guarantees',
 };
 
 function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   const names: Record<NameKind, Set<string>> = {
-    ...{ lists: new Set(), meters: new Set(), lets: new Set(), hours: new Set(), groups: new Set() },
+    lists: new Set(),
+    meters: new Set(),
+    lets: new Set(),
+    hours: new Set(),
+    groups: new Set(),
     // It needs no declaration.
     approvers: new Set([ownerGroup]),
-    ...{ policies: new Set(), types: new Set(), guarantees: new Set() },
+    policies: new Set(),
+    types: new Set(),
+    guarantees: new Set(),
   };
   for (const declaration of trees.flatMap(({ declarations }) => declarations)) {
     const kind = kinds[declaration.kind];
@@ -53,9 +68,15 @@ function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
   }
   const sorted = (kind: NameKind): readonly string[] => [...names[kind]].toSorted();
   return {
-    ...{ lists: sorted('lists'), meters: sorted('meters'), lets: sorted('lets'), hours: sorted('hours') },
-    ...{ groups: sorted('groups'), approvers: sorted('approvers'), policies: sorted('policies') },
-    ...{ types: sorted('types'), guarantees: sorted('guarantees') },
+    lists: sorted('lists'),
+    meters: sorted('meters'),
+    lets: sorted('lets'),
+    hours: sorted('hours'),
+    groups: sorted('groups'),
+    approvers: sorted('approvers'),
+    policies: sorted('policies'),
+    types: sorted('types'),
+    guarantees: sorted('guarantees'),
   };
 }
 

@@ -42,7 +42,11 @@ export function about({ actions, policies, approvers, meters }: PolicySet): Abou
     actions: [...actions.keys()].toSorted(),
     rules: policies.reduce((count, { rules }) => count + rules.length, 0),
     policies: policies.map(({ name, owner, doc, rules, span }) => ({
-      ...{ name, owner, doc, rules: rules.length, file: span.file },
+      name,
+      owner,
+      doc,
+      rules: rules.length,
+      file: span.file,
     })),
     approvers: [...approvers.values()].map(({ name, title }) => ({ name, title })),
     meters: [...meters.keys()],

@@ -51,9 +51,15 @@ const policiesMaxDefault = 500;
 
 export function createCell(policiesMax: number = policiesMaxDefault): Cell {
   return {
-    ...{ decisions: [0, 0, 0, 0], refused: 0, latency: createHistogram() },
-    ...{ risk: new Array<number>(riskSteps).fill(0), policies: new Map(), policiesMax },
-    ...{ ended: { approved: 0, rejected: 0, expired: 0 }, waits: null, rules: new Map() },
+    decisions: [0, 0, 0, 0],
+    refused: 0,
+    latency: createHistogram(),
+    risk: new Array<number>(riskSteps).fill(0),
+    policies: new Map(),
+    policiesMax,
+    ended: { approved: 0, rejected: 0, expired: 0 },
+    waits: null,
+    rules: new Map(),
   };
 }
 
@@ -168,7 +174,12 @@ interface CellText {
 
 export function cellText({ decisions, refused, latency, risk, policies, ended, waits }: Cell): string {
   const text: CellText = {
-    ...{ decisions, refused, latency: histogramText(latency), risk, policies: [...policies], ended },
+    decisions,
+    refused,
+    latency: histogramText(latency),
+    risk,
+    policies: [...policies],
+    ended,
     waits: waits === null ? [] : histogramText(waits),
   };
   return JSON.stringify(text);

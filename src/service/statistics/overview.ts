@@ -53,7 +53,8 @@ export function overviewRange(
   const from = floorTo(fromMs, stepMs);
   const until = -floorTo(-untilMs, stepMs);
   return {
-    ...{ fromMs: from, untilMs: until },
+    fromMs: from,
+    untilMs: until,
     bucketMs: Math.max(stepMs, -floorTo(-(until - from) / bucketsMax, stepMs)),
   };
 }
@@ -80,7 +81,9 @@ export async function readOverview(
       refused,
     })),
     latency: cells.map(({ latency }, index) => ({
-      ...{ atMs: atOf(index), p50: quantile(latency, 0.5), p90: quantile(latency, 0.9) },
+      atMs: atOf(index),
+      p50: quantile(latency, 0.5),
+      p90: quantile(latency, 0.9),
       p99: quantile(latency, 0.99),
     })),
     policies: policiesOf(all),
@@ -91,7 +94,10 @@ export async function readOverview(
     })),
     escalations: {
       opened: countOf(all.decisions, 'ESCALATE') + countOf(all.decisions, 'REAUTH_REQUIRED'),
-      ...{ approved, rejected, expired, timeToApprove: waitsOf(all) },
+      approved,
+      rejected,
+      expired,
+      timeToApprove: waitsOf(all),
     },
     total: sum(all.decisions) + all.refused,
   };
@@ -112,8 +118,10 @@ function waitsOf({ waits }: Cell): Quantiles {
 
 function outcomesOf(counts: readonly number[]): Outcomes {
   return {
-    ...{ allow: countOf(counts, 'ALLOW'), deny: countOf(counts, 'DENY') },
-    ...{ escalate: countOf(counts, 'ESCALATE'), reauth: countOf(counts, 'REAUTH_REQUIRED') },
+    allow: countOf(counts, 'ALLOW'),
+    deny: countOf(counts, 'DENY'),
+    escalate: countOf(counts, 'ESCALATE'),
+    reauth: countOf(counts, 'REAUTH_REQUIRED'),
   };
 }
 

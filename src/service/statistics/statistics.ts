@@ -278,7 +278,9 @@ class LiveStatistics implements Statistics {
     const mark = this.#markThrough(atMs + spanMs);
     const hits = [...hitsOf(cell)];
     await store.change({
-      ...{ puts: [{ atMs, spanMs, json: cellText(all) }], removed: null, mark },
+      puts: [{ atMs, spanMs, json: cellText(all) }],
+      removed: null,
+      mark,
       hits: hits.map(({ rule, hit: { changes: _, ...hit } }) => ({ rule, ...hit })),
       shadowChanges: hits.flatMap(({ rule, hit }) => hit.changes.map((change) => ({ rule, ...change }))),
     });

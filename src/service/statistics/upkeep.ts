@@ -26,9 +26,7 @@ export async function keepUp(store: StatisticsStore, nowMs: number): Promise<boo
 async function removeBefore(store: StatisticsStore, untilMs: number, spanMs: number): Promise<void> {
   const range = { fromMs: 0, untilMs };
   if ((await store.cells({ ...range, spanMs, after: null, countMax: 1 })).length === 0) return;
-  await store.change({
-    ...{ puts: [], removed: { spanMs, ...range }, hits: [], shadowChanges: [], mark: null },
-  });
+  await store.change({ puts: [], removed: { spanMs, ...range }, hits: [], shadowChanges: [], mark: null });
 }
 
 /** The first that is stored by the minute; null where there is none. */
@@ -46,7 +44,10 @@ async function mergeHour(store: StatisticsStore, atMs: number): Promise<void> {
   for (const { json } of await store.cells({ ...range, spanMs: null, after: null, countMax: cellsOfHour }))
     addText(hour, json);
   await store.change({
-    ...{ puts: [{ atMs, spanMs: hourMs, json: cellText(hour) }], removed: { spanMs: minuteMs, ...range } },
-    ...{ hits: [], shadowChanges: [], mark: null },
+    puts: [{ atMs, spanMs: hourMs, json: cellText(hour) }],
+    removed: { spanMs: minuteMs, ...range },
+    hits: [],
+    shadowChanges: [],
+    mark: null,
   });
 }

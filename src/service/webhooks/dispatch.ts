@@ -194,7 +194,9 @@ class Outgoing implements Dispatcher {
       let after: Delivery | null = null;
       do {
         const page: readonly Read<Delivery>[] = await deliveriesOf(this.#directory).list({
-          ...{ parent: waitingOf(webhook.id), after, countMax: storedAtOnce },
+          parent: waitingOf(webhook.id),
+          after,
+          countMax: storedAtOnce,
         });
         for (const read of page) this.#takeUp(read);
         await pause();
@@ -296,8 +298,11 @@ class Outgoing implements Dispatcher {
       const disabled: Webhook = { ...webhook, status: 'disabled', disabledBecause: because };
       // Whoever changed it meanwhile has looked after it: a conflict is left alone.
       await this.#directory.change([put(disabled)], {
-        ...{ who: 'system', what: 'webhook-disabled', subject: webhook.id },
-        ...{ before: shownInRecords(webhook), after: shownInRecords(disabled) },
+        who: 'system',
+        what: 'webhook-disabled',
+        subject: webhook.id,
+        before: shownInRecords(webhook),
+        after: shownInRecords(disabled),
       });
     } else if (failingSinceMs === null) {
       await this.#directory.documents.write([put({ ...webhook, failingSinceMs: nowMs })], null);

@@ -60,7 +60,9 @@ export function createMailer(options: MailerOptions): Mailer {
       try {
         transport ??= await openTransport(options);
         await transport.sendMail({
-          ...{ from: options.from, subject: mail.subject, text: mail.text },
+          from: options.from,
+          subject: mail.subject,
+          text: mail.text,
           // As a record it is one address, whatever characters are in it.
           to: { name: '', address: mail.to },
         });
@@ -109,8 +111,11 @@ async function openTransport({ url, timeoutMs = timeoutMsDefault }: MailerOption
   return createTransport({
     url,
     // Nothing that a message holds makes the library read a file or an address.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
-    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
   });
 }
 

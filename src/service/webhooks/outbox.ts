@@ -78,11 +78,18 @@ export function newDelivery({ id: webhookId }: Webhook, news: WebhookNews): Deli
   const createdAtMs = Math.trunc(atMs);
   const timestamp = new Date(createdAtMs).toISOString();
   return {
-    ...{ id: `msg_${randomUUID()}`, webhookId, type, createdAtMs },
+    id: `msg_${randomUUID()}`,
+    webhookId,
+    type,
+    createdAtMs,
     body: JSON.stringify({ type, timestamp, data: { id, links } }),
-    ...{ status: 'pending', attempts: 0, nextAtMs: createdAtMs },
+    status: 'pending',
+    attempts: 0,
+    nextAtMs: createdAtMs,
     endsAtMs: createdAtMs + waitsMaxMs,
-    ...{ lastAtMs: null, lastStatus: null, lastReason: null },
+    lastAtMs: null,
+    lastStatus: null,
+    lastReason: null,
   };
 }
 

@@ -30,8 +30,14 @@ export function followRevocations({ directory, chain, tell }: Deps): () => Promi
   /** Notes how far the changes were looked at. False where another process did. */
   async function moveTo(sequence: number, version: number): Promise<boolean> {
     const put = {
-      ...{ kind, id, seen: version, name: null, parent: null, endsAtMs: null },
-      ...{ createdAtMs: Math.trunc(directory.clock()), json: JSON.stringify({ sequence }) },
+      kind,
+      id,
+      seen: version,
+      name: null,
+      parent: null,
+      endsAtMs: null,
+      createdAtMs: Math.trunc(directory.clock()),
+      json: JSON.stringify({ sequence }),
     };
     return (await documents.write([put], null)) === 'changed';
   }

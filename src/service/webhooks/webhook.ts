@@ -84,13 +84,23 @@ export async function makeWebhook(
   if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
   const [id, secret] = [randomUUID(), createWebhookSecret()];
   const webhook: Webhook = {
-    ...{ id, url: target.url, events: [...draft.events], status: 'active', disabledBecause: null },
-    ...{ sealedSecret: sealed(deps, id, secret), earlier: null, failingSinceMs: null },
-    ...{ createdAtMs: Math.trunc(directory.clock()), createdBy: person.id },
+    id,
+    url: target.url,
+    events: [...draft.events],
+    status: 'active',
+    disabledBecause: null,
+    sealedSecret: sealed(deps, id, secret),
+    earlier: null,
+    failingSinceMs: null,
+    createdAtMs: Math.trunc(directory.clock()),
+    createdBy: person.id,
   };
   await directory.change([webhooksOf(directory).put(webhook, 0)], {
-    ...{ who: recordName(person), what: 'webhook-made', subject: id },
-    ...{ before: null, after: shownInRecords(webhook) },
+    who: recordName(person),
+    what: 'webhook-made',
+    subject: id,
+    before: null,
+    after: shownInRecords(webhook),
   });
   return { kind: 'made', webhook, secret };
 }
@@ -115,8 +125,11 @@ export async function changeWebhook(
   if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
   const webhook: Webhook = { ...asked, url: target.url };
   const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
-    ...{ who: recordName(person), what: 'webhook-changed', subject: id },
-    ...{ before: shownInRecords(found.value), after: shownInRecords(webhook) },
+    who: recordName(person),
+    what: 'webhook-changed',
+    subject: id,
+    before: shownInRecords(found.value),
+    after: shownInRecords(webhook),
   });
   return result === 'changed' ? { kind: 'changed', webhook } : { kind: 'conflict' };
 }
@@ -135,8 +148,11 @@ export async function rotateWebhookSecret(
   const earlier = { sealedSecret: found.value.sealedSecret, endsAtMs };
   const webhook: Webhook = { ...found.value, sealedSecret: sealed(deps, id, secret), earlier };
   const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
-    ...{ who: recordName(person), what: 'webhook-secret-rotated', subject: id },
-    ...{ before: null, after: { earlier_good_until_ms: endsAtMs } },
+    who: recordName(person),
+    what: 'webhook-secret-rotated',
+    subject: id,
+    before: null,
+    after: { earlier_good_until_ms: endsAtMs },
   });
   return result === 'changed' ? { kind: 'made', webhook, secret } : { kind: 'conflict' };
 }
@@ -149,8 +165,11 @@ export async function removeWebhook(
   const found = await webhooksOf(directory).find(id);
   if (found === null) return 'unknown';
   const result = await directory.change([webhooksOf(directory).remove(found.value, found.version)], {
-    ...{ who: recordName(person), what: 'webhook-removed', subject: id },
-    ...{ before: shownInRecords(found.value), after: null },
+    who: recordName(person),
+    what: 'webhook-removed',
+    subject: id,
+    before: shownInRecords(found.value),
+    after: null,
   });
   return result === 'changed' ? 'removed' : 'conflict';
 }

@@ -55,11 +55,15 @@ type DialogProps = AgentProps & { readonly onClose: () => void };
 
 const statusWords = {
   disable: {
-    ...{ title: 'Disable the agent', word: 'Disable', done: 'is disabled' },
+    title: 'Disable the agent',
+    word: 'Disable',
+    done: 'is disabled',
     text: 'All its requests are refused from now on, and none of those that wait is approved, until somebody enables it again.',
   },
   enable: {
-    ...{ title: 'Enable the agent', word: 'Enable', done: 'may ask again' },
+    title: 'Enable the agent',
+    word: 'Enable',
+    done: 'may ask again',
     text: 'Its requests are decided again, with the keys that it has.',
   },
 } as const;

@@ -11,7 +11,11 @@ import { ActivityFills, FillSwatch, fillOf } from './activity-fills.tsx';
 import type { AgentProps } from './agent.tsx';
 
 const words: Readonly<Record<Outcome, string>> = {
-  ...{ allow: 'Allow', deny: 'Deny', escalate: 'Escalate', reauth: 'Step-up', refused: 'Refused' },
+  allow: 'Allow',
+  deny: 'Deny',
+  escalate: 'Escalate',
+  reauth: 'Step-up',
+  refused: 'Refused',
 };
 
 export function AgentActivity({ agent: { id } }: AgentProps) {

@@ -36,7 +36,9 @@ export function AgentFacts({ agent, onChange }: AgentProps) {
 
 function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
   const [draft, setDraft] = useState<AgentDraft>({
-    ...{ name: agent.name, tier: agent.risk_tier, owner: agent.control_owner },
+    name: agent.name,
+    tier: agent.risk_tier,
+    owner: agent.control_owner,
     tags: agent.tags.join(', '),
   });
   const { isBusy, problem, run } = useSending();

@@ -26,7 +26,9 @@ export default function Agents() {
   const mayRegister = useGrant('agents.register') === 'yes';
   const given = (name: string): string | undefined => query.get(name) ?? undefined;
   const asked = {
-    ...{ text: given('text'), owner: given('owner'), cursor: given('cursor') },
+    text: given('text'),
+    owner: given('owner'),
+    cursor: given('cursor'),
     status: statuses.find((one) => one === query.get('status')),
     tier: riskTiers.find((one) => one === query.get('tier')),
   };

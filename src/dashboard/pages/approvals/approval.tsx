@@ -101,7 +101,10 @@ function Whole({ request, problem, reload }: WholeProps) {
         </div>
         <div class="approval-aside">
           <VotePanel
-            {...{ request, asked, reload, isSteppingUp }}
+            request={request}
+            asked={asked}
+            reload={reload}
+            isSteppingUp={isSteppingUp}
             onStepUp={setSteppingUp}
             onSent={() => {
               setOwnDoing(true);

@@ -24,12 +24,17 @@ export default function Audit() {
   const given = (name: string): string | undefined => query.get(name) ?? undefined;
   const times = { from: startOfDay(query.get('from')), to: startOfDay(query.get('to'), 1) };
   const asked = {
-    ...{ who: given('who'), what: given('what'), subject: given('subject'), cursor: given('cursor') },
+    who: given('who'),
+    what: given('what'),
+    subject: given('subject'),
+    cursor: given('cursor'),
     limit: pageSize,
     ...times,
   };
   const { data, problem, isLoading, reload } = useResource('listChanges', { query: asked }, [
-    ...(['agents', 'people', 'switches'] as const),
+    'agents',
+    'people',
+    'switches',
   ]);
   const isFiltered = filterNames.some((name) => query.has(name));
   return (

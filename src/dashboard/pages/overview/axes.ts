@@ -50,7 +50,10 @@ export function powers(min: number, max: number): number[] {
 }
 
 const momentOf = new Intl.DateTimeFormat(undefined, {
-  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
 });
 
 /** A stretch of time, its day said once where it is the same. */

@@ -118,7 +118,10 @@ function optionsOf(drawing: Drawing, { palette, size, events, now }: OptionsCont
   const isTime = steps.kind === 'time';
   const axis = axisLook(palette);
   return {
-    ...{ ...size, ms: 1, legend: { show: false }, padding: [8, 20, 0, 0] },
+    ...size,
+    ms: 1,
+    legend: { show: false },
+    padding: [8, 20, 0, 0],
     series: [{}, ...(form === 'bars' ? barsOf(drawing, palette) : linesOf(drawing, palette))],
     scales: {
       x: { time: isTime, range: () => [now().steps.from, now().steps.to] },
@@ -126,7 +129,9 @@ function optionsOf(drawing: Drawing, { palette, size, events, now }: OptionsCont
     },
     axes: [
       {
-        ...{ ...axis, space: isTime ? 68 : 44, size: 30 },
+        ...axis,
+        space: isTime ? 68 : 44,
+        size: 30,
         ...(isTime
           ? { incrs: timeIncrements, values: (_, ticks) => timeLabels(ticks) }
           : { incrs: [5, 10, 20, 25, 50], values: (_, ticks) => ticks.map(String) }),
@@ -134,13 +139,16 @@ function optionsOf(drawing: Drawing, { palette, size, events, now }: OptionsCont
       form === 'bars'
         ? { ...axis, size: yAxisPx, incrs: wholeIncrements, values: (_, ticks) => countLabels(ticks) }
         : {
-            ...{ ...axis, size: yAxisPx, filter: (_, ticks) => ticks },
+            ...axis,
+            size: yAxisPx,
+            filter: (_, ticks) => ticks,
             splits: (_, __, min, max) => thinned(powers(min, max)),
             values: (_, ticks) => ticks.map((tick) => latencyText(tick)),
           },
     ],
     cursor: {
-      ...{ y: false, drag: { x: true, y: false, setScale: false, dist: chosenPxMin } },
+      y: false,
+      drag: { x: true, y: false, setScale: false, dist: chosenPxMin },
       points: { show: form === 'lines', size: 7, width: 2 },
       bind: {
         dblclick: () => () => {
@@ -185,20 +193,22 @@ function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
 /** Drawn from the whole stack down, each before the one that it stands upon. */
 function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
-  return series.toReversed().map(({ name, color, look }) => ({
-    ...{ label: name, width: 1, points: { show: false }, stroke: palette.color('surface') },
-    ...(paths === undefined ? {} : { paths }),
-    fill: () => palette.fill(color, look),
-  }));
+  return series
+    .toReversed()
+    .map(({ name, color, look }) => ({
+      label: name,
+      width: 1,
+      points: { show: false },
+      stroke: palette.color('surface'),
+      ...(paths === undefined ? {} : { paths }),
+      fill: () => palette.fill(color, look),
+    }));
 }
 
 function linesOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   return series.map(({ name, color, look }) => {
     const dash = dashes[look];
-    return {
-      ...{ label: name, width: 2, stroke: palette.color(color) },
-      ...(dash === undefined ? {} : { dash }),
-    };
+    return { label: name, width: 2, stroke: palette.color(color), ...(dash === undefined ? {} : { dash }) };
   });
 }
 

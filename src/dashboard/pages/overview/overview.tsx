@@ -24,7 +24,8 @@ export default function OverviewPage() {
   const { query } = usePlace();
   const [nowMs, setNowMs] = useState(Date.now);
   const range = readRange(query, {
-    ...{ nowMs, zoneMs: -new Date(nowMs).getTimezoneOffset() * 60_000 },
+    nowMs,
+    zoneMs: -new Date(nowMs).getTimezoneOffset() * 60_000,
     isNarrow: window.matchMedia('(width < 40rem)').matches,
   });
   const { data, problem, isLoading, reload } = useResource('getOverview', { query: rangeQuery(range) });

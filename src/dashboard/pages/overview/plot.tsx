@@ -117,7 +117,14 @@ export function Plot(props: PlotProps) {
       {index !== null && pointed !== null && (
         <PlotTip {...props} index={index} leftPx={pointed.leftPx} isRight={index >= count / 2} />
       )}
-      <PlotTable {...{ label, series, count, stepName, valueText, steps }} />
+      <PlotTable
+        label={label}
+        series={series}
+        count={count}
+        stepName={stepName}
+        valueText={valueText}
+        steps={steps}
+      />
     </div>
   );
 }

@@ -21,7 +21,13 @@ export function RiskSection({ overview, hintId }: { readonly overview: Overview;
   return (
     <Section title="Risk" actions={zoom !== '' && <Button onClick={onZoomOut}>All scores</Button>}>
       <Plot
-        {...{ label: 'Decisions by risk score', form: 'bars', steps, series, onZoom, onZoomOut, hintId }}
+        label={'Decisions by risk score'}
+        form={'bars'}
+        steps={steps}
+        series={series}
+        onZoom={onZoom}
+        onZoomOut={onZoomOut}
+        hintId={hintId}
         stepName={(index) => `Risk ${stepText(steps.edges, index)}`}
         valueText={countText}
       />

@@ -46,7 +46,11 @@ export function outcomeSeries({ buckets }: Overview, keys: readonly OutcomeKey[]
   return outcomes
     .filter(({ key }) => keys.includes(key))
     .map(({ key, name, color, look }) => ({
-      ...{ key, name, color, look, values: buckets.map((bucket) => bucket[key]) },
+      key,
+      name,
+      color,
+      look,
+      values: buckets.map((bucket) => bucket[key]),
     }));
 }
 
@@ -65,7 +69,11 @@ const quantiles = [
 /** In microseconds. */
 export function latencySeries({ latency }: Overview): readonly Series[] {
   return quantiles.map(({ field, key, name, color, look }) => ({
-    ...{ key, name, color, look, values: latency.map((step) => step[field]) },
+    key,
+    name,
+    color,
+    look,
+    values: latency.map((step) => step[field]),
   }));
 }
 

@@ -29,7 +29,7 @@ export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
     <aside class="playground-answer" aria-label="What would become of it" tabIndex={0}>
-      <State {...{ why, isOld }} hasDecision={decision !== null} isAsking={!isOfNow} />
+      <State why={why} isOld={isOld} hasDecision={decision !== null} isAsking={!isOfNow} />
       <p role="status" class="visually-hidden">
         {decision !== null && !isOld ? spoken(decision) : (why ?? '')}
       </p>
@@ -43,7 +43,7 @@ export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
           )}
         </Section>
       ) : (
-        <Decided {...{ decision, isOld, onRule }} digested={decided?.digested ?? []} />
+        <Decided decision={decision} isOld={isOld} onRule={onRule} digested={decided?.digested ?? []} />
       )}
     </aside>
   );
@@ -160,7 +160,10 @@ function requiredText({ approvals, step_up: isStepUp }: NonNullable<Decision['re
 }
 
 const spokenWords: Readonly<Record<string, string>> = {
-  ...{ ALLOW: 'Allow', DENY: 'Deny', ESCALATE: 'Escalate', REAUTH_REQUIRED: 'Step-up' },
+  ALLOW: 'Allow',
+  DENY: 'Deny',
+  ESCALATE: 'Escalate',
+  REAUTH_REQUIRED: 'Step-up',
 };
 
 function spoken({ decision, reason }: Decision): string {

@@ -101,7 +101,9 @@ function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
 }
 
 const words: Readonly<Record<DiffLine['kind'], readonly [sign: string, word: string]>> = {
-  ...{ kept: [' ', ''], gone: ['−', 'taken away: '], new: ['+', 'added: '] },
+  kept: [' ', ''],
+  gone: ['−', 'taken away: '],
+  new: ['+', 'added: '],
 };
 
 interface DiffProps {

@@ -51,9 +51,17 @@ function exampleOf(written: string, path: string, fields: Fields): unknown {
 }
 
 const examples: Readonly<Record<string, unknown>> = {
-  ...{ boolean: true, ip: '203.0.113.7', any: 'anything', email: 'someone@example.com' },
-  ...{ url: 'https://example.com/', web_address: 'example.com', path: '/workspace/file.txt' },
-  ...{ date: '2026-03-02', timestamp: '2026-03-02T10:00:00Z', datetime: '2026-03-02 10:00', duration: '1h' },
+  boolean: true,
+  ip: '203.0.113.7',
+  any: 'anything',
+  email: 'someone@example.com',
+  url: 'https://example.com/',
+  web_address: 'example.com',
+  path: '/workspace/file.txt',
+  date: '2026-03-02',
+  timestamp: '2026-03-02T10:00:00Z',
+  datetime: '2026-03-02 10:00',
+  duration: '1h',
 };
 
 function isTime(word: string): boolean {

@@ -32,7 +32,9 @@ export function markIssues({ places, fault }: ReadJson, issues: readonly Request
   if (fault !== null) return [{ ...fault, severity: 'error', fix: null }];
   return issues.map((issue) => ({
     ...placeOf(places, issue.pointer),
-    ...{ severity: 'error' as const, message: withHelp(issue), fix: null },
+    severity: 'error' as const,
+    message: withHelp(issue),
+    fix: null,
   }));
 }
 

@@ -57,10 +57,11 @@ function OnDesk({ desk }: { readonly desk: Desk }) {
     <div class="playground">
       <div class="playground-desk">
         <PolicyPane desk={desk} tried={tried} target={target} onFix={applyFix} onGo={goToDiagnostic} />
-        <RequestPane {...{ desk, requestId, read, issues }} />
+        <RequestPane desk={desk} requestId={requestId} read={read} issues={issues} />
       </div>
       <Answer
-        {...{ trying, issues }}
+        trying={trying}
+        issues={issues}
         hasFault={requestId === null && read.fault !== null}
         onRule={goToRule}
       />

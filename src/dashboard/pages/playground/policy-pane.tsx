@@ -39,7 +39,7 @@ export function PolicyPane(props: PolicyPaneProps) {
         </Note>
       )}
       {isDiff ? <ChangeList desk={desk} /> : <OpenFile {...props} />}
-      <DiagnosticList diagnostics={tried?.answer.diagnostics ?? noDiagnostics} {...{ onFix, onGo }} />
+      <DiagnosticList diagnostics={tried?.answer.diagnostics ?? noDiagnostics} onFix={onFix} onGo={onGo} />
     </Section>
   );
 }
@@ -117,7 +117,9 @@ function OpenFile({ desk, tried, target, onFix }: PolicyPaneProps) {
     <div class="playground-policy">
       <EditorBox
         key={path}
-        {...{ text, marks, target }}
+        text={text}
+        marks={marks}
+        target={target}
         label={path}
         language={path.endsWith('.policy') ? 'policy' : 'plain'}
         onChange={(next) => setText(path, next)}

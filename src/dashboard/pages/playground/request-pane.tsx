@@ -87,7 +87,9 @@ function WrittenRequest({ desk, read, issues }: RequestPaneProps) {
   return (
     <div class="playground-request">
       <EditorBox
-        {...{ text, marks, target }}
+        text={text}
+        marks={marks}
+        target={target}
         label="Request as JSON"
         language="json"
         onChange={setRequest}

@@ -64,7 +64,14 @@ export function useDesk(): Desk {
   );
   const [openedAt] = useState(() => `${new Date().toISOString().slice(0, 16)}:00Z`);
   return {
-    ...{ digest, inForce, paths, path, changes, texts, isKept, openedAt },
+    digest,
+    inForce,
+    paths,
+    path,
+    changes,
+    texts,
+    isKept,
+    openedAt,
     textOf: (one) => changes.find((change) => change.path === one)?.text ?? inForceText(one),
     setText: (one, text) =>
       setDraft((before) => ({

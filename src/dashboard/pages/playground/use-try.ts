@@ -40,7 +40,9 @@ export function useTry(body: TryBody | null, version: string): Trying {
         (answer) => {
           if (controller.signal.aborted) return;
           setState((before) => ({
-            ...{ key, tried: { of: body, answer }, problem: null },
+            key,
+            tried: { of: body, answer },
+            problem: null,
             decided: answer.decision === null ? before.decided : answer,
           }));
         },
@@ -57,7 +59,9 @@ export function useTry(body: TryBody | null, version: string): Trying {
     // The key says all that the body holds.
   }, [key, turn]);
   return {
-    ...{ tried: state.tried, decided: state.decided, problem: state.problem },
+    tried: state.tried,
+    decided: state.decided,
+    problem: state.problem,
     isOfNow: state.key === key,
     retry: () => setTurn(turn + 1),
   };

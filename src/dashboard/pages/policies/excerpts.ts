@@ -36,7 +36,9 @@ export function excerptsOf(text: string, diagnostics: readonly FailedPlace[]): r
     } else excerpts.push({ from, to, diagnostics: [diagnostic] });
   }
   return excerpts.map(({ from, to, diagnostics: own }) => ({
-    ...{ firstLine: from, text: lines.slice(from - 1, to).join('\n'), diagnostics: own },
+    firstLine: from,
+    text: lines.slice(from - 1, to).join('\n'),
+    diagnostics: own,
   }));
 }
 

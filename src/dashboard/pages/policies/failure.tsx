@@ -99,7 +99,8 @@ function FailedExcerpt({ file, excerpt }: { readonly file: string; readonly exce
   const { firstLine, text, diagnostics } = excerpt;
   return (
     <PolicySource
-      {...{ text, firstLine }}
+      text={text}
+      firstLine={firstLine}
       label={`${file}, from line ${firstLine}`}
       marks={diagnostics.flatMap(markOf)}
       isPlain={!file.endsWith('.policy')}
@@ -114,7 +115,9 @@ export function markOf(diagnostic: FailedPlace): readonly SourceMark[] {
   if (start === null) return [];
   return [
     {
-      ...{ tone: severity, line: start.line, column: start.column },
+      tone: severity,
+      line: start.line,
+      column: start.column,
       ...(end === null ? {} : { endLine: end.line, endColumn: end.column }),
       note: <DiagnosticText diagnostic={diagnostic} />,
     },

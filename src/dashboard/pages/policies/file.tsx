@@ -59,7 +59,7 @@ export default function File() {
       {data === null ? (
         problem === null && <Loading label="The file is loading" lines={12} />
       ) : (
-        <FileText {...{ file: data, here, isFailed }} marks={failures.flatMap(markOf)} />
+        <FileText file={data} here={here} isFailed={isFailed} marks={failures.flatMap(markOf)} />
       )}
     </PageFrame>
   );
@@ -111,7 +111,7 @@ function FileText({ file, here, isFailed, marks }: FileTextProps) {
     <div class="policies-file">
       <div class="policies-text">
         {!isWhole && <Note icon="warning">The list is longer than what is shown here.</Note>}
-        <Pages {...{ place, shown }} />
+        <Pages place={place} shown={shown} />
         <PolicySource
           text={shown.text}
           firstLine={shown.from}
@@ -120,9 +120,9 @@ function FileText({ file, here, isFailed, marks }: FileTextProps) {
           isPlain={!path.endsWith('.policy')}
           lineHref={(number) => fileHref({ ...place, line: number })}
         />
-        <Pages {...{ place, shown }} />
+        <Pages place={place} shown={shown} />
       </div>
-      {policies.length > 0 && <Outline {...{ place, policies, isFailed }} />}
+      {policies.length > 0 && <Outline place={place} policies={policies} isFailed={isFailed} />}
     </div>
   );
 }

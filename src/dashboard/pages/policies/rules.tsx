@@ -12,10 +12,14 @@ import { fileHref } from './links.ts';
 import { chooseRules, type Order, type RuleHits, readFilter, type Show } from './rule-list.ts';
 
 const showWords: Readonly<Record<Show, string>> = {
-  ...{ all: 'All rules', unused: 'Never held', shadow: 'In shadow' },
+  all: 'All rules',
+  unused: 'Never held',
+  shadow: 'In shadow',
 };
 const orderWords: Readonly<Record<Order, string>> = {
-  ...{ policy: 'By policy', decided: 'Decided most', last: 'Held last' },
+  policy: 'By policy',
+  decided: 'Decided most',
+  last: 'Held last',
 };
 const shownFirst = 100;
 
@@ -151,7 +155,10 @@ function RuleRow({ rule: hits }: { readonly rule: RuleHits }) {
 }
 
 const decisions: Readonly<Partial<Record<RuleHits['effect'], string>>> = {
-  ...{ allow: 'ALLOW', deny: 'DENY', escalate: 'ESCALATE', reauth: 'REAUTH_REQUIRED' },
+  allow: 'ALLOW',
+  deny: 'DENY',
+  escalate: 'ESCALATE',
+  reauth: 'REAUTH_REQUIRED',
 };
 
 function EffectBadge({ effect }: Pick<RuleHits, 'effect'>) {

@@ -161,18 +161,22 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
   return (
     <div class="requests-more">
       <TextFilter
-        {...{ name: 'agent', label: 'Agent', filters }}
+        name={'agent'}
+        label={'Agent'}
+        filters={filters}
         names={agents.data?.items.map(({ name }) => name)}
       />
-      <TextFilter {...{ name: 'action', label: 'Action', filters }} help="Its whole key" />
+      <TextFilter name={'action'} label={'Action'} filters={filters} help="Its whole key" />
       <TextFilter
-        {...{ name: 'policy', label: 'Policy', filters }}
+        name={'policy'}
+        label={'Policy'}
+        filters={filters}
         names={policies.data?.items.map(({ name }) => name)}
       />
-      <RiskFilter {...{ name: 'risk_min', label: 'Risk at least', filters }} />
-      <RiskFilter {...{ name: 'risk_max', label: 'Risk at most', filters }} />
-      <TimeFilter {...{ name: 'from', label: 'From', filters }} />
-      <TimeFilter {...{ name: 'to', label: 'Until', filters }} />
+      <RiskFilter name={'risk_min'} label={'Risk at least'} filters={filters} />
+      <RiskFilter name={'risk_max'} label={'Risk at most'} filters={filters} />
+      <TimeFilter name={'from'} label={'From'} filters={filters} />
+      <TimeFilter name={'to'} label={'Until'} filters={filters} />
       <fieldset class="requests-spans">
         <legend class="field-legend">The last</legend>
         {spans.map(([word, ms]) => (

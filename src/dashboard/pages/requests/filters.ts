@@ -3,8 +3,16 @@
 import type { Operations } from '../../api/types.ts';
 
 export const filterNames = [
-  ...(['text', 'decision', 'status', 'agent', 'action', 'policy'] as const),
-  ...(['risk_min', 'risk_max', 'from', 'to'] as const),
+  'text',
+  'decision',
+  'status',
+  'agent',
+  'action',
+  'policy',
+  'risk_min',
+  'risk_max',
+  'from',
+  'to',
 ] as const;
 export type FilterName = (typeof filterNames)[number];
 
@@ -45,8 +53,16 @@ export const statusChoices = [
 ] as const;
 
 const labels: Readonly<Record<FilterName, string>> = {
-  ...{ text: 'Text', decision: 'Decision', status: 'Status', agent: 'Agent', action: 'Action' },
-  ...{ policy: 'Policy', risk_min: 'Risk at least', risk_max: 'Risk at most', from: 'From', to: 'Until' },
+  text: 'Text',
+  decision: 'Decision',
+  status: 'Status',
+  agent: 'Agent',
+  action: 'Action',
+  policy: 'Policy',
+  risk_min: 'Risk at least',
+  risk_max: 'Risk at most',
+  from: 'From',
+  to: 'Until',
 };
 
 export interface Chip {

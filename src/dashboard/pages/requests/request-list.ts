@@ -35,7 +35,13 @@ const lateMs = 10_000;
 const catchUpPagesMax = 10;
 
 const empty: ListState = {
-  ...{ rows: [], waiting: [], hasGap: false, cursor: null, isLoading: true, pagesLooked: 0, problem: null },
+  rows: [],
+  waiting: [],
+  hasGap: false,
+  cursor: null,
+  isLoading: true,
+  pagesLooked: 0,
+  problem: null,
   isStopped: false,
 };
 
@@ -91,7 +97,10 @@ export function useRequestList(filters: Filters, { owner, isReading }: ListOptio
           cursor = page.next_cursor;
           const isDone = cursor === null || found >= enough || pages === pagesAtOnceMax;
           set({
-            ...{ rows: withOlder(before, page.items), cursor, pagesLooked: pages, isLoading: !isDone },
+            rows: withOlder(before, page.items),
+            cursor,
+            pagesLooked: pages,
+            isLoading: !isDone,
             ...(before.length === 0 ? { waiting: [], hasGap: false } : {}),
           });
           if (isDone) return;

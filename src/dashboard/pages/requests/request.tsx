@@ -99,7 +99,9 @@ function Whole({ request, problem, reload }: WholeProps) {
           <WhatWouldChange explained={explained} decision={decision} matchedPolicy={policy} />
           <Section title="Conditions">
             <ConditionTree
-              {...{ trace: request.trace, decidedBy, sources }}
+              trace={request.trace}
+              decidedBy={decidedBy}
+              sources={sources}
               conditions={isOwnSet ? (explained.data?.conditions ?? []) : []}
             />
           </Section>
@@ -144,8 +146,12 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
 }
 
 const endWords: Readonly<Record<RequestDetail['status'], string>> = {
-  ...{ pending: 'Deadline', rejected: 'Refusal stands until', expired: 'Ended' },
-  ...{ auto_approved: 'Grant ends', approved: 'Grant ends', consumed: 'Grant ends' },
+  pending: 'Deadline',
+  rejected: 'Refusal stands until',
+  expired: 'Ended',
+  auto_approved: 'Grant ends',
+  approved: 'Grant ends',
+  consumed: 'Grant ends',
 };
 
 function recordFacts({ request_id, digest, policy_set, message }: RequestDetail) {

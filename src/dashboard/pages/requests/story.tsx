@@ -18,7 +18,10 @@ function entryOf(event: StoryEvent, index: number, request: RequestDetail): Time
   const [icon, tone] = kind === 'decided' ? decidedSign(request) : signs[kind];
   const who = kind === 'asked' ? agentName(request) : by === null ? null : personWords(by);
   return {
-    ...{ key: `${kind} ${index}`, icon, tone, at },
+    key: `${kind} ${index}`,
+    icon,
+    tone,
+    at,
     title:
       who === null ? (
         text
@@ -37,8 +40,12 @@ function entryOf(event: StoryEvent, index: number, request: RequestDetail): Time
 type Sign = readonly [IconName, TimelineEntry['tone']];
 
 const signs: Readonly<Record<Exclude<StoryEvent['kind'], 'decided'>, Sign>> = {
-  ...{ asked: ['agent', 'unknown'], approved: ['allow', 'allow'], rejected: ['deny', 'deny'] },
-  ...{ waits: ['clock', 'escalate'], ends: ['clock', 'unknown'], ended: ['clock', 'unknown'] },
+  asked: ['agent', 'unknown'],
+  approved: ['allow', 'allow'],
+  rejected: ['deny', 'deny'],
+  waits: ['clock', 'escalate'],
+  ends: ['clock', 'unknown'],
+  ended: ['clock', 'unknown'],
   used: ['check', 'unknown'],
 };
 

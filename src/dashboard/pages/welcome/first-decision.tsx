@@ -78,7 +78,10 @@ function TryHere({ apiKey, onSent }: { readonly apiKey: string; readonly onSent:
   const send = (): Promise<void> =>
     run(async () => {
       const reply = await fetch('/v1/authorize', {
-        ...{ method: 'POST', credentials: 'omit', cache: 'no-store', body: JSON.stringify(request) },
+        method: 'POST',
+        credentials: 'omit',
+        cache: 'no-store',
+        body: JSON.stringify(request),
         headers: { 'content-type': 'application/json', 'x-agent-api-key': apiKey },
       });
       if (!reply.ok) throw await problemOf(reply);

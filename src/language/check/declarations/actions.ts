@@ -2,12 +2,12 @@
 // shape; each key is declared once.
 
 import type { Action } from '../../model/policy.ts';
-import type { ActionDeclaration, Name, PolicyFile } from '../../syntax/tree.ts';
+import type { ActionDeclaration, Name, PolicyFile } from '../../syntax/tree/tree.ts';
 import { isDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
+import { sameOrNew } from '../logic/same.ts';
 import { actionDeclaredTwice, groupNamedTwice, typeTooLarge } from '../messages/errors.ts';
-import { sameOrNew } from './same.ts';
 import { fieldCount, fieldsMax, resolveShape } from './types.ts';
 
 /** Fills `env.actions` and `env.groups`. */

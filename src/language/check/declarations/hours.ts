@@ -1,6 +1,12 @@
 // From hours declarations to spans as plain data: weekdays unrolled, clock times in minutes, dates in days.
 
-import type { ClockLiteral, DateLiteral, HoursDeclaration, HoursSpan, Weekday } from '../../syntax/tree.ts';
+import type {
+  ClockLiteral,
+  DateLiteral,
+  HoursDeclaration,
+  HoursSpan,
+  Weekday,
+} from '../../syntax/tree/tree.ts';
 import { type Decimal, toNumber } from '../../value/decimal.ts';
 import type { DateSpan, Hours, WeeklySpan } from '../../value/hours.ts';
 import { isZone, parseClock } from '../../value/time.ts';
@@ -8,6 +14,7 @@ import { findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { readLiteral } from '../logic/literals.ts';
+import { sameOrNew } from '../logic/same.ts';
 import {
   clockInvalid,
   dateSpanReversed,
@@ -16,7 +23,6 @@ import {
   hoursOverlap,
   zoneUnknown,
 } from '../messages/value-errors.ts';
-import { sameOrNew } from './same.ts';
 
 const weekdays: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const minutesOfDay = 1_440;

@@ -4,7 +4,7 @@
 import type { List } from '../../model/policy.ts';
 import { anyText, quantity, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
-import type { ListDeclaration, ListSource, Literal } from '../../syntax/tree.ts';
+import type { ListDeclaration, ListSource, Literal } from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
 import { fold, hasBidiControls, isMixedScript } from '../../value/text.ts';
@@ -13,6 +13,7 @@ import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept, listFileOf } from '../incremental/kept.ts';
 import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
+import { sameOrNew } from '../logic/same.ts';
 import { commonType } from '../logic/type-relations.ts';
 import { followDependencies } from '../messages/dependencies.ts';
 import { tooDeepDeclaration } from '../messages/errors.ts';
@@ -33,7 +34,6 @@ import {
   listJoinMismatch,
   listTypeUnfit,
 } from '../messages/value-errors.ts';
-import { sameOrNew } from './same.ts';
 import { resolveType } from './types.ts';
 
 /** Fills `env.lists`. A list in error is left out. */

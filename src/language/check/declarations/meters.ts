@@ -4,7 +4,7 @@
 import type { Expression } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
-import type { MeterDeclaration, Path } from '../../syntax/tree.ts';
+import type { MeterDeclaration, Path } from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Context, inferCondition, inferValue } from '../expressions/context.ts';
 import { resolveField } from '../expressions/fields.ts';
@@ -14,6 +14,7 @@ import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { moneyType, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
+import { sameOrNew } from '../logic/same.ts';
 import { isComparable, isNumeric } from '../logic/type-relations.ts';
 import {
   distinctUnfit,
@@ -24,7 +25,6 @@ import {
   sumUnfit,
 } from '../messages/type-errors.ts';
 import { unknownCurrency } from '../messages/value-errors.ts';
-import { sameOrNew } from './same.ts';
 
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {

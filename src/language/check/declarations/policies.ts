@@ -1,7 +1,7 @@
 // From policy declarations to policies: the actions that they speak of, their metadata and their rules.
 
 import type { Policy, Rule } from '../../model/policy.ts';
-import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../../syntax/tree.ts';
+import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import { patternsKey } from '../expressions/action-sets.ts';
 import { type Context, inferCondition } from '../expressions/context.ts';
 import { isGate } from '../expressions/names.ts';

@@ -15,7 +15,7 @@ import type {
   Template as TemplateNode,
   TemplatePart,
   Expression as Tree,
-} from '../../syntax/tree.ts';
+} from '../../syntax/tree/tree.ts';
 import { toNumber } from '../../value/decimal.ts';
 import {
   type Context,

@@ -23,7 +23,7 @@ import type {
   TypeDeclaration,
   TypeNode,
   TypeRange,
-} from '../../syntax/tree.ts';
+} from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { compare, type Decimal, isInteger, zero } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';

@@ -4,8 +4,8 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Shape } from '../../model/type.ts';
-import type { LetDeclaration, Expression as Tree } from '../../syntax/tree.ts';
-import { childExpressions } from '../../syntax/visit.ts';
+import type { LetDeclaration, Expression as Tree } from '../../syntax/tree/tree.ts';
+import { childExpressions } from '../../syntax/tree/visit.ts';
 import { actionSetOver } from '../expressions/action-sets.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';

@@ -1,7 +1,7 @@
 // Sets of actions that something speaks of: what each pattern matches, and what the payloads of a set have in common.
 // A set keeps its identity from one policy set to the next while its keys and the shapes of its actions are the same.
 
-import type { Pattern } from '../../syntax/tree.ts';
+import type { Pattern } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet, Match } from '../incremental/resolved.ts';
 import { payloadNode } from '../logic/payload-paths.ts';

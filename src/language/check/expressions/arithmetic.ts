@@ -3,7 +3,7 @@
 import type { Expression } from '../../model/expression.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { Money } from '../../model/value.ts';
-import type { Binary, Unary } from '../../syntax/tree.ts';
+import type { Binary, Unary } from '../../syntax/tree/tree.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import { negateScalar } from '../logic/constants.ts';
 import { moneyType } from '../logic/literals.ts';

@@ -3,7 +3,7 @@
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression } from '../../model/expression.ts';
 import { anyText, enumeration, listOf, quantity, type Type } from '../../model/type.ts';
-import type { Call } from '../../syntax/tree.ts';
+import type { Call } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { constantText } from '../logic/constants.ts';
 import { commonType, isOrdered } from '../logic/type-relations.ts';

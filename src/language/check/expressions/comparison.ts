@@ -4,7 +4,7 @@
 import type { ComparisonOperator, Expression } from '../../model/expression.ts';
 import { booleanType, quantity } from '../../model/type.ts';
 import { unknown } from '../../model/value.ts';
-import type { Binary, Expression as Tree } from '../../syntax/tree.ts';
+import type { Binary, Expression as Tree } from '../../syntax/tree/tree.ts';
 import { constantValue } from '../logic/constants.ts';
 import { areComparable, areDisjoint, isComparable, isNumeric, isOrdered } from '../logic/type-relations.ts';
 import { nullOrdered } from '../messages/path-errors.ts';

@@ -3,7 +3,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import type { Slot } from '../../model/type.ts';
-import type { Expression as Tree } from '../../syntax/tree.ts';
+import type { Expression as Tree } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet } from '../incremental/resolved.ts';
 import { nothingKnown, type Presence } from '../logic/presence.ts';

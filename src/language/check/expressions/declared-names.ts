@@ -1,6 +1,6 @@
 // Names that stand for declarations: looked up, marked as used, and told from names of another kind.
 
-import type { Name } from '../../syntax/tree.ts';
+import type { Name } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind, Environment } from '../incremental/environment.ts';
 import { nameOfOtherKind, unknownName } from '../messages/errors.ts';
 

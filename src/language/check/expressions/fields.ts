@@ -2,7 +2,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
-import type { Name } from '../../syntax/tree.ts';
+import type { Name } from '../../syntax/tree/tree.ts';
 import type { PathNode } from '../incremental/resolved.ts';
 import { stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';
 import { isKnown, presenceFact } from '../logic/presence.ts';

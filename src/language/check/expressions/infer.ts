@@ -2,7 +2,7 @@
 
 import { builtins } from '../../model/builtins.ts';
 import { quantity } from '../../model/type.ts';
-import type { Binary, Expression as Tree } from '../../syntax/tree.ts';
+import type { Binary, Expression as Tree } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { inferLiteral } from '../logic/literals.ts';
 import { unreadableInMeter } from '../messages/type-errors.ts';

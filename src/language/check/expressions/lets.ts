@@ -4,7 +4,7 @@
 
 import type { Expression, LetRead } from '../../model/expression.ts';
 import type { Let } from '../../model/policy.ts';
-import type { Name } from '../../syntax/tree.ts';
+import type { Name } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { Outcome } from '../incremental/recorder.ts';
 import { rename } from '../incremental/rename.ts';

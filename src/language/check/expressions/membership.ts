@@ -2,7 +2,13 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
-import type { Binary, ListExpression, Path, RangeExpression, Expression as Tree } from '../../syntax/tree.ts';
+import type {
+  Binary,
+  ListExpression,
+  Path,
+  RangeExpression,
+  Expression as Tree,
+} from '../../syntax/tree/tree.ts';
 import { parseCidr } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { formKey } from '../logic/list-forms.ts';

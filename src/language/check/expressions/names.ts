@@ -4,7 +4,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { builtins } from '../../model/builtins.ts';
 import { gates } from '../../model/decision.ts';
-import type { PolicyFile } from '../../syntax/tree.ts';
+import type { PolicyFile } from '../../syntax/tree/tree.ts';
 import type { NamedDeclaration } from '../incremental/environment.ts';
 import { nameDeclaredTwice, nameReserved } from '../messages/errors.ts';
 

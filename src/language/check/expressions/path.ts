@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { quantity } from '../../model/type.ts';
-import type { Name, Path } from '../../syntax/tree.ts';
+import type { Name, Path } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind } from '../incremental/environment.ts';
 import {
   anyRead,

@@ -1,7 +1,7 @@
 // From patterns to the actions that they match. `*` stands for one or more whole segments, at one end; a name without
 // dot is a group. A pattern that matches nothing is an error, one that another contains a warning.
 
-import type { Pattern } from '../../syntax/tree.ts';
+import type { Pattern } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet } from '../incremental/resolved.ts';
 import { nameOfOtherKind, patternContained, patternMatchesNothing } from '../messages/errors.ts';

@@ -4,7 +4,7 @@
 import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Rule } from '../../model/policy.ts';
-import type { Name } from '../../syntax/tree.ts';
+import type { Name } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { type Polarity, partsWithPolarity } from '../logic/polarity.ts';
 import { riskAgainstGrain, riskReadAndRaised } from '../messages/type-errors.ts';

@@ -1,7 +1,7 @@
 // The names that a tree expression refers to, without asking what they stand for.
 
-import type { Expression } from '../../syntax/tree.ts';
-import { childExpressions } from '../../syntax/visit.ts';
+import type { Expression } from '../../syntax/tree/tree.ts';
+import { childExpressions } from '../../syntax/tree/visit.ts';
 
 /** Roots of all paths in the expression, variables of its quantifiers included; each once, in order. */
 export function namesIn(expression: Expression): readonly string[] {

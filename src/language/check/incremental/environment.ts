@@ -8,7 +8,7 @@ import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Action, Approvers, Let, List, Meter } from '../../model/policy.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
-import type { ActionDeclaration, Declaration } from '../../syntax/tree.ts';
+import type { ActionDeclaration, Declaration } from '../../syntax/tree/tree.ts';
 import type { Hours } from '../../value/hours.ts';
 import type { ListFile } from '../messages/list-files.ts';
 import type { Outcome, Recorder } from './recorder.ts';

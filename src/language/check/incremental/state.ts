@@ -4,7 +4,7 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../model/policy.ts';
-import type { PolicyFile } from '../../syntax/tree.ts';
+import type { PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Outcome } from './recorder.ts';
 import type { Renaming } from './rename.ts';
 import type { ActionSet, FactTypes, Match } from './resolved.ts';

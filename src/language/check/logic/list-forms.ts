@@ -4,8 +4,8 @@
 import type { List } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
 import { type CanonicalKind, canonicalForms, canonicalText } from '../../value/canonical-text.ts';
-import { sameOrNew } from '../declarations/same.ts';
 import type { Environment } from '../incremental/environment.ts';
+import { sameOrNew } from './same.ts';
 
 const separator = ' as ';
 

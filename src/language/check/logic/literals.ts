@@ -12,7 +12,7 @@ import {
   unbounded,
 } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
-import type { DurationLiteral, Literal } from '../../syntax/tree.ts';
+import type { DurationLiteral, Literal } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, negate, parseDecimal, toNumber } from '../../value/decimal.ts';

@@ -13,7 +13,7 @@ import type {
   Pattern,
   Rule,
   TextLiteral,
-} from '../../syntax/tree.ts';
+} from '../../syntax/tree/tree.ts';
 import { dependencyDepthMax } from './dependencies.ts';
 import { earlier, error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';

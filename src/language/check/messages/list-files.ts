@@ -2,7 +2,7 @@
 // host reads the files; paths are relative to the policy directory, with forward slashes.
 
 import { isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import type { PolicyFile } from '../../syntax/tree.ts';
+import type { PolicyFile } from '../../syntax/tree/tree.ts';
 
 /** What the host found under a path. */
 export type ListFile = { readonly text: string } | { readonly code: ListFileCode; readonly message: string };

@@ -5,7 +5,7 @@ import { type Span, spanning } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
-import type { Binary, Declaration, Else, Name, Path } from '../../syntax/tree.ts';
+import type { Binary, Declaration, Else, Name, Path } from '../../syntax/tree/tree.ts';
 import { article } from './errors.ts';
 import { error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';

@@ -6,7 +6,7 @@ import { didYouMean, nearestOf } from '../../diagnostic/suggest.ts';
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression, FieldRead, Literal } from '../../model/expression.ts';
 import type { Slot, Type } from '../../model/type.ts';
-import type { Binary, Call, Name, Path, Quantifier, Expression as Tree } from '../../syntax/tree.ts';
+import type { Binary, Call, Name, Path, Quantifier, Expression as Tree } from '../../syntax/tree/tree.ts';
 import { listed, readText } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
 import { typeText } from './type-text.ts';

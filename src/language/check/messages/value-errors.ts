@@ -11,7 +11,7 @@ import type {
   Literal,
   Name,
   TextLiteral,
-} from '../../syntax/tree.ts';
+} from '../../syntax/tree/tree.ts';
 import type { ListFileCode } from './list-files.ts';
 import { earlier, error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';

@@ -4,7 +4,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import type { Policy, PolicySet } from '../../model/policy.ts';
-import type { PolicyDeclaration, PolicyFile } from '../../syntax/tree.ts';
+import type { PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import type { ValueOfLet } from '../logic/constants.ts';

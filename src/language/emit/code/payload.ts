@@ -9,12 +9,12 @@ import type { CanonicalKind } from '../../value/canonical-text.ts';
 import { compare, type Decimal, formatDecimal } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
-import { holdsSpellings, resolvePayload } from '../payload-resolve.ts';
 import { exact, type Numeric } from '../runtime/quantity.ts';
 import { type RuntimeName, runtime } from '../runtime/runtime.ts';
 import { createBindings } from './bindings.ts';
 import type { Emitted } from './emit.ts';
 import { identifier, type Js, joinJs, js, render } from './js.ts';
+import { holdsSpellings, resolvePayload } from './payload-resolve.ts';
 
 /** So many values of an enumeration are compared one by one. */
 const comparedOneByOneMax = 8;

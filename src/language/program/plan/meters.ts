@@ -147,7 +147,10 @@ export function planMetering(
     const meter = set.meters.get(name)!;
     const definition = meters.definition(meter);
     const entry = entries.get(definition.id) ?? {
-      ...{ definition, names: [], keys: keysOf(meter, translation), counted: null },
+      definition,
+      names: [],
+      keys: keysOf(meter, translation),
+      counted: null,
     };
     entries.set(definition.id, { ...entry, names: [...entry.names, name] });
   }

@@ -2,7 +2,7 @@
 // needs, and in the usual order. Only the order is a matter of taste, so it alone is a warning, with a fix.
 
 import type { Span } from '../../diagnostic/span.ts';
-import type { Clause, Effect } from '../tree.ts';
+import type { Clause, Effect } from '../tree/tree.ts';
 import { type Reader, syntaxError } from './context.ts';
 
 /** A clause beside how it was written, which the tree does not tell: the points of a `risk` rule stand without a word. */

@@ -2,7 +2,7 @@
 // that end on the line above.
 
 import type { SourceText } from '../../diagnostic/span.ts';
-import type { Comment } from '../tree.ts';
+import type { Comment } from '../tree/tree.ts';
 import { makeSpan } from './context.ts';
 
 /** The comment between two offsets, `#` included. */

@@ -4,7 +4,7 @@
 import type { Code } from '../../diagnostic/codes.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
-import type { Name } from '../tree.ts';
+import type { Name } from '../tree/tree.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 
 /** The source and where to report. */

@@ -15,7 +15,7 @@ import type {
   Name,
   TypeDeclaration,
   Weekday,
-} from '../tree.ts';
+} from '../tree/tree.ts';
 import { isWritten, plainName, writtenImage } from './context.ts';
 import { quotedKey, writtenKey } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';

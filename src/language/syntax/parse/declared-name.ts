@@ -1,7 +1,7 @@
 // The name of a declaration, a rule or an element: must be snake_case and no word of the language. Reports what is not,
 // and keeps the name, so that uses of it are not reported too.
 
-import type { Name } from '../tree.ts';
+import type { Name } from '../tree/tree.ts';
 import { plainName, type Reader, syntaxError } from './context.ts';
 import { isReservedWord, type Token } from './tokens.ts';
 

@@ -1,7 +1,7 @@
 // The rules of operands: literals, paths, lists, calls, quantifiers and what stands in parentheses.
 
 import { EOF } from 'chevrotain';
-import type { Call, Expression, ListExpression, Quantifier, Today } from '../tree.ts';
+import type { Call, Expression, ListExpression, Quantifier, Today } from '../tree/tree.ts';
 import type { Draft, Rule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
 import { Name, sign, Text, type Token, tokenEnd, word } from './tokens.ts';

@@ -2,7 +2,7 @@
 // for a `*` that is neither first nor last.
 
 import type { Span } from '../../diagnostic/span.ts';
-import type { Name, Pattern } from '../tree.ts';
+import type { Name, Pattern } from '../tree/tree.ts';
 import { type ReadContext, type Reader, syntaxError } from './context.ts';
 import { quotedName } from './text-literal.ts';
 import type { Token } from './tokens.ts';

@@ -2,7 +2,7 @@
 // they precede.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { DurationLiteral, Literal, MoneyLiteral, Name, NumberLiteral, Path } from '../tree.ts';
+import type { DurationLiteral, Literal, MoneyLiteral, Name, NumberLiteral, Path } from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type Rule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';

@@ -12,7 +12,7 @@ import {
 } from 'chevrotain';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
-import type { Missing, Name, TextLiteral } from '../tree.ts';
+import type { Missing, Name, TextLiteral } from '../tree/tree.ts';
 import { makeSpan, plainName, type ReadContext } from './context.ts';
 import { declaredName } from './declared-name.ts';
 import { textLiteral } from './text-literal.ts';

@@ -2,8 +2,8 @@
 // operator, so a rule looks whether one follows before it makes anything. What an error leaves out is missing in the tree.
 
 import { spanning } from '../../diagnostic/span.ts';
-import type { Expression, Name } from '../tree.ts';
-import { expressionDepth } from '../visit.ts';
+import type { Expression, Name } from '../tree/tree.ts';
+import { expressionDepth } from '../tree/visit.ts';
 import { makeSpan, type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
 import { madeBy, type Rule, type TokenTable, tokenTable } from './node-parser.ts';

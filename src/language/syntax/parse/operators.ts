@@ -1,7 +1,7 @@
 // Operands and operators → expressions. Chains of operators become left-leaning pairs without recursion.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { Binary, BinaryOperator, Expression, Unary } from '../tree.ts';
+import type { Binary, BinaryOperator, Expression, Unary } from '../tree/tree.ts';
 import { makeSpan, type Reader, tokenSpan } from './context.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 

@@ -14,7 +14,7 @@ import type {
   PolicyDeclaration,
   Rule as PolicyRule,
   TemplatePart,
-} from '../tree.ts';
+} from '../tree/tree.ts';
 import { checkClauses, type WrittenClause } from './clauses.ts';
 import { isWritten, tokenSpan, writtenImage } from './context.ts';
 import { quotedPattern, writtenPattern } from './keys.ts';

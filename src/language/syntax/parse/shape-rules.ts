@@ -3,7 +3,7 @@
 
 import type { TokenType } from 'chevrotain';
 import { spanning } from '../../diagnostic/span.ts';
-import type { Field, RecordBody, TypeNode, TypeRange } from '../tree.ts';
+import type { Field, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
 import { type Draft, type Rule, tokenTable } from './node-parser.ts';

@@ -1,7 +1,7 @@
 // A reason's text → its parts: plain text with `{{` read as a brace, and expressions between braces, each read by the
 // same grammar as any other and with spans that point to where it was written, also behind escapes.
 
-import type { Expression, TemplatePart } from '../tree.ts';
+import type { Expression, TemplatePart } from '../tree/tree.ts';
 import { makeSpan, type Reader, syntaxError } from './context.ts';
 import { type ResolvedText, resolveText } from './text-literal.ts';
 import type { Token } from './tokens.ts';

@@ -1,7 +1,7 @@
 // A text token → the text it stands for, escapes resolved, with a diagnostic for each escape that stands for nothing. A
 // map from resolved characters to places in the file lets spans inside of a text point to where they were written.
 
-import type { Name, TextLiteral } from '../tree.ts';
+import type { Name, TextLiteral } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { literal, type Token } from './tokens.ts';
 

@@ -2,7 +2,7 @@
 // comparison, reports them with `in` as the fix, and puts `missing` in their place.
 
 import { printExpression } from '../print/expression.ts';
-import type { Binary, Expression } from '../tree.ts';
+import type { Binary, Expression } from '../tree/tree.ts';
 import { type Reader, syntaxError } from './context.ts';
 import type { Operand } from './operators.ts';
 

@@ -1,7 +1,16 @@
 // Expressions → canonical text, with parentheses only where reading them back would give another tree, and where a reader
 // would have to know the grammar by heart: around `else` beside an operator and around a comparison behind `not`.
 
-import type { Binary, BinaryOperator, Expression, Literal, Name, Path, TextLiteral, Unary } from '../tree.ts';
+import type {
+  Binary,
+  BinaryOperator,
+  Expression,
+  Literal,
+  Name,
+  Path,
+  TextLiteral,
+  Unary,
+} from '../tree/tree.ts';
 
 /** One line of text that parses to the same expression. */
 export function printExpression(expression: Expression): string {

@@ -1,7 +1,7 @@
 // Lines of canonical text, each with the place in the old text that it comes from, and the weaving of comments between
 // them. Comments keep their order and their text; what was documentation of a line stays so, and nothing else becomes it.
 
-import type { Comment } from '../tree.ts';
+import type { Comment } from '../tree/tree.ts';
 
 /** The widest line that is not broken up. */
 export const columnsMax = 110;

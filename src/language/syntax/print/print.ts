@@ -15,7 +15,7 @@ import type {
   PolicyDeclaration,
   PolicyFile,
   Rule,
-} from '../tree.ts';
+} from '../tree/tree.ts';
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
 import { columnsMax, type HoldsComment, type Line, weave, wrapLines } from './layout.ts';
 import { claimLines, expressionLines, ruleLines } from './rule.ts';

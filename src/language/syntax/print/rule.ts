@@ -1,7 +1,7 @@
 // Rules and claims → lines of canonical text: parameters on the line of the name, every other clause on a line of its
 // own, in the order in which they were written.
 
-import type { Claim, Clause, Expression, Rule, Template } from '../tree.ts';
+import type { Claim, Clause, Expression, Rule, Template } from '../tree/tree.ts';
 import { escapeText, printExpression, printPieces } from './expression.ts';
 import { columnsMax, type HoldsComment, indentColumns, type Line } from './layout.ts';
 

@@ -1,7 +1,7 @@
 // Types and record bodies → lines of canonical text: a field a line with types aligned, or a record of one field on the
 // line of its name where it fits.
 
-import type { Field, RecordBody, TypeNode, TypeRange } from '../tree.ts';
+import type { Field, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { printLiteral, printName, printText } from './expression.ts';
 import { columnsMax, type HoldsComment, indentColumns, joinLines, type Line, wrapLines } from './layout.ts';
 

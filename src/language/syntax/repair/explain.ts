@@ -83,13 +83,11 @@ function placeOf({ found, previous, end, source, expected }: PlacedError): Span 
 
 /** Expectations of places where a whole part has ended and the token found is the one too many. */
 const repeats: ReadonlySet<string> = new Set([
-  ...[
-    'a declaration',
-    'a clause, a rule or `}`',
-    'a claim or `}`',
-    'a field or `}`',
-    'the end of the expression',
-  ],
+  'a declaration',
+  'a clause, a rule or `}`',
+  'a claim or `}`',
+  'a field or `}`',
+  'the end of the expression',
 ]);
 
 /** A token as it may stand in a message. */

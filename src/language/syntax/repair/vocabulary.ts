@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import { syntaxError } from '../parse/context.ts';
-import type { Declaration, Effect } from '../tree.ts';
+import type { Declaration, Effect } from '../tree/tree.ts';
 
 interface Vocabulary<Meant extends string> {
   readonly code: 'unknown-declaration' | 'unknown-effect';
@@ -19,10 +19,24 @@ export const declarationVocabulary: Vocabulary<Declaration['kind']> = {
   what: 'declaration',
   words: ['action', 'type', 'group', 'approvers', 'list', 'hours', 'let', 'meter', 'policy', 'guarantee'],
   synonyms: {
-    ...{ rule: 'policy', package: 'policy', permission: 'policy', enum: 'type', record: 'type' },
-    ...{ struct: 'type', const: 'let', var: 'let', def: 'let', define: 'let', set: 'list' },
-    ...{ team: 'approvers', role: 'approvers', invariant: 'guarantee', assert: 'guarantee' },
-    ...{ limit: 'meter', counter: 'meter', schedule: 'hours' },
+    rule: 'policy',
+    package: 'policy',
+    permission: 'policy',
+    enum: 'type',
+    record: 'type',
+    struct: 'type',
+    const: 'let',
+    var: 'let',
+    def: 'let',
+    define: 'let',
+    set: 'list',
+    team: 'approvers',
+    role: 'approvers',
+    invariant: 'guarantee',
+    assert: 'guarantee',
+    limit: 'meter',
+    counter: 'meter',
+    schedule: 'hours',
   },
 };
 
@@ -31,10 +45,27 @@ export const effectVocabulary: Vocabulary<Effect> = {
   what: 'rule',
   words: ['allow', 'deny', 'escalate', 'reauth', 'risk'],
   synonyms: {
-    ...{ permit: 'allow', grant: 'allow', accept: 'allow', pass: 'allow', approve: 'escalate' },
-    ...{ forbid: 'deny', block: 'deny', reject: 'deny', refuse: 'deny', prohibit: 'deny', disallow: 'deny' },
-    ...{ review: 'escalate', ask: 'escalate', pause: 'escalate', hold: 'escalate', confirm: 'reauth' },
-    ...{ reauthenticate: 'reauth', mfa: 'reauth', stepup: 'reauth', step_up: 'reauth', score: 'risk' },
+    permit: 'allow',
+    grant: 'allow',
+    accept: 'allow',
+    pass: 'allow',
+    approve: 'escalate',
+    forbid: 'deny',
+    block: 'deny',
+    reject: 'deny',
+    refuse: 'deny',
+    prohibit: 'deny',
+    disallow: 'deny',
+    review: 'escalate',
+    ask: 'escalate',
+    pause: 'escalate',
+    hold: 'escalate',
+    confirm: 'reauth',
+    reauthenticate: 'reauth',
+    mfa: 'reauth',
+    stepup: 'reauth',
+    step_up: 'reauth',
+    score: 'risk',
   },
 };
 

@@ -96,8 +96,14 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     tracing?.answered({
       ...tracedOf(call, { httpStatus: 200, errorCode: null }),
       decided: {
-        ...{ decision: view.decision, policy: view.matched_policy, rule: by, risk: view.risk_score },
-        ...{ status: view.status, readAtMs, checkedAtMs, recordedAtMs },
+        decision: view.decision,
+        policy: view.matched_policy,
+        rule: by,
+        risk: view.risk_score,
+        status: view.status,
+        readAtMs,
+        checkedAtMs,
+        recordedAtMs,
         decideMs: (decideMicroseconds ?? 0) / 1000,
       },
     });
@@ -126,8 +132,14 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     if (status === 429 || status >= 500) return;
     const { id, clientAddress, identity } = call;
     await recordRefusal({
-      ...{ id, agentId: identity.agent.id, keyId: identity.key.id, atMs: Math.trunc(clock()) },
-      ...{ httpStatus: status, code: problem.code, detail: problem.message, clientAddress },
+      id,
+      agentId: identity.agent.id,
+      keyId: identity.key.id,
+      atMs: Math.trunc(clock()),
+      httpStatus: status,
+      code: problem.code,
+      detail: problem.message,
+      clientAddress,
       bodyDigest: body === null ? null : sha256(body),
     });
   }

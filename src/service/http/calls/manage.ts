@@ -243,13 +243,20 @@ const problemsOfCredential: Readonly<Record<Credential, readonly ProblemCode[]>>
   'session-or-token': [],
   session: ['session_needed'],
   'proved-session': [
-    ...(['session_needed', 'proof_needed', 'wrong_credentials', 'code_needed'] as const),
+    'session_needed',
+    'proof_needed',
+    'wrong_credentials',
+    'code_needed',
     'too_many_attempts',
   ],
 };
 
 const problemsOfAgents = [
-  ...(['missing_api_key', 'invalid_api_key', 'agent_disabled', 'agent_revoked', 'rate_limited'] as const),
+  'missing_api_key',
+  'invalid_api_key',
+  'agent_disabled',
+  'agent_revoked',
+  'rate_limited',
   'too_many_failures',
 ] as const;
 
@@ -259,6 +266,9 @@ function problemsOf(access: Access, own: readonly ProblemCode[], hasBody: boolea
     ...(access === 'public' ? [] : (['not_signed_in', 'cross_site_request'] as const)),
     ...(access === 'public' || access === 'signed-in' ? [] : (['not_allowed'] as const)),
     ...(hasBody ? (['unsupported_content_type', 'invalid_json', 'invalid_body'] as const) : []),
-    ...(['body_too_large', 'invalid_query', 'internal_error', 'record_failed'] as const),
+    'body_too_large',
+    'invalid_query',
+    'internal_error',
+    'record_failed',
   ];
 }

@@ -62,7 +62,11 @@ const placesMax = 10_000;
 const pollMs = 500;
 
 export const preferHeader: Parameter = {
-  ...{ name: 'Prefer', in: 'header', isRequired: false, schema: { type: 'string' }, example: 'wait=20' },
+  name: 'Prefer',
+  in: 'header',
+  isRequired: false,
+  schema: { type: 'string' },
+  example: 'wait=20',
   description: `\`wait=N\` holds the answer for up to N seconds, at most ${waitSecondsMax}, while the request is pending.`,
 };
 

@@ -174,8 +174,15 @@ function kindsOf({ roles }: Actor): ReadonlySet<ChangeKind> {
 const changesAtOnce = 100;
 /** By the first word of what was done. */
 const kindOfChange: Readonly<Record<string, ChangeKind>> = {
-  ...{ agent: 'agents', key: 'agents', signing: 'agents', switch: 'switches' },
-  ...{ person: 'people', access: 'people', invitation: 'people', first: 'people', codes: 'people' },
+  agent: 'agents',
+  key: 'agents',
+  signing: 'agents',
+  switch: 'switches',
+  person: 'people',
+  access: 'people',
+  invitation: 'people',
+  first: 'people',
+  codes: 'people',
 };
 
 /** The function returned looks for what any process has changed since the look before. */

@@ -71,10 +71,7 @@ export function createNews(deps: NewsDeps): News {
       policies.onChange(onPolicies);
     },
     revoked: ({ agentId: id, atMs }) =>
-      dispatcher.tell({
-        ...{ type: 'agent.revoked', id, atMs },
-        links: { agent: `${publicUrl}/v1/agents/${id}` },
-      }),
+      dispatcher.tell({ type: 'agent.revoked', id, atMs, links: { agent: `${publicUrl}/v1/agents/${id}` } }),
     invited: ({ email, endsAtMs }, secret) =>
       mailer?.post({
         to: email,

@@ -38,7 +38,10 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const directory = createDirectory(store.documents, clock);
   const onFailure = (err: unknown): void => log.warn({ err }, 'a webhook message could not be handled');
   const dispatcher = createDispatcher({
-    ...{ directory, masterKey: store.masterKey, arePrivateAddressesAllowed, onFailure },
+    directory,
+    masterKey: store.masterKey,
+    arePrivateAddressesAllowed,
+    onFailure,
     follow: followRevocations({ directory, chain: store.chain, tell: (one) => news.revoked(one) }),
   });
   const mailer =
@@ -48,7 +51,9 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const news = createNews({ directory, publicUrl, dispatcher, mailer, onFailure });
   news.follow(deps.requests, deps.policies);
   return {
-    ...{ dispatcher, access: news, start: () => dispatcher.start() },
+    dispatcher,
+    access: news,
+    start: () => dispatcher.start(),
     close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),
   };
 }

@@ -59,9 +59,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   let waiting = 0;
 
   function admit(socket: Socket): Connection {
-    const connection: Connection = {
-      ...{ socket, underWay: 0, isForDecisions: true, waiting: [], bytesSent: 0 },
-    };
+    const connection: Connection = { socket, underWay: 0, isForDecisions: true, waiting: [], bytesSent: 0 };
     connections.set(socket, connection);
     idle.add(connection);
     const watch = setInterval(() => cutIfStalled(connection), stalledMs).unref();

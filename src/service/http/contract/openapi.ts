@@ -70,17 +70,22 @@ const info = {
 const components = {
   securitySchemes: {
     agentKey: {
-      ...{ type: 'apiKey', in: 'header', name: 'X-Agent-API-Key' },
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Agent-API-Key',
       description:
         "The agent's key, shown once when the agent is registered: `writ_` and 46 letters and digits.",
     },
     sandboxToken: { type: 'http', scheme: 'bearer', description: 'The sandbox token of the service.' },
     personalToken: {
-      ...{ type: 'http', scheme: 'bearer' },
+      type: 'http',
+      scheme: 'bearer',
       description: "A person's token for their own programs: `writp_` and 46 letters and digits.",
     },
     session: {
-      ...{ type: 'apiKey', in: 'cookie', name: 'writ_session' },
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'writ_session',
       description: 'Set by signing in. Changes also carry `X-CSRF-Token`.',
     },
   },

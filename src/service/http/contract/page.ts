@@ -16,12 +16,20 @@ const limitMax = 200;
 
 export const pageParameters: readonly Parameter[] = [
   {
-    ...{ name: 'limit', in: 'query', isRequired: false, description: `At most ${limitMax}.` },
-    ...{ schema: { type: 'integer', minimum: 1, maximum: limitMax, default: limitDefault }, example: '50' },
+    name: 'limit',
+    in: 'query',
+    isRequired: false,
+    description: `At most ${limitMax}.`,
+    schema: { type: 'integer', minimum: 1, maximum: limitMax, default: limitDefault },
+    example: '50',
   },
   {
-    ...{ name: 'cursor', in: 'query', isRequired: false, description: '`next_cursor` of the page before.' },
-    ...{ schema: { type: 'string' }, example: 'MTc3OTE5MjAwMDAwMDphYmM' },
+    name: 'cursor',
+    in: 'query',
+    isRequired: false,
+    description: '`next_cursor` of the page before.',
+    schema: { type: 'string' },
+    example: 'MTc3OTE5MjAwMDAwMDphYmM',
   },
 ];
 

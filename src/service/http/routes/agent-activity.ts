@@ -46,7 +46,9 @@ export async function agentActivityRoutes(
   const daysOf = createDaysOf(store);
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/agents/:id/activity', access: 'agents.view' },
+    method: 'GET',
+    url: '/v1/agents/:id/activity',
+    access: 'agents.view',
     operation: {
       id: 'getAgentActivity',
       summary: "What came of an agent's requests in the last 14 days, and what it may send",
@@ -77,7 +79,9 @@ export async function agentActivityRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/agents/:id/usual', access: 'requests.view' },
+    method: 'GET',
+    url: '/v1/agents/:id/usual',
+    access: 'requests.view',
     operation: {
       id: 'getUsual',
       summary: 'What is usual in what an agent was granted for an action',
@@ -85,8 +89,12 @@ export async function agentActivityRoutes(
       parameters: [
         id,
         {
-          ...{ name: 'action', in: 'query', isRequired: true, schema: { type: 'string' } },
-          ...{ description: 'The whole key of the action.', example: 'payment.create' },
+          name: 'action',
+          in: 'query',
+          isRequired: true,
+          schema: { type: 'string' },
+          description: 'The whole key of the action.',
+          example: 'payment.create',
         },
       ],
       replies: { 200: { description: 'What is usual', schema: usualSchema, example: usualExample } },
@@ -119,8 +127,18 @@ async function agentToCompare(store: Store, call: Call<unknown>, nowMs: number):
   if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;
   const asked = await store.requests.list({
-    ...{ agentId: id, actionKey, status: 'pending', nowMs, countMax: 1, after: null },
-    ...{ outcome: null, policy: null, riskMin: null, riskMax: null, fromMs: null, untilMs: null },
+    agentId: id,
+    actionKey,
+    status: 'pending',
+    nowMs,
+    countMax: 1,
+    after: null,
+    outcome: null,
+    policy: null,
+    riskMin: null,
+    riskMax: null,
+    fromMs: null,
+    untilMs: null,
     seenBy: { owner: null, groups: call.reach.asked ? actor.person.groups : [] },
   });
   if (asked.found.length === 0) throw notFound('agent');
@@ -155,7 +173,12 @@ const activitySchema = objectSchema({
     type: 'array',
     description: 'The earliest first.',
     items: objectSchema({
-      ...{ at: time, allow: count, deny: count, escalate: count, reauth: count, refused: count },
+      at: time,
+      allow: count,
+      deny: count,
+      escalate: count,
+      reauth: count,
+      refused: count,
     }),
   },
   open_requests: { ...count, description: 'That wait for people.' },
@@ -164,21 +187,25 @@ const activitySchema = objectSchema({
 
 const activityExample = {
   last_used_at: '2026-03-02T10:05:00.000Z',
-  days: [{ at: '2026-03-02T00:00:00.000Z', ...{ allow: 41, deny: 2, escalate: 1, reauth: 0, refused: 0 } }],
+  days: [{ at: '2026-03-02T00:00:00.000Z', allow: 41, deny: 2, escalate: 1, reauth: 0, refused: 0 }],
   open_requests: 1,
   rate: { per_minute: 600, burst: 100, is_own: false },
 };
 
 const usualSchema = objectSchema({
   count: { ...count, maximum: requestsMax },
-  ...{ from: timeOrNull, to: timeOrNull },
+  from: timeOrNull,
+  to: timeOrNull,
   fields: {
     type: 'array',
     maxItems: fieldsMax,
     items: objectSchema(
       { path: { type: 'string' }, kind: { type: 'string', enum: ['number', 'text', 'other'] } },
       {
-        ...{ min: { type: 'number' }, p50: { type: 'number' }, max: { type: 'number' }, distinct: count },
+        min: { type: 'number' },
+        p50: { type: 'number' },
+        max: { type: 'number' },
+        distinct: count,
         common: {
           type: 'array',
           maxItems: commonMax,
@@ -190,7 +217,9 @@ const usualSchema = objectSchema({
 });
 
 const usualExample = {
-  ...{ count: 212, from: '2026-02-02T10:00:00.000Z', to: '2026-03-02T10:00:00.000Z' },
+  count: 212,
+  from: '2026-02-02T10:00:00.000Z',
+  to: '2026-03-02T10:00:00.000Z',
   fields: [
     { path: 'amount', kind: 'number', min: 12, p50: 240, max: 980 },
     { path: 'vendor', kind: 'text', distinct: 9, common: [{ value: 'Staples', count: 120 }] },

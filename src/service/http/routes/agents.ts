@@ -62,7 +62,9 @@ export async function agentRoutes(
   const nowMs = (): number => Math.trunc(deps.directory.clock());
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/agents', access: 'agents.view' },
+    method: 'GET',
+    url: '/v1/agents',
+    access: 'agents.view',
     operation: {
       id: 'listAgents',
       summary: 'Agents, the latest first',
@@ -85,7 +87,9 @@ export async function agentRoutes(
   });
 
   manage<AgentBody>(app, deps, {
-    ...{ method: 'POST', url: '/v1/agents', access: 'agents.register' },
+    method: 'POST',
+    url: '/v1/agents',
+    access: 'agents.register',
     operation: {
       id: 'registerAgent',
       summary: 'Registers an agent and makes its first key',
@@ -94,7 +98,9 @@ export async function agentRoutes(
         schema: objectSchema({ name, risk_tier: tier, control_owner: owner }, { tags: textList }),
         examples: {
           buyer: {
-            ...{ name: 'buyer-2', risk_tier: 'low', control_owner: 'ann@example.com' },
+            name: 'buyer-2',
+            risk_tier: 'low',
+            control_owner: 'ann@example.com',
             tags: ['purchasing'],
           },
         },
@@ -113,7 +119,9 @@ export async function agentRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/agents/:id', access: 'agents.view' },
+    method: 'GET',
+    url: '/v1/agents/:id',
+    access: 'agents.view',
     operation: {
       id: 'getAgent',
       summary: 'One agent',
@@ -125,7 +133,9 @@ export async function agentRoutes(
   });
 
   manage<AgentChange>(app, deps, {
-    ...{ method: 'PATCH', url: '/v1/agents/:id', access: 'agents.change' },
+    method: 'PATCH',
+    url: '/v1/agents/:id',
+    access: 'agents.change',
     operation: {
       id: 'changeAgent',
       summary: 'Changes name, risk tier, control owner, tags or rate; in force with the next request',
@@ -136,8 +146,12 @@ export async function agentRoutes(
         schema: objectSchema(
           {},
           {
-            ...{ name, risk_tier: tier, control_owner: owner, tags: textList },
-            ...{ rate_per_minute: rateSchema, burst: rateSchema },
+            name,
+            risk_tier: tier,
+            control_owner: owner,
+            tags: textList,
+            rate_per_minute: rateSchema,
+            burst: rateSchema,
           },
         ),
         examples: { tier: { risk_tier: 'high' }, rate: { rate_per_minute: 600, burst: 100 } },
@@ -174,9 +188,14 @@ export async function agentRoutes(
 
   for (const { word, status, access, summary } of statusChanges) {
     manage(app, deps, {
-      ...{ method: 'POST', url: `/v1/agents/:id/${word}`, access },
+      method: 'POST',
+      url: `/v1/agents/:id/${word}`,
+      access,
       operation: {
-        ...{ id: `${word}Agent`, summary, parameters: [id], replies: { 200: agentReply('The agent') } },
+        id: `${word}Agent`,
+        summary,
+        parameters: [id],
+        replies: { 200: agentReply('The agent') },
         problems: ['not_found', 'conflict'],
       },
       handle: async (call) => setStatus(call, await agentOf(store, call), status),
@@ -184,7 +203,9 @@ export async function agentRoutes(
   }
 
   manage<{ name: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/agents/:id/revoke', access: 'agents.revoke' },
+    method: 'POST',
+    url: '/v1/agents/:id/revoke',
+    access: 'agents.revoke',
     operation: {
       id: 'revokeAgent',
       summary: 'Refuses all requests of an agent for good',
@@ -210,7 +231,9 @@ export async function agentRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/agents/:id/keys', access: 'agents.view' },
+    method: 'GET',
+    url: '/v1/agents/:id/keys',
+    access: 'agents.view',
     operation: {
       id: 'listKeys',
       summary: 'The keys of an agent: when they were made, last used, and end; the oldest first',
@@ -225,7 +248,9 @@ export async function agentRoutes(
   });
 
   manage<{ grace_seconds?: number }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/agents/:id/keys', access: 'agents.rotate' },
+    method: 'POST',
+    url: '/v1/agents/:id/keys',
+    access: 'agents.rotate',
     operation: {
       id: 'rotateKey',
       summary: 'Gives an agent a new key, and its present one an end',
@@ -259,7 +284,9 @@ export async function agentRoutes(
   });
 
   manage<{ mode: SigningMode; new_secret?: boolean }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/agents/:id/signing', access: 'agents.signing' },
+    method: 'POST',
+    url: '/v1/agents/:id/signing',
+    access: 'agents.signing',
     operation: {
       id: 'setSigning',
       summary: 'Says whether an agent signs its requests',
@@ -286,7 +313,11 @@ export async function agentRoutes(
       const agent = notRevoked(await agentOf(store, call));
       const { mode: signing, new_secret: isSecretNew = false } = call.body;
       const result = await setSigning(store, {
-        ...{ agentId: agent.id, signing, isSecretNew, nowMs: nowMs(), ...by(call) },
+        agentId: agent.id,
+        signing,
+        isSecretNew,
+        nowMs: nowMs(),
+        ...by(call),
       });
       if (result.kind === 'unknown-agent') throw notFound('agent');
       const { signingSecret } = result;
@@ -303,13 +334,12 @@ const owner = text(400);
 
 const statusChanges = [
   {
-    ...{ word: 'disable', status: 'disabled', access: 'agents.disable' },
+    word: 'disable',
+    status: 'disabled',
+    access: 'agents.disable',
     summary: 'Refuses all requests of an agent from now on',
   },
-  {
-    ...{ word: 'enable', status: 'active', access: 'agents.enable' },
-    summary: 'Lets a disabled agent ask again',
-  },
+  { word: 'enable', status: 'active', access: 'agents.enable', summary: 'Lets a disabled agent ask again' },
 ] as const satisfies readonly {
   readonly word: string;
   readonly status: AgentStatus;

@@ -29,7 +29,9 @@ export async function auditRoutes(
   { signInDeps: deps, store, steadyMs }: AuditRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/audit', access: 'audit.view' },
+    method: 'GET',
+    url: '/v1/audit',
+    access: 'audit.view',
     operation: {
       id: 'listChanges',
       summary: 'What was changed, by whom, and how it was before and after; the latest first',
@@ -59,7 +61,9 @@ export async function auditRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/audit/export', access: 'audit.view' },
+    method: 'GET',
+    url: '/v1/audit/export',
+    access: 'audit.view',
     operation: {
       id: 'exportRecords',
       summary: 'All records in their order, a line of JSON each, as `writ audit export` prints them',
@@ -68,8 +72,10 @@ export async function auditRoutes(
       parameters: times,
       replies: {
         200: {
-          ...{ description: 'The records', contentType: 'application/jsonl' },
-          ...{ schema: { description: 'Lines of JSON.' }, example: exportExample },
+          description: 'The records',
+          contentType: 'application/jsonl',
+          schema: { description: 'Lines of JSON.' },
+          example: exportExample,
         },
       },
     },
@@ -85,7 +91,9 @@ export async function auditRoutes(
   });
 
   manage<{ cursor?: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/audit/verify', access: 'audit.view' },
+    method: 'POST',
+    url: '/v1/audit/verify',
+    access: 'audit.view',
     operation: {
       id: 'verifyRecords',
       summary: 'Walks the chain of records, a stretch a call',
@@ -151,8 +159,13 @@ function sequenceOf(place: Place | null): number | null {
 function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson }: ChangeRow) {
   const read = (json: string | null): unknown => (json === null ? null : JSON.parse(json));
   return {
-    ...{ sequence, at: timeText(atMs), who, what, subject },
-    ...{ before: read(beforeJson), after: read(afterJson) },
+    sequence,
+    at: timeText(atMs),
+    who,
+    what,
+    subject,
+    before: read(beforeJson),
+    after: read(afterJson),
   };
 }
 
@@ -160,15 +173,23 @@ function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson
 const anything: JsonSchema = {};
 
 const changeSchema = objectSchema({
-  ...{ sequence: { type: 'integer', minimum: 1 }, at: time, who: text(400), what: text(100) },
-  ...{ subject: text(400), before: anything, after: anything },
+  sequence: { type: 'integer', minimum: 1 },
+  at: time,
+  who: text(400),
+  what: text(100),
+  subject: text(400),
+  before: anything,
+  after: anything,
 });
 
 const changeExample = {
-  ...{ sequence: 42, at: '2026-03-02T10:00:00.000Z' },
-  ...{ who: 'ann@example.com (b3f1c2d4-0000-4000-8000-000000000000)', what: 'agent-disabled' },
+  sequence: 42,
+  at: '2026-03-02T10:00:00.000Z',
+  who: 'ann@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+  what: 'agent-disabled',
   subject: 'a9e27000-0000-4000-8000-000000000000',
-  ...{ before: { status: 'active' }, after: { status: 'disabled' } },
+  before: { status: 'active' },
+  after: { status: 'disabled' },
 };
 
 const exportExample =
@@ -203,7 +224,10 @@ async function walk(store: Store, steadyMs: () => number, after: Link | null) {
   });
   if (verification.kind === 'broken') {
     return {
-      ...{ status: 'broken', checked: count, last_sequence: last, cursor: null },
+      status: 'broken',
+      checked: count,
+      last_sequence: last,
+      cursor: null,
       break: shownBreak(verification.break),
     };
   }

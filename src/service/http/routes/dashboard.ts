@@ -12,9 +12,24 @@ const builtFolder = join(import.meta.dirname, '../../../dashboard/dist');
 
 /** Addresses at which the page stands; what it shows there is its own business. */
 const pageAddresses = [
-  ...['/', '/overview', '/requests', '/requests/:id', '/approvals', '/approvals/:id', '/agents'],
-  ...['/agents/:id', '/policies', '/policies/file', '/playground', '/access', '/audit', '/account'],
-  ...['/welcome', '/setup', '/invitation', '/apply'],
+  '/',
+  '/overview',
+  '/requests',
+  '/requests/:id',
+  '/approvals',
+  '/approvals/:id',
+  '/agents',
+  '/agents/:id',
+  '/policies',
+  '/policies/file',
+  '/playground',
+  '/access',
+  '/audit',
+  '/account',
+  '/welcome',
+  '/setup',
+  '/invitation',
+  '/apply',
 ];
 
 const contentTypes: Readonly<Record<string, string>> = {

@@ -15,7 +15,9 @@ export async function explainRoutes(
   { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/requests/:id/explain', access: 'requests.view' },
+    method: 'GET',
+    url: '/v1/requests/:id/explain',
+    access: 'requests.view',
     operation: {
       id: 'explainRequest',
       summary:
@@ -50,8 +52,12 @@ const explainSchema = objectSchema({
   on: { type: 'string', enum: [ownPolicies, policiesOfNow] },
   rule: {
     ...objectSchema({
-      ...{ policy: { type: 'string' }, id: { type: 'string' }, file: { type: 'string' } },
-      ...{ line: lineSchema, end_line: lineSchema, text: { type: 'string' } },
+      policy: { type: 'string' },
+      id: { type: 'string' },
+      file: { type: 'string' },
+      line: lineSchema,
+      end_line: lineSchema,
+      text: { type: 'string' },
     }),
     type: ['object', 'null'],
     description: 'Null where no rule decides.',
@@ -61,11 +67,14 @@ const explainSchema = objectSchema({
     description:
       'Each rule of the action, those that hold first, with its condition line by line: `depth` says what belongs to what, `truth` is null for a value. At most 200 rules of 60 lines.',
     items: objectSchema({
-      ...{ rule: { type: 'string' }, truth: { type: 'string', enum: truths } },
+      rule: { type: 'string' },
+      truth: { type: 'string', enum: truths },
       lines: {
         type: 'array',
         items: objectSchema({
-          ...{ depth: { type: 'integer', minimum: 0 }, text: { type: 'string' }, value: { type: 'string' } },
+          depth: { type: 'integer', minimum: 0 },
+          text: { type: 'string' },
+          value: { type: 'string' },
           truth: { type: ['string', 'null'], enum: [...truths, null] },
         }),
       },
@@ -74,18 +83,21 @@ const explainSchema = objectSchema({
 });
 
 const explainExample = {
-  ...{ decision: 'ESCALATE', change: 'ALLOW if payload.amount <= 1000 USD', on: ownPolicies },
+  decision: 'ESCALATE',
+  change: 'ALLOW if payload.amount <= 1000 USD',
+  on: ownPolicies,
   rule: {
-    ...{ policy: 'vendor_payments', id: 'vendor_payments/large_payment', file: 'payments/payments.policy' },
-    ...{
-      line: 20,
-      end_line: 22,
-      text: 'escalate large_payment to finance needs 2\n    when payload.amount > 1000 USD',
-    },
+    policy: 'vendor_payments',
+    id: 'vendor_payments/large_payment',
+    file: 'payments/payments.policy',
+    line: 20,
+    end_line: 22,
+    text: 'escalate large_payment to finance needs 2\n    when payload.amount > 1000 USD',
   },
   conditions: [
     {
-      ...{ rule: 'vendor_payments/large_payment', truth: 'true' },
+      rule: 'vendor_payments/large_payment',
+      truth: 'true',
       lines: [
         { depth: 0, text: 'payload.amount > 1000 USD', value: 'true', truth: 'true' },
         { depth: 1, text: 'payload.amount', value: '1200 USD', truth: null },

@@ -33,7 +33,12 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
 export function policyReport(state: PolicyState) {
   const { status, directory, digest, commit, loadedAt, actions, rules, failure } = state;
   return {
-    ...{ status, digest, commit, loaded_at: loadedAt, actions, rules },
+    status,
+    digest,
+    commit,
+    loaded_at: loadedAt,
+    actions,
+    rules,
     failure: failure === null ? null : failureReport(failure, directory),
   };
 }
@@ -133,8 +138,13 @@ const readySchema = {
 } as const;
 
 export const policyReportExample = {
-  ...{ status: 'current', digest: '9f86d081884c7d65', commit: null, loaded_at: '2026-05-19T12:00:00.000Z' },
-  ...{ actions: 4, rules: 5, failure: null },
+  status: 'current',
+  digest: '9f86d081884c7d65',
+  commit: null,
+  loaded_at: '2026-05-19T12:00:00.000Z',
+  actions: 4,
+  rules: 5,
+  failure: null,
 } as const;
 
 const readyExample = {

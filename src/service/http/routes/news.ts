@@ -21,15 +21,21 @@ export async function newsRoutes(
   app.addHook('preClose', async () => changeFeed.close());
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/news', access: 'signed-in', credential: 'session-or-token' },
+    method: 'GET',
+    url: '/v1/news',
+    access: 'signed-in',
+    credential: 'session-or-token',
     operation: {
       id: 'followNews',
       summary: 'Server-Sent Events that say what kind of thing has changed',
       description: `Events are ${Object.keys(changeKinds).join(', ')}, as far as one may see the things; \`data\` is \`{"at": time}\`. An event is a hint to look again, and of each kind one comes in half a second at most; look at all when the stream opens. It ends when the session or token does, and when the service stops. At most ${streamsOfPersonMax} streams of a person are open.`,
       replies: {
         200: {
-          ...{ description: 'The stream', contentType: 'text/event-stream', headers: ['X-Accel-Buffering'] },
-          ...{ schema: { description: 'Events without end.' }, example: newsExample },
+          description: 'The stream',
+          contentType: 'text/event-stream',
+          headers: ['X-Accel-Buffering'],
+          schema: { description: 'Events without end.' },
+          example: newsExample,
         },
       },
       problems: ['too_many_streams'],

@@ -27,7 +27,9 @@ export async function overviewRoutes(
   { signInDeps: deps, statistics }: OverviewRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/overview', access: 'overview.view' },
+    method: 'GET',
+    url: '/v1/overview',
+    access: 'overview.view',
     operation: {
       id: 'getOverview',
       summary: 'Decisions, their latency, deciding policies, risk and escalations over time',
@@ -47,15 +49,20 @@ export async function overviewRoutes(
       const { buckets, latency, escalations, ...rest } = await readOverview(statistics, range);
       const { timeToApprove, ...counts } = escalations;
       return {
-        ...{ from: timeText(range.fromMs), to: timeText(range.untilMs) },
+        from: timeText(range.fromMs),
+        to: timeText(range.untilMs),
         bucket_seconds: range.bucketMs / 1000,
         buckets: buckets.map(({ atMs, ...bucket }) => ({ at: timeText(atMs), ...bucket })),
         latency: latency.map(({ atMs, p50, p90, p99 }) => ({
-          ...{ at: timeText(atMs), p50_us: p50, p90_us: p90, p99_us: p99 },
+          at: timeText(atMs),
+          p50_us: p50,
+          p90_us: p90,
+          p99_us: p99,
         })),
         ...rest,
         escalations: {
-          ...{ ...counts, waiting: await statistics.waiting() },
+          ...counts,
+          waiting: await statistics.waiting(),
           time_to_approve_seconds: { p50: seconds(timeToApprove.p50), p90: seconds(timeToApprove.p90) },
         },
       };
@@ -69,25 +76,25 @@ function seconds(ms: number | null): number | null {
 
 const parameters: readonly Parameter[] = [
   {
-    ...{
-      name: 'from',
-      in: 'query',
-      isRequired: false,
-      description: 'A day before `to` where it is not said.',
-    },
-    ...{ schema: time, example: '2026-03-02T00:00:00Z' },
+    name: 'from',
+    in: 'query',
+    isRequired: false,
+    description: 'A day before `to` where it is not said.',
+    schema: time,
+    example: '2026-03-02T00:00:00Z',
   },
   {
-    ...{
-      name: 'to',
-      in: 'query',
-      isRequired: false,
-      description: 'Before this moment; now where it is not said.',
-    },
-    ...{ schema: time, example: '2026-03-03T00:00:00Z' },
+    name: 'to',
+    in: 'query',
+    isRequired: false,
+    description: 'Before this moment; now where it is not said.',
+    schema: time,
+    example: '2026-03-03T00:00:00Z',
   },
   {
-    ...{ name: 'buckets', in: 'query', isRequired: false },
+    name: 'buckets',
+    in: 'query',
+    isRequired: false,
     description: 'Into at most so many steps of whole minutes the time is cut.',
     schema: { type: 'integer', minimum: 1, maximum: bucketsMax, default: bucketsDefault },
     example: '48',
@@ -123,13 +130,19 @@ function listOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
 }
 
 const overviewSchema = objectSchema({
-  ...{ from: time, to: time, bucket_seconds: { type: 'integer', minimum: minuteMs / 1000 } },
+  from: time,
+  to: time,
+  bucket_seconds: { type: 'integer', minimum: minuteMs / 1000 },
   buckets: listOf({ at: time, ...outcomes, refused: count }),
   latency: listOf({ at: time, p50_us: number, p90_us: number, p99_us: number }),
   policies: listOf({ name: { ...text(200), type: ['string', 'null'] }, ...outcomes }),
   risk: listOf({ from: count, to: count, count }),
   escalations: objectSchema({
-    ...{ opened: count, approved: count, rejected: count, expired: count, waiting: count },
+    opened: count,
+    approved: count,
+    rejected: count,
+    expired: count,
+    waiting: count,
     time_to_approve_seconds: objectSchema({ p50: number, p90: number }),
   }),
   total: count,
@@ -138,13 +151,19 @@ const overviewSchema = objectSchema({
 const someOutcomes: Outcomes = { allow: 812, deny: 31, escalate: 12, reauth: 2 };
 
 const overviewExample = {
-  ...{ from: '2026-03-02T10:00:00.000Z', to: '2026-03-02T10:30:00.000Z', bucket_seconds: 1_800 },
+  from: '2026-03-02T10:00:00.000Z',
+  to: '2026-03-02T10:30:00.000Z',
+  bucket_seconds: 1_800,
   buckets: [{ at: '2026-03-02T10:00:00.000Z', ...someOutcomes, refused: 4 }],
   latency: [{ at: '2026-03-02T10:00:00.000Z', p50_us: 6, p90_us: 11, p99_us: 38.5 }],
   policies: [{ name: 'payments', ...someOutcomes }],
   risk: [{ from: 0, to: 9, count: 857 }],
   escalations: {
-    ...{ opened: 14, approved: 9, rejected: 2, expired: 0, waiting: 3 },
+    opened: 14,
+    approved: 9,
+    rejected: 2,
+    expired: 0,
+    waiting: 3,
     time_to_approve_seconds: { p50: 240, p90: 1_504 },
   },
   total: 861,

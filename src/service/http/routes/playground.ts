@@ -43,7 +43,10 @@ export async function playgroundRoutes(
   { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
 ): Promise<void> {
   manage<TryBody>(app, deps, {
-    ...{ method: 'POST', url: '/v1/policies/try', access: 'policies.try', bodyMax },
+    method: 'POST',
+    url: '/v1/policies/try',
+    access: 'policies.try',
+    bodyMax,
     operation: {
       id: 'tryPolicies',
       summary: 'What the set in force, with files laid over it, would make of a request; nothing is recorded',
@@ -51,7 +54,8 @@ export async function playgroundRoutes(
         'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
       body: {
         description: 'Files by their path relative to the policy directory, and a request.',
-        ...{ schema: tryBodySchema, examples: tryExamples },
+        schema: tryBodySchema,
+        examples: tryExamples,
       },
       replies: { 200: { description: 'What came of it', schema: tryReplySchema, example: tryReplyExample } },
       problems: [...playgroundProblems, 'request_not_found'],
@@ -65,7 +69,9 @@ export async function playgroundRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/policies/vocabulary', access: 'policies.view' },
+    method: 'GET',
+    url: '/v1/policies/vocabulary',
+    access: 'policies.view',
     operation: {
       id: 'getVocabulary',
       summary: 'The words of the language and the names of the set in force, for whoever writes a policy',

@@ -25,7 +25,9 @@ export async function policyRoutes(
   { signInDeps: deps, policies, playground }: PolicyRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/policies', access: 'policies.view' },
+    method: 'GET',
+    url: '/v1/policies',
+    access: 'policies.view',
     operation: {
       id: 'getPolicies',
       summary: 'The set in force, why what stands in the directory is not it, and its policies by name',
@@ -61,7 +63,9 @@ export async function policyRoutes(
   }
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/policies/files', access: 'policies.view' },
+    method: 'GET',
+    url: '/v1/policies/files',
+    access: 'policies.view',
     operation: {
       id: 'listPolicyFiles',
       summary: 'The files that the set in force was made from',
@@ -81,7 +85,9 @@ export async function policyRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/policies/file', access: 'policies.view' },
+    method: 'GET',
+    url: '/v1/policies/file',
+    access: 'policies.view',
     operation: {
       id: 'getPolicyFile',
       summary: 'The text of a file of the set in force, and where its policies and rules stand in it',
@@ -107,7 +113,9 @@ export async function policyRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/policies/reload', access: 'policies.reload' },
+    method: 'POST',
+    url: '/v1/policies/reload',
+    access: 'policies.reload',
     operation: {
       id: 'reloadPolicies',
       summary:
@@ -133,14 +141,21 @@ interface AskedTexts {
 const shownBytesMax = 1024 * 1024;
 
 const ofParameter: Parameter = {
-  ...{ name: 'of', in: 'query', isRequired: false, example: 'in-force' },
+  name: 'of',
+  in: 'query',
+  isRequired: false,
+  example: 'in-force',
   description: 'Which set; `failed` is what stood in the directory and did not take over.',
   schema: { type: 'string', enum: ['in-force', 'failed'] },
 };
 
 const pathParameter: Parameter = {
-  ...{ name: 'path', in: 'query', isRequired: true, example: 'payments/payments.policy' },
-  ...{ description: 'As the list of files names it.', schema: { type: 'string' } },
+  name: 'path',
+  in: 'query',
+  isRequired: true,
+  example: 'payments/payments.policy',
+  description: 'As the list of files names it.',
+  schema: { type: 'string' },
 };
 
 const filesSchema = objectSchema({
@@ -163,13 +178,16 @@ const filesExample = {
 const lineSchema = { type: 'integer', minimum: 1 } as const;
 
 const fileSchema = objectSchema({
-  ...{ path: { type: 'string' }, text: { type: 'string' } },
+  path: { type: 'string' },
+  text: { type: 'string' },
   is_whole: { type: 'boolean', description: 'Of a list, no more than the first mebibyte is shown.' },
   digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
   policies: {
     type: 'array',
     items: objectSchema({
-      ...{ name: { type: 'string' }, line: lineSchema, doc: textOrNull },
+      name: { type: 'string' },
+      line: lineSchema,
+      doc: textOrNull,
       rules: {
         type: 'array',
         items: objectSchema({ id: { type: 'string' }, line: lineSchema, end_line: lineSchema }),
@@ -179,22 +197,25 @@ const fileSchema = objectSchema({
 });
 
 const fileExample = {
-  ...{
-    path: 'payments/payments.policy',
-    text: 'policy vendor_payments on payment.create {\n',
-    is_whole: true,
-  },
+  path: 'payments/payments.policy',
+  text: 'policy vendor_payments on payment.create {\n',
+  is_whole: true,
   digest: policyReportExample.digest,
   policies: [
     {
-      ...{ name: 'vendor_payments', line: 1, doc: null },
+      name: 'vendor_payments',
+      line: 1,
+      doc: null,
       rules: [{ id: 'vendor_payments/large_payment', line: 4, end_line: 6 }],
     },
   ],
 };
 
 const policySchema = objectSchema({
-  ...{ name: text(200), owner: textOrNull, doc: textOrNull, rules: { type: 'integer', minimum: 0 } },
+  name: text(200),
+  owner: textOrNull,
+  doc: textOrNull,
+  rules: { type: 'integer', minimum: 0 },
   file: { type: 'string' },
 });
 

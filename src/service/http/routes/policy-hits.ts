@@ -19,7 +19,9 @@ export async function policyHitRoutes(
   { signInDeps: deps, policies, statistics }: PolicyHitRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/policies/hits', access: 'policies.view' },
+    method: 'GET',
+    url: '/v1/policies/hits',
+    access: 'policies.view',
     operation: {
       id: 'getPolicyHits',
       summary: 'How often each rule of the set in force has decided and held, and when last',
@@ -36,8 +38,15 @@ export async function policyHitRoutes(
           const { decided, met, lastAtMs, changes } = rules.get(`${policy}/${name}`) ?? never;
           const changed = changes.reduce((total, one) => total + one.count, 0);
           return {
-            ...{ policy, rule: name, effect, file, decided, met, last_at: timeTextOrNull(lastAtMs) },
-            ...{ shadow_changed: isShadow ? changed : null, shadow_outcomes: isShadow ? changes : [] },
+            policy,
+            rule: name,
+            effect,
+            file,
+            decided,
+            met,
+            last_at: timeTextOrNull(lastAtMs),
+            shadow_changed: isShadow ? changed : null,
+            shadow_outcomes: isShadow ? changes : [],
           };
         }),
       };
@@ -51,7 +60,11 @@ const count = { type: 'integer', minimum: 0 } as const;
 const outcome = { type: 'string', enum: outcomes } as const;
 
 const hitSchema = objectSchema({
-  ...{ policy: text(200), rule: text(200), decided: count, met: count, last_at: timeOrNull },
+  policy: text(200),
+  rule: text(200),
+  decided: count,
+  met: count,
+  last_at: timeOrNull,
   effect: { type: 'string', enum: ['allow', 'deny', 'escalate', 'reauth', 'risk'] },
   file: { type: 'string', description: 'Relative to the policy directory.' },
   shadow_changed: { type: ['integer', 'null'], minimum: 0 },
@@ -64,10 +77,15 @@ const hitsExample = {
   since: '2026-03-02T10:00:00.000Z',
   items: [
     {
-      ...{ policy: 'payments', rule: 'large_ones', effect: 'escalate', decided: 12, met: 15 },
+      policy: 'payments',
+      rule: 'large_ones',
+      effect: 'escalate',
+      decided: 12,
+      met: 15,
       file: 'payments/payments.policy',
       last_at: '2026-03-03T10:00:00.000Z',
-      ...{ shadow_changed: null, shadow_outcomes: [] },
+      shadow_changed: null,
+      shadow_outcomes: [],
     },
   ],
 };

@@ -26,7 +26,9 @@ export async function switchRoutes(
   { signInDeps: deps, switches }: SwitchRouteOptions,
 ): Promise<void> {
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/switches', access: 'switches.view' },
+    method: 'GET',
+    url: '/v1/switches',
+    access: 'switches.view',
     operation: {
       id: 'listSwitches',
       summary: 'The kill switches that are on, the latest first',
@@ -36,7 +38,9 @@ export async function switchRoutes(
   });
 
   manage<{ scope: string; reason: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/switches', access: 'switches.use' },
+    method: 'POST',
+    url: '/v1/switches',
+    access: 'switches.use',
     operation: {
       id: 'turnSwitchOn',
       summary: 'Refuses everything that the scope covers, within a second',
@@ -59,7 +63,9 @@ export async function switchRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/switches/:id', access: 'switches.use' },
+    method: 'DELETE',
+    url: '/v1/switches/:id',
+    access: 'switches.use',
     operation: {
       id: 'turnSwitchOff',
       summary: 'Turns a switch off',
@@ -101,12 +107,18 @@ function scopeText(scope: SwitchScope): string {
 }
 
 const switchSchema = objectSchema({
-  ...{ id: text(100), scope: text(300), reason: text(500), created_at: time, created_by: text(100) },
+  id: text(100),
+  scope: text(300),
+  reason: text(500),
+  created_at: time,
+  created_by: text(100),
 });
 
 const switchExample = {
-  ...{ id: '5a0c0de0-0000-4000-8000-000000000000', scope: 'area:payment' },
-  ...{ reason: 'the ledger is being checked', created_at: '2026-03-02T10:00:00.000Z' },
+  id: '5a0c0de0-0000-4000-8000-000000000000',
+  scope: 'area:payment',
+  reason: 'the ledger is being checked',
+  created_at: '2026-03-02T10:00:00.000Z',
   created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
 };
 

@@ -47,7 +47,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   const webhookDeps = { directory, masterKey, arePrivateAddressesAllowed };
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/webhooks', access: 'webhooks.view' },
+    method: 'GET',
+    url: '/v1/webhooks',
+    access: 'webhooks.view',
     operation: {
       id: 'listWebhooks',
       summary: 'Webhooks, the latest first; there are 50 at most',
@@ -59,7 +61,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage<WebhookDraft>(app, deps, {
-    ...{ method: 'POST', url: '/v1/webhooks', access: 'webhooks.change' },
+    method: 'POST',
+    url: '/v1/webhooks',
+    access: 'webhooks.change',
     operation: {
       id: 'makeWebhook',
       summary: 'Has messages sent to an address',
@@ -81,7 +85,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/webhooks/:id', access: 'webhooks.view' },
+    method: 'GET',
+    url: '/v1/webhooks/:id',
+    access: 'webhooks.view',
     operation: {
       id: 'getWebhook',
       summary: 'One webhook',
@@ -93,7 +99,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage<Partial<WebhookDraft & Pick<Webhook, 'status'>>>(app, deps, {
-    ...{ method: 'PATCH', url: '/v1/webhooks/:id', access: 'webhooks.change' },
+    method: 'PATCH',
+    url: '/v1/webhooks/:id',
+    access: 'webhooks.change',
     operation: {
       id: 'changeWebhook',
       summary: 'Changes address, events or status',
@@ -114,7 +122,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/webhooks/:id', access: 'webhooks.change' },
+    method: 'DELETE',
+    url: '/v1/webhooks/:id',
+    access: 'webhooks.change',
     operation: {
       id: 'removeWebhook',
       summary: 'Removes a webhook, and drops what waits for it',
@@ -130,7 +140,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/webhooks/:id/secret', access: 'webhooks.change' },
+    method: 'POST',
+    url: '/v1/webhooks/:id/secret',
+    access: 'webhooks.change',
     operation: {
       id: 'rotateWebhookSecret',
       summary: 'Gives a webhook a new secret; for 24 hours the one of before signs as well',
@@ -148,7 +160,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/webhooks/:id/test', access: 'webhooks.change' },
+    method: 'POST',
+    url: '/v1/webhooks/:id/test',
+    access: 'webhooks.change',
     operation: {
       id: 'testWebhook',
       summary: 'Sends a message of the type `webhook.test`, once, whatever the webhook wants to hear of',
@@ -171,7 +185,9 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/webhooks/:id/deliveries', access: 'webhooks.view' },
+    method: 'GET',
+    url: '/v1/webhooks/:id/deliveries',
+    access: 'webhooks.view',
     operation: {
       id: 'listDeliveries',
       summary: 'What became of the messages of a webhook, the latest first; kept for a week',
@@ -215,8 +231,13 @@ function shownTo(call: Call<unknown>, webhook: Webhook) {
 function shownWebhook(webhook: Webhook) {
   const { id, url, events, status, disabledBecause, failingSinceMs, createdAtMs, createdBy } = webhook;
   return {
-    ...{ id, url, events: [...events], status, disabled_because: disabledBecause },
-    ...{ failing_since: timeTextOrNull(failingSinceMs), created_at: timeText(createdAtMs) },
+    id,
+    url,
+    events: [...events],
+    status,
+    disabled_because: disabledBecause,
+    failing_since: timeTextOrNull(failingSinceMs),
+    created_at: timeText(createdAtMs),
     created_by: createdBy,
   };
 }
@@ -228,29 +249,48 @@ function shownSecret({ webhook, secret }: WebhookMade) {
 function shownDelivery(delivery: Delivery) {
   const { id, type, status, attempts, createdAtMs, nextAtMs, lastAtMs, lastStatus, lastReason } = delivery;
   return {
-    ...{ id, type, status, attempts, created_at: timeText(createdAtMs) },
-    ...{ next_at: timeTextOrNull(nextAtMs), last_at: timeTextOrNull(lastAtMs) },
-    ...{ last_status: lastStatus, last_reason: lastReason },
+    id,
+    type,
+    status,
+    attempts,
+    created_at: timeText(createdAtMs),
+    next_at: timeTextOrNull(nextAtMs),
+    last_at: timeTextOrNull(lastAtMs),
+    last_status: lastStatus,
+    last_reason: lastReason,
   };
 }
 
 const events: JsonSchema = { type: 'array', items: { type: 'string', enum: webhookEvents }, maxItems: 10 };
 
 const webhookSchema = objectSchema({
-  ...{ id: text(100), url: text(2_000), events, status: { type: 'string', enum: ['active', 'disabled'] } },
-  ...{ disabled_because: textOrNull, failing_since: timeOrNull, created_at: time, created_by: text(100) },
+  id: text(100),
+  url: text(2_000),
+  events,
+  status: { type: 'string', enum: ['active', 'disabled'] },
+  disabled_because: textOrNull,
+  failing_since: timeOrNull,
+  created_at: time,
+  created_by: text(100),
 });
 
 const webhookExample = {
-  ...{ id: '77eb0000-0000-4000-8000-000000000000', url: 'https://hooks.example.com/writ' },
-  ...{ events: ['request.pending'], status: 'active', disabled_because: null, failing_since: null },
-  ...{ created_at: '2026-03-02T10:00:00.000Z', created_by: 'b3f1c2d4-0000-4000-8000-000000000000' },
+  id: '77eb0000-0000-4000-8000-000000000000',
+  url: 'https://hooks.example.com/writ',
+  events: ['request.pending'],
+  status: 'active',
+  disabled_because: null,
+  failing_since: null,
+  created_at: '2026-03-02T10:00:00.000Z',
+  created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
 };
 
 const id = idParameter('The id in the list.', webhookExample.id);
 
 const webhookReply: OperationReply = {
-  ...{ description: 'The webhook', schema: webhookSchema, example: webhookExample },
+  description: 'The webhook',
+  schema: webhookSchema,
+  example: webhookExample,
 };
 
 function secretReply(description: string): OperationReply {
@@ -262,13 +302,25 @@ function secretReply(description: string): OperationReply {
 }
 
 const deliverySchema = objectSchema({
-  ...{ id: text(100), type: text(100), status: { type: 'string', enum: ['pending', 'delivered', 'failed'] } },
-  ...{ attempts: { type: 'integer', minimum: 0 }, created_at: time, next_at: timeOrNull },
-  ...{ last_at: timeOrNull, last_status: { type: ['integer', 'null'] }, last_reason: textOrNull },
+  id: text(100),
+  type: text(100),
+  status: { type: 'string', enum: ['pending', 'delivered', 'failed'] },
+  attempts: { type: 'integer', minimum: 0 },
+  created_at: time,
+  next_at: timeOrNull,
+  last_at: timeOrNull,
+  last_status: { type: ['integer', 'null'] },
+  last_reason: textOrNull,
 });
 
 const deliveryExample = {
-  ...{ id: 'msg_de117e00-0000-4000-8000-000000000000', type: 'request.pending', status: 'pending' },
-  ...{ attempts: 1, created_at: '2026-03-02T10:00:00.000Z', next_at: '2026-03-02T10:00:05.000Z' },
-  ...{ last_at: '2026-03-02T10:00:00.000Z', last_status: 503, last_reason: 'the receiver answered 503' },
+  id: 'msg_de117e00-0000-4000-8000-000000000000',
+  type: 'request.pending',
+  status: 'pending',
+  attempts: 1,
+  created_at: '2026-03-02T10:00:00.000Z',
+  next_at: '2026-03-02T10:00:05.000Z',
+  last_at: '2026-03-02T10:00:00.000Z',
+  last_status: 503,
+  last_reason: 'the receiver answered 503',
 };

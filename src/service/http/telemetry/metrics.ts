@@ -35,16 +35,18 @@ const decideSecondsBounds = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-
 export function createMetrics({ store, policies, clock }: MetricsOptions): Metrics {
   const registry = createMetricRegistry();
   const decisions = registry.counter({
-    ...{ name: 'writ_decisions_total', labels: ['decision', 'matched_policy'] },
+    name: 'writ_decisions_total',
+    labels: ['decision', 'matched_policy'],
     help: 'Decisions, by outcome and deciding policy.',
   });
   const refusals = registry.counter({
-    ...{ name: 'writ_refusals_total', labels: ['code'] },
+    name: 'writ_refusals_total',
+    labels: ['code'],
     help: 'Error replies, by code.',
   });
   const seconds = registry.histogram(
     {
-      ...{ name: 'writ_authorize_seconds' },
+      name: 'writ_authorize_seconds',
       help: 'Time from the headers of a request for a decision to its reply.',
     },
     authorizeSecondsBounds,
@@ -100,7 +102,8 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
 
 function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, 'state' | 'onChange'>): void {
   const reloads = registry.counter({
-    ...{ name: 'writ_policy_reloads_total', labels: ['result'] },
+    name: 'writ_policy_reloads_total',
+    labels: ['result'],
     help: 'Changes of the policy directory since the start: taken over, refused as broken, or mended to what is in force.',
   });
   let before = policies.state();
@@ -110,10 +113,7 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
     if (result !== null) reloads.add(result);
   });
   registry.gauge(
-    {
-      ...{ name: 'writ_policy_set_info', labels: ['digest', 'commit'] },
-      help: 'The policy set in force.',
-    },
+    { name: 'writ_policy_set_info', labels: ['digest', 'commit'], help: 'The policy set in force.' },
     () => {
       const { digest, commit } = policies.state();
       return [{ value: 1, labels: [digest, commit ?? ''] }];
@@ -148,7 +148,8 @@ function addEventLoopMetrics(registry: MetricRegistry): () => void {
   lag.enable();
   registry.gauge(
     {
-      ...{ name: 'writ_event_loop_lag_seconds', labels: ['quantile'] },
+      name: 'writ_event_loop_lag_seconds',
+      labels: ['quantile'],
       help: 'How late timers ran since the last scrape.',
     },
     () => {

@@ -51,7 +51,9 @@ export function createDaysOf({ activity }: Pick<Store, 'activity'>): DaysOf {
     const known = countings.get(agentId);
     if (known !== undefined) return known;
     const counting: Counting = {
-      ...{ counts: new Map(), after: { requests: before, refusals: before }, turn: Promise.resolve() },
+      counts: new Map(),
+      after: { requests: before, refusals: before },
+      turn: Promise.resolve(),
     };
     const oldest = countings.size >= agentsMax ? countings.keys().next().value : undefined;
     if (oldest !== undefined) countings.delete(oldest);
@@ -71,8 +73,12 @@ export function createDaysOf({ activity }: Pick<Store, 'activity'>): DaysOf {
     return days.map((day) => {
       const of = (outcome: string) => counting.counts.get(nameOf({ day, outcome })) ?? 0;
       return {
-        ...{ atMs: day * dayMs, allow: of('ALLOW'), deny: of('DENY'), escalate: of('ESCALATE') },
-        ...{ reauth: of('REAUTH_REQUIRED'), refused: of('refused') },
+        atMs: day * dayMs,
+        allow: of('ALLOW'),
+        deny: of('DENY'),
+        escalate: of('ESCALATE'),
+        reauth: of('REAUTH_REQUIRED'),
+        refused: of('refused'),
       };
     });
   };

@@ -18,9 +18,17 @@ export function shownAgent(agent: AgentRow) {
   const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs, changedAtMs } = agent;
   const { ratePerMinute, burst } = agent;
   return {
-    ...{ id, name, risk_tier: riskTier, control_owner: controlOwner, tags: [...tags], status, signing },
-    ...{ rate_per_minute: ratePerMinute, burst },
-    ...{ created_at: timeText(createdAtMs), changed_at: timeText(changedAtMs) },
+    id,
+    name,
+    risk_tier: riskTier,
+    control_owner: controlOwner,
+    tags: [...tags],
+    status,
+    signing,
+    rate_per_minute: ratePerMinute,
+    burst,
+    created_at: timeText(createdAtMs),
+    changed_at: timeText(changedAtMs),
   };
 }
 
@@ -28,32 +36,53 @@ export function shownAgent(agent: AgentRow) {
 export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, maximum: rateMax };
 
 export const agentSchema = objectSchema({
-  ...{ id: text(100), name: text(200), risk_tier: { type: 'string', enum: riskTiers } },
-  ...{ control_owner: text(400), tags: textList, status: { type: 'string', enum: agentStatuses } },
-  ...{ rate_per_minute: rateSchema, burst: rateSchema },
-  ...{ signing: { type: 'string', enum: signingModes }, created_at: time, changed_at: time },
+  id: text(100),
+  name: text(200),
+  risk_tier: { type: 'string', enum: riskTiers },
+  control_owner: text(400),
+  tags: textList,
+  status: { type: 'string', enum: agentStatuses },
+  rate_per_minute: rateSchema,
+  burst: rateSchema,
+  signing: { type: 'string', enum: signingModes },
+  created_at: time,
+  changed_at: time,
 });
 
 export const agentExample = {
-  ...{ id: 'a9e27000-0000-4000-8000-000000000000', name: 'buyer', risk_tier: 'low' },
-  ...{ control_owner: 'ann@example.com', tags: ['purchasing'], status: 'active', signing: 'off' },
-  ...{ rate_per_minute: null, burst: null },
-  ...{ created_at: '2026-03-02T10:00:00.000Z', changed_at: '2026-03-02T10:00:00.000Z' },
+  id: 'a9e27000-0000-4000-8000-000000000000',
+  name: 'buyer',
+  risk_tier: 'low',
+  control_owner: 'ann@example.com',
+  tags: ['purchasing'],
+  status: 'active',
+  signing: 'off',
+  rate_per_minute: null,
+  burst: null,
+  created_at: '2026-03-02T10:00:00.000Z',
+  changed_at: '2026-03-02T10:00:00.000Z',
 };
 
 export function shownKey({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow) {
   return {
-    ...{ id, created_at: timeText(createdAtMs), not_after: timeTextOrNull(notAfterMs) },
+    id,
+    created_at: timeText(createdAtMs),
+    not_after: timeTextOrNull(notAfterMs),
     last_used_at: timeTextOrNull(lastUsedAtMs),
   };
 }
 
 export const keySchema = objectSchema({
-  ...{ id: text(100), created_at: time, not_after: timeOrNull, last_used_at: timeOrNull },
+  id: text(100),
+  created_at: time,
+  not_after: timeOrNull,
+  last_used_at: timeOrNull,
 });
 
 export const keyExample = {
-  ...{ id: 'Ab3dEf6h', created_at: '2026-03-02T10:00:00.000Z', not_after: null },
+  id: 'Ab3dEf6h',
+  created_at: '2026-03-02T10:00:00.000Z',
+  not_after: null,
   last_used_at: '2026-03-02T10:05:00.000Z',
 };
 

@@ -2,10 +2,10 @@
 // could not be done.
 
 import type { Changed, Refused, Seen } from '../../requests/approvals/change-request.ts';
-import { type May, mayOf } from '../../requests/approvals/may.ts';
+import { mayOf } from '../../requests/approvals/may.ts';
 import { isWithin } from '../../requests/approvals/rights.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { type RequestDetail, requestDetail } from '../../requests/record/reply.ts';
+import { type May, type RequestDetail, requestDetail } from '../../requests/record/reply.ts';
 import { actorOf, type Call, notAllowed } from '../calls/manage.ts';
 import { callerOf } from '../calls/people-now.ts';
 import { ProblemError } from '../contract/problem.ts';

@@ -19,11 +19,12 @@ export const personSchema = objectSchema({
 });
 
 export const personExample = {
-  ...{
-    id: 'b3f1c2d4-0000-4000-8000-000000000000',
-    email: 'ann@example.com',
-    name: 'Ann',
-    roles: ['approver'],
-  },
-  ...{ groups: ['finance'], status: 'active', has_totp: true, created_at: '2026-03-02T10:00:00.000Z' },
+  id: 'b3f1c2d4-0000-4000-8000-000000000000',
+  email: 'ann@example.com',
+  name: 'Ann',
+  roles: ['approver'],
+  groups: ['finance'],
+  status: 'active',
+  has_totp: true,
+  created_at: '2026-03-02T10:00:00.000Z',
 };

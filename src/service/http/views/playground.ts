@@ -67,7 +67,9 @@ export async function recordedFor(
 const shortText = text(200);
 const line: JsonSchema = { type: 'integer', minimum: 1 };
 const pathSchema: JsonSchema = {
-  ...{ type: 'string', minLength: 1, maxLength: 300 },
+  type: 'string',
+  minLength: 1,
+  maxLength: 300,
   description: 'Relative to the policy directory, with forward slashes.',
 };
 
@@ -78,14 +80,20 @@ const givenSchema: JsonSchema = {
       agent: objectSchema(
         {},
         {
-          ...{ id: shortText, name: shortText, control_owner: shortText, tags: textList },
+          id: shortText,
+          name: shortText,
+          control_owner: shortText,
+          tags: textList,
           risk_tier: { type: 'string', enum: ['low', 'medium', 'high', 'critical'] },
         },
       ),
       at: { ...text(50), description: 'RFC 3339; now unless said otherwise.' },
-      ...{ session: shortText, address: text(100), signed: { type: 'boolean' } },
+      session: shortText,
+      address: text(100),
+      signed: { type: 'boolean' },
       meters: {
-        ...{ type: 'object', additionalProperties: true },
+        type: 'object',
+        additionalProperties: true,
         description: 'Readings by name: `10`, `"100 USD"`.',
       },
     },
@@ -97,7 +105,9 @@ export const tryBodySchema = objectSchema(
   {},
   {
     files: {
-      ...{ type: 'array', maxItems: 50, description: 'Laid over the set in force.' },
+      type: 'array',
+      maxItems: 50,
+      description: 'Laid over the set in force.',
       items: objectSchema({ path: pathSchema, text: { type: 'string' } }),
     },
     request: givenSchema,
@@ -109,8 +119,11 @@ export const tryExamples = {
   given: {
     files: [{ path: 'payments/limits.policy', text: '# A file as it is being written\n' }],
     request: {
-      ...{ action_key: 'payment.create', payload: { amount: 1200, currency: 'USD', vendor: 'Staples' } },
-      ...{ agent: { risk_tier: 'low' }, at: '2026-03-02T10:00:00Z', meters: { spent_24h: '900 USD' } },
+      action_key: 'payment.create',
+      payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
+      agent: { risk_tier: 'low' },
+      at: '2026-03-02T10:00:00Z',
+      meters: { spent_24h: '900 USD' },
     },
   },
 } as const;
@@ -119,7 +132,10 @@ const placeSchemas = { line, column: line, end_line: line, end_column: line } as
 
 const diagnosticSchema = objectSchema(
   {
-    ...{ file: { type: 'string' }, code: { type: 'string' }, message: { type: 'string' }, help: textOrNull },
+    file: { type: 'string' },
+    code: { type: 'string' },
+    message: { type: 'string' },
+    help: textOrNull,
     severity: { type: 'string', enum: ['error', 'warning'] },
     ...placeSchemas,
   },
@@ -138,10 +154,16 @@ const { properties: detail } = detailSchema;
 
 const decidedSchema: JsonSchema = {
   ...objectSchema({
-    ...{ decision: { type: 'string', enum: viewDecisions }, reason: detail.reason },
-    ...{ matched_policy: detail.matched_policy, rule: textOrNull, risk_score: detail.risk_score },
+    decision: { type: 'string', enum: viewDecisions },
+    reason: detail.reason,
+    matched_policy: detail.matched_policy,
+    rule: textOrNull,
+    risk_score: detail.risk_score,
     status: { type: 'string', enum: ['auto_approved', 'rejected', 'pending'] },
-    ...{ message: { type: 'string' }, requires: detail.requires, trace: detail.trace, change: textOrNull },
+    message: { type: 'string' },
+    requires: detail.requires,
+    trace: detail.trace,
+    change: textOrNull,
   }),
   type: ['object', 'null'],
   description: 'Null where the policies have errors or the request could not be understood.',
@@ -150,11 +172,13 @@ const decidedSchema: JsonSchema = {
 export const tryReplySchema = objectSchema({
   diagnostics: { type: 'array', description: 'Of the policies; the first hundred.', items: diagnosticSchema },
   issues: {
-    ...{ type: 'array', description: 'What is wrong with the request.' },
+    type: 'array',
+    description: 'What is wrong with the request.',
     items: objectSchema({ pointer: { type: 'string' }, message: { type: 'string' }, help: textOrNull }),
   },
   digested: {
-    ...{ type: 'array', items: { type: 'string' } },
+    type: 'array',
+    items: { type: 'string' },
     description: 'Places of a recorded payload where a digest stands for a secret.',
   },
   decision: decidedSchema,
@@ -165,9 +189,13 @@ export const tryReplyExample = {
   issues: [],
   digested: [],
   decision: {
-    ...{ decision: 'ESCALATE', reason: 'Payments over 1,000 USD need two people from finance' },
-    ...{ matched_policy: 'vendor_payments', rule: 'vendor_payments/large_payment', risk_score: 30 },
-    ...{ status: 'pending', message: 'It would wait for 2 approvals by finance within 4h.' },
+    decision: 'ESCALATE',
+    reason: 'Payments over 1,000 USD need two people from finance',
+    matched_policy: 'vendor_payments',
+    rule: 'vendor_payments/large_payment',
+    risk_score: 30,
+    status: 'pending',
+    message: 'It would wait for 2 approvals by finance within 4h.',
     requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
     trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
     change: 'ALLOW if payload.amount <= 1000 USD',
@@ -181,11 +209,19 @@ const entries = (fields: readonly string[]): JsonSchema => ({
 });
 
 export const vocabularySchema = objectSchema({
-  ...{ keywords: texts, functions: entries(['name', 'signature', 'doc']) },
+  keywords: texts,
+  functions: entries(['name', 'signature', 'doc']),
   attributes: entries(['path', 'type', 'doc']),
   names: objectSchema({
-    ...{ lists: texts, meters: texts, lets: texts, hours: texts, groups: texts, approvers: texts },
-    ...{ policies: texts, types: texts, guarantees: texts },
+    lists: texts,
+    meters: texts,
+    lets: texts,
+    hours: texts,
+    groups: texts,
+    approvers: texts,
+    policies: texts,
+    types: texts,
+    guarantees: texts,
   }),
   actions: {
     type: 'array',
@@ -198,8 +234,15 @@ export const vocabularyExample = {
   functions: [{ name: 'lower', signature: 'lower(string): string', doc: 'lower case, without locale' }],
   attributes: [{ path: 'agent.id', type: 'string', doc: 'the id under which the agent is registered' }],
   names: {
-    ...{ lists: ['blocked_vendors'], meters: ['spent_24h'], lets: [], hours: [], groups: [] },
-    ...{ approvers: ['finance', 'owner'], policies: ['vendor_payments'], types: [], guarantees: [] },
+    lists: ['blocked_vendors'],
+    meters: ['spent_24h'],
+    lets: [],
+    hours: [],
+    groups: [],
+    approvers: ['finance', 'owner'],
+    policies: ['vendor_payments'],
+    types: [],
+    guarantees: [],
   },
   actions: [
     { key: 'payment.create', groups: ['money_out'], fields: [{ path: 'payload.vendor', type: 'string' }] },

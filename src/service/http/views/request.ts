@@ -120,8 +120,18 @@ export const detailSchema = {
   additionalProperties: false,
   required: [
     ...Object.keys(viewProperties),
-    ...['action_key', 'payload', 'resolved', 'agent', 'digest', 'approvals', 'requires', 'trace'],
-    ...['policy_set', 'created_at', 'decided_at', 'may'],
+    'action_key',
+    'payload',
+    'resolved',
+    'agent',
+    'digest',
+    'approvals',
+    'requires',
+    'trace',
+    'policy_set',
+    'created_at',
+    'decided_at',
+    'may',
   ],
   properties: {
     ...viewProperties,
@@ -170,10 +180,7 @@ export const detailSchema = {
 export const summarySchema = {
   type: 'object',
   additionalProperties: false,
-  required: [
-    ...Object.keys(viewProperties),
-    ...['action_key', 'agent', 'requires', 'created_at', 'decided_at'],
-  ],
+  required: [...Object.keys(viewProperties), 'action_key', 'agent', 'requires', 'created_at', 'decided_at'],
   properties: {
     ...viewProperties,
     status: statusNow,
@@ -227,12 +234,12 @@ export const detailExample = {
   digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   approvals: [
     {
-      ...{
-        by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
-        group: 'finance',
-        is_approved: true,
-      },
-      ...{ comment: 'checked with the vendor', at: '2026-05-19T12:30:00.000Z', fell_away: null },
+      by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+      group: 'finance',
+      is_approved: true,
+      comment: 'checked with the vendor',
+      at: '2026-05-19T12:30:00.000Z',
+      fell_away: null,
     },
   ],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],

@@ -6,7 +6,9 @@ import { objectSchema, text, textList, textOrNull, time, timeText } from '../con
 import { personExample, personSchema } from './person.ts';
 
 export const noticeExample = {
-  ...{ id: '7d1e0000-0000-4000-8000-000000000000', what: 'passkey-added', name: 'phone' },
+  id: '7d1e0000-0000-4000-8000-000000000000',
+  what: 'passkey-added',
+  name: 'phone',
   created_at: '2026-03-02T10:00:00.000Z',
 };
 
@@ -28,7 +30,8 @@ export function sessionView(description: string): OperationReply {
     person: personSchema,
     roles: textList,
     may: {
-      ...{ type: 'object', additionalProperties: { type: 'string', enum: ['yes', 'own'] } },
+      type: 'object',
+      additionalProperties: { type: 'string', enum: ['yes', 'own'] },
       description: 'Operations of the table of roles; what is not named is refused.',
     },
     csrf_token: { type: ['string', 'null'] },

@@ -4,22 +4,11 @@
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { statusAt } from '../record/lifecycle.ts';
+import type { May } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { approvedOf } from './decide-again.ts';
 import { askedGroups, type Caller, isWithin } from './rights.ts';
 import { hasApproved } from './votes-now.ts';
-
-/** As replies show it. */
-export interface May {
-  /** Groups for which the person can approve now. */
-  readonly approve: readonly string[];
-  readonly reject: boolean;
-  readonly step_up: boolean;
-  /** Say what became of the grant. */
-  readonly report: boolean;
-  /** Why the person cannot approve, one sentence; null where they can. */
-  readonly why: string | null;
-}
 
 export interface MayOptions {
   readonly caller: Caller;

@@ -12,8 +12,8 @@ import type {
   StoredMeterEntry,
 } from '../../store/contract/metering.ts';
 import type { RequestRecord } from '../record/record.ts';
-import type { MeteredPolicies } from './metering.ts';
-import { entryRows } from './metering.ts';
+import type { MeteredPolicies } from './entry-rows.ts';
+import { entryRows } from './entry-rows.ts';
 
 export interface FillOptions {
   readonly book: MeterBook;
@@ -78,7 +78,9 @@ async function fillFromRecords(
   const past: PastEntry[] = [];
   for (let after: { createdAtMs: number; id: string } | null = null; ; ) {
     const requests: readonly CountedRequest[] = await meters.counted({
-      ...{ sinceMs, after, countMax: recordsAtOnce },
+      sinceMs,
+      after,
+      countMax: recordsAtOnce,
     });
     if (!isStill()) return null;
     const waiting: (MeterEntryRow & { requestId: string })[] = [];
@@ -120,8 +122,13 @@ function rowsOf(
   // Written by `requestRow`.
   const record = JSON.parse(request.recordJson) as Pick<RequestRecord, 'payload' | 'agent' | 'request'>;
   const uses = inForce.entriesRecorded({
-    ...{ action: request.actionKey, payload: record.payload, agent: record.agent, request: record.request },
-    ...{ nowMs: request.createdAtMs, meters: {}, satisfied: nothingSatisfied },
+    action: request.actionKey,
+    payload: record.payload,
+    agent: record.agent,
+    request: record.request,
+    nowMs: request.createdAtMs,
+    meters: {},
+    satisfied: nothingSatisfied,
   });
   return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
 }

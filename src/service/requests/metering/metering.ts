@@ -5,15 +5,13 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
 import type { Reading } from '../../../language/model/request.ts';
-import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
+import { formatDecimal } from '../../../language/value/decimal.ts';
 import type { Entered, MeterBook } from '../../meters/book.ts';
 import { createMeterBook } from '../../meters/book.ts';
-import type { MeterEntryRow, MeterStore } from '../../store/contract/metering.ts';
+import type { MeterStore } from '../../store/contract/metering.ts';
 import type { RecordedReading } from '../record/record.ts';
+import type { MeteredPolicies } from './entry-rows.ts';
 import { fillMeter } from './fill-meter.ts';
-
-/** What is asked of a set in force here. */
-export type MeteredPolicies = Pick<ActivePolicies, 'meters' | 'entriesRecorded'>;
 
 export interface Metering {
   /** Null where the store knows the meters of the set, else the end of telling it; rejects with a StoreError. */
@@ -181,7 +179,12 @@ class LiveMetering implements Metering {
     const isStill = (): boolean => !this.#isClosed && this.#kept.get(definition.id) === kept;
     try {
       const missing = await fillMeter(definition, {
-        ...{ book: this.#book, meters, inForce, nowMs, sinceMs, isStill },
+        book: this.#book,
+        meters,
+        inForce,
+        nowMs,
+        sinceMs,
+        isStill,
       });
       if (missing === null) this.#notBefore.delete(definition.id);
       else this.#notBefore.set(definition.id, missing.untilMs);
@@ -227,22 +230,4 @@ function areSame(a: readonly MeterDefinition[], b: readonly MeterDefinition[]): 
 
 function recordedReading({ low, high }: Reading): RecordedReading {
   return { low: formatDecimal(low), high: formatDecimal(high) };
-}
-
-/** What is stored of entries: those that count, and whose key is known. */
-export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
-  return uses.flatMap(({ definition, key, contribution }) =>
-    key === null || contribution === null
-      ? []
-      : [
-          {
-            ...{ definition: definition.id, key, isCertain: contribution.isCertain },
-            value: valueText(contribution.value),
-          },
-        ],
-  );
-}
-
-function valueText(value: Decimal | string | null): string | null {
-  return value === null || typeof value === 'string' ? value : formatDecimal(value);
 }

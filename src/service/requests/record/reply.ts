@@ -6,7 +6,6 @@ import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
-import type { May } from '../approvals/may.ts';
 import { statusAt } from './lifecycle.ts';
 import type { RequestState } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
@@ -23,6 +22,18 @@ export interface RequestView {
   /** One sentence: what the client is to do. */
   readonly message: string;
   readonly expires_at: string;
+}
+
+/** What whoever asks may do about a request. */
+export interface May {
+  /** Groups for which the person can approve now. */
+  readonly approve: readonly string[];
+  readonly reject: boolean;
+  readonly step_up: boolean;
+  /** Say what became of the grant. */
+  readonly report: boolean;
+  /** Why the person cannot approve, one sentence; null where they can. */
+  readonly why: string | null;
 }
 
 export interface RequestDetail extends RequestView {

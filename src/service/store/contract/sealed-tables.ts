@@ -12,8 +12,12 @@ export interface SealedTable {
 }
 
 const unsealed: readonly string[] = [
-  ...['requests', 'refusals', 'changes', 'request_events'],
-  ...['row_seals', 'state_seal'],
+  'requests',
+  'refusals',
+  'changes',
+  'request_events',
+  'row_seals',
+  'state_seal',
 ];
 
 /** By them the service decides who may do what: there are few, and one that was changed is named. */

@@ -59,8 +59,13 @@ export function prepareChangeReads(database: Database) {
       page
         .all(beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax)
         .map(({ sequence, at_ms, who, what, subject, before_json, after_json }) => ({
-          ...{ sequence, atMs: at_ms, who, what, subject },
-          ...{ beforeJson: before_json, afterJson: after_json },
+          sequence,
+          atMs: at_ms,
+          who,
+          what,
+          subject,
+          beforeJson: before_json,
+          afterJson: after_json,
         })),
   };
 }

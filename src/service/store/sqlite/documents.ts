@@ -47,7 +47,9 @@ export function prepareDocumentReads(database: Database) {
     documentByName: (kind: string, name: string): DocumentRow | null => byName.get(kind, name) ?? null,
     documents: ({ kind, parent, after, countMax }: DocumentPage): readonly DocumentRow[] =>
       (parent === null ? ofAll : ofParent).all({
-        ...{ kind, parent, countMax },
+        kind,
+        parent,
+        countMax,
         afterMs: after?.createdAtMs ?? null,
         afterId: after?.id ?? null,
       }),

@@ -142,8 +142,10 @@ export function prepareRequestLists(database: Database) {
       findAll(
         waiting
           .all({
-            ...{ ...asked, groups: JSON.stringify(groups) },
-            ...{ afterMs: after?.expiresAtMs ?? -1, afterId: after?.id ?? '' },
+            ...asked,
+            groups: JSON.stringify(groups),
+            afterMs: after?.expiresAtMs ?? -1,
+            afterId: after?.id ?? '',
           })
           .map(({ id }) => id),
       ),
@@ -166,8 +168,12 @@ function parametersOf(
   before: number,
 ): object {
   return {
-    ...{ ...asked, before, fromMs: fromMs ?? 0, untilMs: untilMs ?? Number.MAX_SAFE_INTEGER },
-    ...{ isOfAll: Number(seenBy === null), email: seenBy?.owner?.email ?? null },
+    ...asked,
+    before,
+    fromMs: fromMs ?? 0,
+    untilMs: untilMs ?? Number.MAX_SAFE_INTEGER,
+    isOfAll: Number(seenBy === null),
+    email: seenBy?.owner?.email ?? null,
     personId: seenBy?.owner?.id ?? null,
     groups: JSON.stringify(seenBy?.groups ?? []),
   };

@@ -195,19 +195,27 @@ function laterState(columns: StoredRequestColumns): LifecycleState | null {
 
 export function eventColumns({ requestId, atMs, who, what, state, detail }: RequestEvent): EventColumns {
   return {
-    ...{ request_id: requestId, at_ms: atMs, who, what },
-    ...{ status: state.status, decided_ms: state.decidedAtMs, expires_ms: state.expiresAtMs },
+    request_id: requestId,
+    at_ms: atMs,
+    who,
+    what,
+    status: state.status,
+    decided_ms: state.decidedAtMs,
+    expires_ms: state.expiresAtMs,
     detail_json: detail === null ? null : canonicalJson(detail),
   };
 }
 
 export function requestEvent(columns: EventColumns): RequestEvent {
   return {
-    ...{ requestId: columns.request_id, atMs: columns.at_ms, who: columns.who },
+    requestId: columns.request_id,
+    atMs: columns.at_ms,
+    who: columns.who,
     what: oneOf(requestEventNames, columns.what),
     state: {
       status: oneOf(requestStatuses, columns.status),
-      ...{ decidedAtMs: columns.decided_ms, expiresAtMs: columns.expires_ms },
+      decidedAtMs: columns.decided_ms,
+      expiresAtMs: columns.expires_ms,
     },
     // Written by `eventColumns`.
     detail: columns.detail_json === null ? null : (JSON.parse(columns.detail_json) as CanonicalValue),

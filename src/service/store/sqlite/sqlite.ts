@@ -155,7 +155,11 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
   return {
     async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
       const result = await queue.write({
-        ...{ kind: 'append-request', row: requestColumns(row), openMax, basis: basis ?? null, entries },
+        kind: 'append-request',
+        row: requestColumns(row),
+        openMax,
+        basis: basis ?? null,
+        entries,
       });
       if (result === 'duplicate-id') throw duplicateId(row.id);
       return result;

@@ -194,8 +194,13 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
 
 /** What may change the basis of a grant. */
 const basisWrites: ReadonlySet<WriteKind> = new Set([
-  ...(['add-agent', 'describe-agent', 'set-status', 'set-signing', 'rotate-key'] as const),
-  ...(['write-documents', 'remove-documents'] as const),
+  'add-agent',
+  'describe-agent',
+  'set-status',
+  'set-signing',
+  'rotate-key',
+  'write-documents',
+  'remove-documents',
 ]);
 
 function prepareOtherWrites(database: Database) {

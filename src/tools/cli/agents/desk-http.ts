@@ -60,7 +60,8 @@ export function httpDesk(api: Api): AgentDesk {
     sign: async (name, { mode, isSecretNew: new_secret }) => {
       const path = `${pathOf(await agentOf(name))}/signing`;
       const reply = await api.post<{ agent: ShownAgent; signing_secret: string | null }>(path, {
-        ...{ mode, new_secret },
+        mode,
+        new_secret,
       });
       return { agent: shown(reply.agent), signingSecret: reply.signing_secret };
     },
@@ -77,8 +78,5 @@ function isNamed({ name }: ShownAgent, asked: string): boolean {
 function shown(agent: ShownAgent): ShownAgent {
   const { id, name, risk_tier, control_owner, tags, status, signing, rate_per_minute, burst, created_at } =
     agent;
-  return {
-    ...{ id, name, risk_tier, control_owner, tags, status, signing, rate_per_minute, burst },
-    created_at,
-  };
+  return { id, name, risk_tier, control_owner, tags, status, signing, rate_per_minute, burst, created_at };
 }

@@ -110,8 +110,12 @@ function revoked(name: string): CommandError {
 }
 
 const optionNames = {
-  ...{ name: 'name', riskTier: '--tier', controlOwner: '--owner', tags: '--tag' },
-  ...{ ratePerMinute: '--per-minute', burst: '--burst' },
+  name: 'name',
+  riskTier: '--tier',
+  controlOwner: '--owner',
+  tags: '--tag',
+  ratePerMinute: '--per-minute',
+  burst: '--burst',
 } as const;
 
 function invalid(

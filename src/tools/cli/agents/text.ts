@@ -27,8 +27,16 @@ export function agentJson(agent: AgentRow): ShownAgent {
   const { id, name, riskTier, controlOwner, tags, status, signing, ratePerMinute, burst, createdAtMs } =
     agent;
   return {
-    ...{ id, name, risk_tier: riskTier, control_owner: controlOwner, tags, status, signing },
-    ...{ rate_per_minute: ratePerMinute, burst, created_at: timeText(createdAtMs) },
+    id,
+    name,
+    risk_tier: riskTier,
+    control_owner: controlOwner,
+    tags,
+    status,
+    signing,
+    rate_per_minute: ratePerMinute,
+    burst,
+    created_at: timeText(createdAtMs),
   };
 }
 

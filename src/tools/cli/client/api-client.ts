@@ -115,7 +115,10 @@ async function send(base: string, { method, path, secret, body }: Sending): Prom
   if (body !== undefined) headers['content-type'] = 'application/json';
   try {
     return await fetch(base + path, {
-      ...{ method, headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) },
+      method,
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { ExitCode } from '../output/output.ts';
-import { defineDecision } from '../tasks/decide-request.ts';
+import { defineDecision } from '../tasks/give-vote.ts';
 
 export function define(command: Command, finish: (code: ExitCode) => void): void {
   defineDecision(command, 'approve', finish);

@@ -59,7 +59,7 @@ async function dumpTokens(path: string): Promise<ExitCode> {
 
 /** A tree is there whatever is wrong with the text. */
 async function dumpTree(path: string): Promise<ExitCode> {
-  const { parse } = await import('../../../language/syntax/parse/parse.ts');
+  const { parse } = await import('../../../language/syntax/parse.ts');
   const read = await readSources(path);
   const parsed = read.sources.files.map((source: SourceText) => parse(source));
   printJson(parsed.map(({ file }) => file));

@@ -1,7 +1,7 @@
 // A constant → the constants next to it: one unit of the last digit as written, a currency's smallest unit, one of a
 // duration's own unit, a day, a minute.
 
-import type { Literal } from '../../../language/syntax/tree.ts';
+import type { Literal } from '../../../language/syntax/tree/tree.ts';
 import {
   add,
   type Decimal,

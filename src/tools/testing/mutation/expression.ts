@@ -9,7 +9,7 @@ import type {
   ListExpression,
   Quantifier,
   Unary,
-} from '../../../language/syntax/tree.ts';
+} from '../../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { type Change, entryRemoval, excerpt, replacement } from './edit.ts';
 

@@ -3,7 +3,7 @@
 
 import { posix } from 'node:path';
 import type { Span } from '../../../language/diagnostic/span.ts';
-import type { ListDeclaration, TextLiteral } from '../../../language/syntax/tree.ts';
+import type { ListDeclaration, TextLiteral } from '../../../language/syntax/tree/tree.ts';
 import type { PolicySources } from '../../../pipeline.ts';
 import { type Change, entryRemoval, excerpt } from './edit.ts';
 

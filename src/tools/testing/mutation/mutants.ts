@@ -7,7 +7,7 @@ import type {
   HoursDeclaration,
   PolicyDeclaration,
   PolicyFile,
-} from '../../../language/syntax/tree.ts';
+} from '../../../language/syntax/tree/tree.ts';
 import type { PolicySources } from '../../../pipeline.ts';
 import { neighbours } from './constant.ts';
 import { type Change, entryRemoval, excerpt, removal, replacement } from './edit.ts';

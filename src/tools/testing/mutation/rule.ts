@@ -2,7 +2,7 @@
 // grant without its approval, and all that may be wrong with its conditions.
 
 import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
-import type { Clause, Rule } from '../../../language/syntax/tree.ts';
+import type { Clause, Rule } from '../../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { type Change, excerpt, paragraphRemoval, removal, replacement } from './edit.ts';
 import { conditionChanges, negation } from './expression.ts';

@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../../model/expression.ts';
 import type { PolicySet } from '../../../model/policy.ts';
-import type { PolicyDeclaration, PolicyFile } from '../../../syntax/tree.ts';
+import type { PolicyDeclaration, PolicyFile } from '../../../syntax/tree/tree.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';

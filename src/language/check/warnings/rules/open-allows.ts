@@ -1,7 +1,7 @@
 // An `allow` without condition on an action that changes something, tamed only by guards elsewhere, opens when one of
 // them is deleted; an `allow` over a wildcard opens for actions that are declared later.
 
-import type { PolicyDeclaration } from '../../../syntax/tree.ts';
+import type { PolicyDeclaration } from '../../../syntax/tree/tree.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
 

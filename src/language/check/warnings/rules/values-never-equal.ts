@@ -6,7 +6,7 @@ import type { Expression } from '../../../model/expression.ts';
 import type { List } from '../../../model/policy.ts';
 import type { Range, TextType, Type } from '../../../model/type.ts';
 import type { Value } from '../../../model/value.ts';
-import type { ListDeclaration } from '../../../syntax/tree.ts';
+import type { ListDeclaration } from '../../../syntax/tree/tree.ts';
 import { compare, type Decimal, formatDecimal, isInteger, toNumber } from '../../../value/decimal.ts';
 import { canonicalHost, canonicalHostName } from '../../../value/host-name.ts';
 import { fold, length, lower, trim } from '../../../value/text.ts';

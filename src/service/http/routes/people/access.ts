@@ -58,7 +58,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   }
 
   manage<{ token: string; email: string; name: string; password: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/setup', access: 'public' },
+    method: 'POST',
+    url: '/v1/setup',
+    access: 'public',
     operation: {
       id: 'setUp',
       summary: 'Makes the first admin, once, by the link that the first start prints',
@@ -84,7 +86,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/invitations', access: 'people.view' },
+    method: 'GET',
+    url: '/v1/invitations',
+    access: 'people.view',
     operation: {
       id: 'listInvitations',
       summary: 'Invitations whose link is still good, the latest first',
@@ -107,7 +111,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage<{ email: string; name: string } & StandingBody>(app, deps, {
-    ...{ method: 'POST', url: '/v1/invitations', access: 'people.invite' },
+    method: 'POST',
+    url: '/v1/invitations',
+    access: 'people.invite',
     operation: {
       id: 'invite',
       summary: 'Invites a person',
@@ -134,7 +140,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/invitations/:id', access: 'people.invite' },
+    method: 'DELETE',
+    url: '/v1/invitations/:id',
+    access: 'people.invite',
     operation: {
       id: 'withdrawInvitation',
       summary: 'Withdraws an invitation: its link is not good any more',
@@ -151,7 +159,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage<{ token: string; password: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/invitations/accept', access: 'public' },
+    method: 'POST',
+    url: '/v1/invitations/accept',
+    access: 'public',
     operation: {
       id: 'acceptInvitation',
       summary: 'Turns an invitation into a person, once',
@@ -176,7 +186,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage<{ email: string; name: string; reason: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/applications', access: 'public' },
+    method: 'POST',
+    url: '/v1/applications',
+    access: 'public',
     operation: {
       id: 'apply',
       summary: 'Applies for access; an operator answers within 24 hours',
@@ -204,7 +216,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/applications', access: 'applications.view' },
+    method: 'GET',
+    url: '/v1/applications',
+    access: 'applications.view',
     operation: {
       id: 'listApplications',
       summary: 'Applications for access, the latest first',
@@ -219,7 +233,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage<StandingBody>(app, deps, {
-    ...{ method: 'POST', url: '/v1/applications/:id/grant', access: 'applications.decide' },
+    method: 'POST',
+    url: '/v1/applications/:id/grant',
+    access: 'applications.decide',
     operation: {
       id: 'grantApplication',
       summary: 'Grants an application: it becomes an invitation',
@@ -257,7 +273,9 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
   });
 
   manage<{ reason: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/applications/:id/decline', access: 'applications.decide' },
+    method: 'POST',
+    url: '/v1/applications/:id/decline',
+    access: 'applications.decide',
     operation: {
       id: 'declineApplication',
       summary: 'Declines an application',
@@ -309,7 +327,9 @@ function invitationView(description: string) {
     description,
     schema: objectSchema({ id: text(100), email: text(254), token: text(100), ends_at: time }),
     example: {
-      ...{ id: openInvitationExample.id, email: 'ben@example.com', token: 'AbC' },
+      id: openInvitationExample.id,
+      email: 'ben@example.com',
+      token: 'AbC',
       ends_at: '2026-03-09T10:00:00.000Z',
     },
   };
@@ -321,45 +341,84 @@ function shownInvitation({ invitation, secret }: Invited) {
 }
 
 const openInvitationSchema = objectSchema({
-  ...{ id: text(100), email: text(254), name: text(100), roles: textList, groups: textList },
-  ...{ created_at: time, created_by: text(100), ends_at: time },
+  id: text(100),
+  email: text(254),
+  name: text(100),
+  roles: textList,
+  groups: textList,
+  created_at: time,
+  created_by: text(100),
+  ends_at: time,
 });
 
 const openInvitationExample = {
-  ...{ id: '1f7e0000-0000-4000-8000-000000000000', email: 'ben@example.com', name: 'Ben' },
-  ...{ roles: ['approver'], groups: ['finance'], created_at: '2026-03-02T10:00:00.000Z' },
-  ...{ created_by: 'b3f1c2d4-0000-4000-8000-000000000000', ends_at: '2026-03-09T10:00:00.000Z' },
+  id: '1f7e0000-0000-4000-8000-000000000000',
+  email: 'ben@example.com',
+  name: 'Ben',
+  roles: ['approver'],
+  groups: ['finance'],
+  created_at: '2026-03-02T10:00:00.000Z',
+  created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
+  ends_at: '2026-03-09T10:00:00.000Z',
 };
 
 /** Never its token, of which only the digest is known, nor the digest. */
 function shownOpenInvitation({ id, email, name, roles: given, groups, ...rest }: Invitation) {
   const { createdAtMs, invitedBy, endsAtMs } = rest;
   return {
-    ...{ id, email, name, roles: [...given], groups: [...groups], created_at: timeText(createdAtMs) },
-    ...{ created_by: invitedBy, ends_at: timeText(endsAtMs) },
+    id,
+    email,
+    name,
+    roles: [...given],
+    groups: [...groups],
+    created_at: timeText(createdAtMs),
+    created_by: invitedBy,
+    ends_at: timeText(endsAtMs),
   };
 }
 
 const applicationSchema = objectSchema({
-  ...{ id: text(100), email: text(254), name: text(100), reason: text(2_000) },
+  id: text(100),
+  email: text(254),
+  name: text(100),
+  reason: text(2_000),
   status: { type: 'string', enum: ['open', 'granted', 'declined'] },
-  ...{ created_at: time, due_at: time, is_overdue: { type: 'boolean' }, decided_at: timeOrNull },
-  ...{ decided_by: textOrNull, answer: textOrNull },
+  created_at: time,
+  due_at: time,
+  is_overdue: { type: 'boolean' },
+  decided_at: timeOrNull,
+  decided_by: textOrNull,
+  answer: textOrNull,
 });
 
 const applicationExample = {
-  ...{ id: 'c0ffee00-0000-4000-8000-000000000000', email: 'ben@example.com', name: 'Ben' },
-  ...{ reason: 'I approve payments', status: 'open', created_at: '2026-03-02T10:00:00.000Z' },
-  ...{ due_at: '2026-03-03T10:00:00.000Z', is_overdue: false, decided_at: null },
-  ...{ decided_by: null, answer: null },
+  id: 'c0ffee00-0000-4000-8000-000000000000',
+  email: 'ben@example.com',
+  name: 'Ben',
+  reason: 'I approve payments',
+  status: 'open',
+  created_at: '2026-03-02T10:00:00.000Z',
+  due_at: '2026-03-03T10:00:00.000Z',
+  is_overdue: false,
+  decided_at: null,
+  decided_by: null,
+  answer: null,
 };
 
 function shownApplication(application: Application, nowMs: number) {
   const { id, email, name, reason, status, createdAtMs, dueAtMs, decidedAtMs, decidedBy, answer } =
     application;
   return {
-    ...{ id, email, name, reason, status, created_at: timeText(createdAtMs), due_at: timeText(dueAtMs) },
+    id,
+    email,
+    name,
+    reason,
+    status,
+    created_at: timeText(createdAtMs),
+    due_at: timeText(dueAtMs),
     is_overdue: status === 'open' && nowMs > dueAtMs,
-    ...{ decided_at: timeTextOrNull(decidedAtMs), decided_by: decidedBy, answer },
+    decided_at: timeTextOrNull(decidedAtMs),
+    decided_by: decidedBy,
+    answer,
   };
 }

@@ -18,7 +18,9 @@ export async function peopleRoutes(
   const id = idParameter('The id in the list.', personExample.id);
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/people', access: 'people.view' },
+    method: 'GET',
+    url: '/v1/people',
+    access: 'people.view',
     operation: {
       id: 'listPeople',
       summary: 'People, the latest first',
@@ -36,7 +38,9 @@ export async function peopleRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/people/:id', access: 'people.view' },
+    method: 'GET',
+    url: '/v1/people/:id',
+    access: 'people.view',
     operation: {
       id: 'getPerson',
       summary: 'One person',
@@ -52,7 +56,9 @@ export async function peopleRoutes(
   });
 
   manage<PersonChange>(app, deps, {
-    ...{ method: 'PATCH', url: '/v1/people/:id', access: 'people.change' },
+    method: 'PATCH',
+    url: '/v1/people/:id',
+    access: 'people.change',
     operation: {
       id: 'changePerson',
       summary: 'Changes name, roles, groups or status; who is disabled is out at once',
@@ -91,8 +97,10 @@ export async function peopleRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/people/:id/totp' },
-    ...{ access: 'people.change', credential: 'proved-session' },
+    method: 'DELETE',
+    url: '/v1/people/:id/totp',
+    access: 'people.change',
+    credential: 'proved-session',
     operation: {
       id: 'resetFactorsOfPerson',
       summary: 'Helps somebody out who has lost their authenticator app or their passkeys',

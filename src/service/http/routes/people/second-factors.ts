@@ -29,7 +29,10 @@ import { sessionView } from '../../views/session.ts';
 
 export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/totp', access: 'signed-in', credential: 'session' },
+    method: 'POST',
+    url: '/v1/session/totp',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'offerCodes',
       summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
@@ -48,8 +51,10 @@ export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
   });
 
   manage<{ secret: string; code: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/totp/confirm' },
-    ...{ access: 'signed-in', credential: 'proved-session' },
+    method: 'POST',
+    url: '/v1/session/totp/confirm',
+    access: 'signed-in',
+    credential: 'proved-session',
     operation: {
       id: 'confirmCodes',
       summary: 'Sets one-time codes up, by the first one',
@@ -69,7 +74,10 @@ export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session/totp', access: 'signed-in', credential: 'proved-session' },
+    method: 'DELETE',
+    url: '/v1/session/totp',
+    access: 'signed-in',
+    credential: 'proved-session',
     operation: {
       id: 'removeCodes',
       summary: 'Gives one-time codes up',
@@ -91,7 +99,10 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   const { directory } = deps;
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/passkeys/options', access: 'signed-in', credential: 'session' },
+    method: 'POST',
+    url: '/v1/session/passkeys/options',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'offerPasskey',
       summary: 'What `navigator.credentials.create` takes',
@@ -101,7 +112,10 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   });
 
   manage<{ name: string; response: unknown }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/passkeys', access: 'signed-in', credential: 'proved-session' },
+    method: 'POST',
+    url: '/v1/session/passkeys',
+    access: 'signed-in',
+    credential: 'proved-session',
     operation: {
       id: 'addPasskey',
       summary: 'Sets a passkey up',
@@ -132,7 +146,10 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/session/passkeys', access: 'signed-in', credential: 'session' },
+    method: 'GET',
+    url: '/v1/session/passkeys',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'listPasskeys',
       summary: "The person's own passkeys",
@@ -145,8 +162,10 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session/passkeys/:id' },
-    ...{ access: 'signed-in', credential: 'proved-session' },
+    method: 'DELETE',
+    url: '/v1/session/passkeys/:id',
+    access: 'signed-in',
+    credential: 'proved-session',
     operation: {
       id: 'removePasskey',
       summary: "Removes one of the person's own passkeys",
@@ -161,7 +180,10 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   });
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/proof/options', access: 'signed-in', credential: 'session' },
+    method: 'POST',
+    url: '/v1/session/proof/options',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'askPasskeyForProof',
       summary: 'What `navigator.credentials.get` takes, to show in this session that it is still you',
@@ -174,7 +196,9 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   });
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/passkey-options', access: 'public' },
+    method: 'POST',
+    url: '/v1/session/passkey-options',
+    access: 'public',
     operation: {
       id: 'askPasskey',
       summary: 'What `navigator.credentials.get` takes, to sign in',
@@ -184,7 +208,9 @@ export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: Passk
   });
 
   manage<{ response: unknown }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/passkey', access: 'public' },
+    method: 'POST',
+    url: '/v1/session/passkey',
+    access: 'public',
     operation: {
       id: 'signInByPasskey',
       summary: 'Signs a person in by a passkey',

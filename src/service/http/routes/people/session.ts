@@ -50,7 +50,9 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   }
 
   manage<{ email: string; password: string; code?: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session', access: 'public' },
+    method: 'POST',
+    url: '/v1/session',
+    access: 'public',
     operation: {
       id: 'signIn',
       summary: 'Signs a person in',
@@ -76,7 +78,10 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/session', access: 'signed-in', credential: 'session-or-token' },
+    method: 'GET',
+    url: '/v1/session',
+    access: 'signed-in',
+    credential: 'session-or-token',
     operation: {
       id: 'getSession',
       summary: 'Who is signed in, and what counts for them',
@@ -86,7 +91,10 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session', access: 'signed-in', credential: 'session' },
+    method: 'DELETE',
+    url: '/v1/session',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'signOut',
       summary: 'Ends the session',
@@ -99,8 +107,10 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   });
 
   manage<{ new_password: string }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/session/password' },
-    ...{ access: 'signed-in', credential: 'proved-session' },
+    method: 'POST',
+    url: '/v1/session/password',
+    access: 'signed-in',
+    credential: 'proved-session',
     operation: {
       id: 'changePassword',
       summary: 'Sets a new password, and ends all sessions and tokens of the person',
@@ -129,7 +139,10 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/session/notices/:id', access: 'signed-in', credential: 'session' },
+    method: 'DELETE',
+    url: '/v1/session/notices/:id',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'dismissNotice',
       summary: "Puts a notice of one's own away",

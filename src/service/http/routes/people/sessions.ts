@@ -19,7 +19,10 @@ export function addSessionListRoutes(app: FastifyInstance, deps: SignInDeps): vo
   const { directory } = deps;
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/sessions', access: 'signed-in', credential: 'session' },
+    method: 'GET',
+    url: '/v1/sessions',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'listSessions',
       summary: "The person's own sessions, the latest first",
@@ -32,7 +35,10 @@ export function addSessionListRoutes(app: FastifyInstance, deps: SignInDeps): vo
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/sessions/:id', access: 'signed-in', credential: 'session' },
+    method: 'DELETE',
+    url: '/v1/sessions/:id',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'endSession',
       summary: "Ends one of the person's own sessions",
@@ -48,20 +54,31 @@ export function addSessionListRoutes(app: FastifyInstance, deps: SignInDeps): vo
 }
 
 const sessionSchema = objectSchema({
-  ...{ id: text(20), address: text(100), created_at: time, last_seen_at: time, ends_at: time },
+  id: text(20),
+  address: text(100),
+  created_at: time,
+  last_seen_at: time,
+  ends_at: time,
   is_this_one: { type: 'boolean' },
 });
 
 const sessionExample = {
-  ...{ id: '0123456789abcdef', address: '192.0.2.1', created_at: '2026-03-02T10:00:00.000Z' },
-  ...{ last_seen_at: '2026-03-02T10:30:00.000Z', ends_at: '2026-03-02T22:00:00.000Z', is_this_one: true },
+  id: '0123456789abcdef',
+  address: '192.0.2.1',
+  created_at: '2026-03-02T10:00:00.000Z',
+  last_seen_at: '2026-03-02T10:30:00.000Z',
+  ends_at: '2026-03-02T22:00:00.000Z',
+  is_this_one: true,
 };
 
 function shownSession(session: Session, present: Session | null) {
   const { address, createdAtMs, seenAtMs, endsAtMs } = session;
   return {
-    ...{ id: shownSessionId(session), address, created_at: timeText(createdAtMs) },
-    ...{ last_seen_at: timeText(seenAtMs), ends_at: timeText(endsAtMs) },
+    id: shownSessionId(session),
+    address,
+    created_at: timeText(createdAtMs),
+    last_seen_at: timeText(seenAtMs),
+    ends_at: timeText(endsAtMs),
     is_this_one: session.id === present?.id,
   };
 }

@@ -21,7 +21,10 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { directory } = deps;
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/tokens', access: 'signed-in', credential: 'session' },
+    method: 'GET',
+    url: '/v1/tokens',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'listTokens',
       summary: "The person's own tokens",
@@ -34,7 +37,10 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
   });
 
   manage<{ name: string; roles: (typeof roles)[number][]; days: number }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/tokens', access: 'signed-in', credential: 'proved-session' },
+    method: 'POST',
+    url: '/v1/tokens',
+    access: 'signed-in',
+    credential: 'proved-session',
     operation: {
       id: 'createToken',
       summary: 'Makes a personal token',
@@ -65,7 +71,10 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
   });
 
   manage(app, deps, {
-    ...{ method: 'DELETE', url: '/v1/tokens/:id', access: 'signed-in', credential: 'session' },
+    method: 'DELETE',
+    url: '/v1/tokens/:id',
+    access: 'signed-in',
+    credential: 'session',
     operation: {
       id: 'removeToken',
       summary: "Removes one of the person's own tokens",
@@ -82,8 +91,11 @@ export function addTokenRoutes(app: FastifyInstance, deps: SignInDeps): void {
 const tokenProperties = { id: text(20), name: text(100), roles: textList, created_at: time, ends_at: time };
 const tokenSchema = objectSchema(tokenProperties);
 const tokenExample = {
-  ...{ id: 'a1B2c3D4', name: 'ci', roles: ['auditor'] },
-  ...{ created_at: '2026-03-02T10:00:00.000Z', ends_at: '2026-05-31T10:00:00.000Z' },
+  id: 'a1B2c3D4',
+  name: 'ci',
+  roles: ['auditor'],
+  created_at: '2026-03-02T10:00:00.000Z',
+  ends_at: '2026-05-31T10:00:00.000Z',
 };
 
 function shownToken({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {

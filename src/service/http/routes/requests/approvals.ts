@@ -40,7 +40,9 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
   const { clock } = deps.directory;
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/approvals', access: 'requests.approve' },
+    method: 'GET',
+    url: '/v1/approvals',
+    access: 'requests.approve',
     operation: {
       id: 'listApprovals',
       summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
@@ -98,26 +100,33 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
   };
 
   manage<VoteBody>(app, deps, {
-    ...{ method: 'POST', url: '/v1/requests/:id/approve', access: 'requests.approve' },
+    method: 'POST',
+    url: '/v1/requests/:id/approve',
+    access: 'requests.approve',
     operation: {
       id: 'approveRequest',
       summary: "Approves a request for one of the person's groups",
       description:
         'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
-      ...{ parameters: [requestId], body, replies },
+      parameters: [requestId],
+      body,
+      replies,
       problems: ['request_not_found', 'conflict', 'stopped'],
     },
     handle: (call) => give(call, decisions.approve),
   });
 
   manage<VoteBody>(app, deps, {
-    ...{ method: 'POST', url: '/v1/requests/:id/reject', access: 'requests.reject' },
+    method: 'POST',
+    url: '/v1/requests/:id/reject',
+    access: 'requests.reject',
     operation: {
       id: 'rejectRequest',
       summary: 'Rejects a request, for good',
       description:
         "One rejection is enough: by one of a group that is asked, by the agent's control owner, or an admin.",
-      ...{ parameters: [requestId], replies },
+      parameters: [requestId],
+      replies,
       body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
       problems: ['request_not_found', 'conflict'],
     },

@@ -43,7 +43,9 @@ export async function requestExportRoutes(
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/requests/export', access: 'requests.view' },
+    method: 'GET',
+    url: '/v1/requests/export',
+    access: 'requests.view',
     operation: {
       id: 'exportRequests',
       summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
@@ -52,8 +54,10 @@ export async function requestExportRoutes(
       parameters: [format, ...requestFilters],
       replies: {
         200: {
-          ...{ description: 'The requests', contentType: ['application/jsonl', 'text/csv'] },
-          ...{ schema: { description: 'Lines of JSON, or of CSV.' }, example: `${csvNames.join(',')}\r\n` },
+          description: 'The requests',
+          contentType: ['application/jsonl', 'text/csv'],
+          schema: { description: 'Lines of JSON, or of CSV.' },
+          example: `${csvNames.join(',')}\r\n`,
         },
       },
     },
@@ -69,8 +73,12 @@ export async function requestExportRoutes(
 }
 
 const format: Parameter = {
-  ...{ name: 'format', in: 'query', isRequired: false, example: 'csv' },
-  ...{ description: 'Of the file.', schema: { type: 'string', enum: formats, default: 'jsonl' } },
+  name: 'format',
+  in: 'query',
+  isRequired: false,
+  example: 'csv',
+  description: 'Of the file.',
+  schema: { type: 'string', enum: formats, default: 'jsonl' },
 };
 
 const rowsMax = 100_000;

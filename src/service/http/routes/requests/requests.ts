@@ -65,7 +65,9 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
   }
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/requests', access: 'requests.view' },
+    method: 'GET',
+    url: '/v1/requests',
+    access: 'requests.view',
     operation: {
       id: 'listRequests',
       summary: 'Requests, the latest first',
@@ -87,7 +89,10 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
   });
 
   manage(app, deps, {
-    ...{ method: 'GET', url: '/v1/requests/:id', access: 'requests.view', identify },
+    method: 'GET',
+    url: '/v1/requests/:id',
+    access: 'requests.view',
+    identify,
     operation: {
       id: 'getRequest',
       summary: 'A request as it is now, and why',
@@ -96,7 +101,9 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       parameters: [requestId, preferHeader],
       replies: {
         200: {
-          ...{ description: 'The request', schema: detailSchema, example: detailExample },
+          description: 'The request',
+          schema: detailSchema,
+          example: detailExample,
           headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires', 'Preference-Applied'],
         },
       },
@@ -113,7 +120,10 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
   });
 
   manage<{ executed: boolean }>(app, deps, {
-    ...{ method: 'POST', url: '/v1/requests/:id/outcome', access: 'requests.report', identify },
+    method: 'POST',
+    url: '/v1/requests/:id/outcome',
+    access: 'requests.report',
+    identify,
     operation: {
       id: 'reportOutcome',
       summary: 'Says what became of a grant, which ends it',
@@ -127,7 +137,9 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
       },
       replies: {
         200: {
-          ...{ description: 'The request', schema: detailSchema, example: detailExample },
+          description: 'The request',
+          schema: detailSchema,
+          example: detailExample,
           headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
         },
       },

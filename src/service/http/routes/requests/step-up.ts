@@ -83,7 +83,9 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
   }
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/requests/:id/step-up/options', access: 'agents.step-up' },
+    method: 'POST',
+    url: '/v1/requests/:id/step-up/options',
+    access: 'agents.step-up',
     operation: {
       id: 'askPasskeyForRequest',
       summary: 'What `navigator.credentials.get` takes, to step up for the request',
@@ -98,11 +100,14 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
   });
 
   manage<Shown>(app, deps, {
-    ...{ method: 'POST', url: '/v1/requests/:id/step-up', access: 'agents.step-up' },
+    method: 'POST',
+    url: '/v1/requests/:id/step-up',
+    access: 'agents.step-up',
     operation: {
       id: 'stepUpForRequest',
       summary: "Steps up for a request, as the agent's control owner; it is then decided again",
-      ...{ parameters: [requestId], body },
+      parameters: [requestId],
+      body,
       replies: {
         200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
       },
@@ -117,7 +122,9 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
   });
 
   manage(app, deps, {
-    ...{ method: 'POST', url: '/v1/agents/:id/step-up/options', access: 'agents.step-up' },
+    method: 'POST',
+    url: '/v1/agents/:id/step-up/options',
+    access: 'agents.step-up',
     operation: {
       id: 'askPasskeyForAgent',
       summary: 'What `navigator.credentials.get` takes, to step up for the agent',
@@ -132,12 +139,15 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
   });
 
   manage<Shown>(app, deps, {
-    ...{ method: 'POST', url: '/v1/agents/:id/step-up', access: 'agents.step-up' },
+    method: 'POST',
+    url: '/v1/agents/:id/step-up',
+    access: 'agents.step-up',
     operation: {
       id: 'stepUpForAgent',
       summary: 'Steps up for an agent, as its control owner',
       description: 'Counts for rules that ask for a step-up `within` some time, for that time.',
-      ...{ parameters: [agentId], body },
+      parameters: [agentId],
+      body,
       replies: {
         200: {
           description: 'Remembered',

@@ -2,10 +2,10 @@
 // It runs where the generated check has met one that is not. INVARIANT: what was sent is not changed, and what needs no
 // change is the very same object.
 
-import type { Json, JsonObject } from '../model/json.ts';
-import type { ResolvedText } from '../model/trace.ts';
-import type { Shape, Slot, Type } from '../model/type.ts';
-import { canonicalText } from '../value/canonical-text.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { ResolvedText } from '../../model/trace.ts';
+import type { Shape, Slot, Type } from '../../model/type.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
 
 export function resolvePayload(shape: Shape, payload: JsonObject): JsonObject {
   const types = new Map(shape.fields.map(({ name, type }) => [name, type]));

@@ -1,20 +1,20 @@
 // THE DOOR: the text of one policy file → its tree and everything that is wrong with how it is written. Never throws,
 // whatever the text: limits are checked before anything recurses, and a broken file yields what of it is whole.
 
-import { type Diagnostic, sortDiagnostics } from '../../diagnostic/diagnostic.ts';
-import type { SourceText } from '../../diagnostic/span.ts';
-import { reportErrors } from '../repair/explain.ts';
-import { flatten } from '../repair/nesting.ts';
-import { repair } from '../repair/repair.ts';
-import { reportStrays } from '../repair/strays.ts';
-import type { Expression, PolicyFile } from '../tree.ts';
-import { refusedCharacters } from './characters.ts';
-import { buildComment, documentationBefore } from './comments.ts';
-import { makeSpan, type Reader, syntaxError } from './context.ts';
-import { policyParser } from './parser.ts';
-import { readTemplate } from './template.ts';
-import type { ResolvedText } from './text-literal.ts';
-import { tokenEnd, tokenize } from './tokens.ts';
+import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
+import type { SourceText } from '../diagnostic/span.ts';
+import { refusedCharacters } from './parse/characters.ts';
+import { buildComment, documentationBefore } from './parse/comments.ts';
+import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
+import { policyParser } from './parse/parser.ts';
+import { readTemplate } from './parse/template.ts';
+import type { ResolvedText } from './parse/text-literal.ts';
+import { tokenEnd, tokenize } from './parse/tokens.ts';
+import { reportErrors } from './repair/explain.ts';
+import { flatten } from './repair/nesting.ts';
+import { repair } from './repair/repair.ts';
+import { reportStrays } from './repair/strays.ts';
+import type { Expression, PolicyFile } from './tree/tree.ts';
 
 /** Size of a policy file in bytes of UTF-8. */
 export const fileBytesMax = 1_048_576;

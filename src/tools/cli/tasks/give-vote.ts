@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { type ApiOptions, apiHelp, show, step, withApi, withApiOptions } from '../client/api-client.ts';
-import { requestText, type ShownRequest } from '../commands/requests.ts';
 import { type ExitCode, print } from '../output/output.ts';
+import { requestText, type ShownRequest } from './request-text.ts';
 
 interface DecideOptions extends ApiOptions {
   readonly comment: string;

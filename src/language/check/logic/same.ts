@@ -1,6 +1,6 @@
 // Whether two pieces of data hold the same, so that what has not changed keeps its identity.
 
-import { failedType } from '../logic/merge.ts';
+import { failedType } from './merge.ts';
 
 /** The earlier of two that hold the same, parts and all; else the new one. */
 export function sameOrNew<T>(before: T | undefined, made: T): T {

@@ -1,7 +1,7 @@
 // The tree: what stands in a policy file, with the place of every part and nothing interpreted. A tree keeps the
 // order in which things were written, so that the formatter can print it and diagnostics can point into it.
 
-import type { Span } from '../diagnostic/span.ts';
+import type { Span } from '../../diagnostic/span.ts';
 
 interface Node {
   readonly span: Span;

@@ -1,0 +1,29 @@
+// What a request adds to meters, as rows of the store; and what metering asks of the active policies.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { MeterUse } from '../../../language/model/metering.ts';
+import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
+import type { MeterEntryRow } from '../../store/contract/metering.ts';
+
+/** What metering asks of the active policies. */
+export type MeteredPolicies = Pick<ActivePolicies, 'meters' | 'entriesRecorded'>;
+
+/** What is stored of entries: those that count, and whose key is known. */
+export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
+  return uses.flatMap(({ definition, key, contribution }) =>
+    key === null || contribution === null
+      ? []
+      : [
+          {
+            definition: definition.id,
+            key,
+            isCertain: contribution.isCertain,
+            value: valueText(contribution.value),
+          },
+        ],
+  );
+}
+
+function valueText(value: Decimal | string | null): string | null {
+  return value === null || typeof value === 'string' ? value : formatDecimal(value);
+}
