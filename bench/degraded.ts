@@ -5,7 +5,7 @@
 import { link } from '../src/language/emit/link.ts';
 import type { Json, JsonObject } from '../src/language/model/json.ts';
 import type { Facts } from '../src/language/model/request.ts';
-import { rotate, time } from '../src/tools/measure/clock.ts';
+import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
 import type { Figure } from '../src/tools/measure/figure.ts';
 import { programOf } from './from-model.ts';
 import type { ModelTest } from './policy-model.ts';
@@ -30,7 +30,7 @@ export function measureDegraded(policies: number, rounds: number): DegradedFigur
     unknown: normal.map((facts) => ({ ...facts, agent: {} })),
   };
   const timed = (requests: readonly Facts[]) => () =>
-    time(() => {
+    timeCalls(() => {
       for (const facts of requests) engine.decide(facts);
     }, requests.length);
   return rotate(

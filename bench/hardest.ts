@@ -6,7 +6,7 @@ import type { Linked } from '../src/language/emit/link.ts';
 import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
 import { authorize } from '../src/language/spec/authorize.ts';
 import { compile } from '../src/pipeline.ts';
-import { rotate, time } from '../src/tools/measure/clock.ts';
+import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
 import { type Figure, growthExponent } from '../src/tools/measure/figure.ts';
 
 export interface HardFigures {
@@ -93,7 +93,7 @@ function measureCase(one: HardCase, rules: number, rounds: number): HardFigures[
   const { decide } = rotate(
     {
       decide: () =>
-        time(() => {
+        timeCalls(() => {
           for (const request of requests) engine.decide(request);
         }, requests.length),
     },

@@ -6,7 +6,7 @@ import type { Facts } from '../src/language/model/request.ts';
 import { authorize } from '../src/language/spec/authorize.ts';
 import { compile } from '../src/pipeline.ts';
 import { readPolicies } from '../src/service/policies/read.ts';
-import { rotate, time } from '../src/tools/measure/clock.ts';
+import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
 import type { Figure } from '../src/tools/measure/figure.ts';
 import { factsOf, readRequestLines } from '../src/tools/measure/read-requests.ts';
 
@@ -38,7 +38,7 @@ async function measurePack(pack: string, rounds: number): Promise<PackFigures> {
     if (JSON.stringify(fast) !== JSON.stringify(defined)) throw new Error(`${pack}: the readings differ`);
   }
   const each = (use: (facts: Facts) => unknown) => () =>
-    time(() => {
+    timeCalls(() => {
       for (const facts of requests) use(facts);
     }, requests.length);
   const { fast, traced, definition } = rotate(

@@ -1,7 +1,7 @@
 // The pictures of a run: how decisions, getting ready and memory grow with the policies, worst cases with the payload, and
 // how latencies are distributed.
 
-import { type Chart, drawChart, type Line } from '../src/tools/measure/chart.ts';
+import { type Chart, type ChartLine, drawChart } from '../src/tools/measure/chart.ts';
 import { drawDistribution } from '../src/tools/measure/distribution.ts';
 import { duration, type Figure, size } from '../src/tools/measure/figure.ts';
 import type { ReadyFigures } from './ready.ts';
@@ -39,7 +39,7 @@ function decisionPlot({ decisions }: Results, workload: WorkloadName): string | 
     decisions.filter((one) => one.workload === workload),
     ({ name }) => name,
   );
-  const lines = [...own].map(([name, all]): Line => {
+  const lines = [...own].map(([name, all]): ChartLine => {
     return {
       name,
       isOwn: isOwn(name),
@@ -75,7 +75,7 @@ function readyPlot(
   pick: (one: ReadyFigures) => Figure | null,
 ): string | null {
   const told = ready.filter((one) => one.workload === 'actions' && pick(one) !== null);
-  const lines = [...Map.groupBy(told, ({ name }) => name)].map(([name, all]): Line => {
+  const lines = [...Map.groupBy(told, ({ name }) => name)].map(([name, all]): ChartLine => {
     const points = all.map((one) => [one.policies, pick(one)!.median] as const);
     return { name, isOwn: name === 'Writ', points };
   });
@@ -99,7 +99,7 @@ function worstPlot({ worst }: Results): string | null {
     .toSorted((a, b) => b.points.at(-1)!.min - a.points.at(-1)!.min)
     .slice(0, worstDrawn)
     .map(
-      ({ name, points }): Line => ({
+      ({ name, points }): ChartLine => ({
         name,
         isOwn: false,
         points: points.map(({ bytes, min }) => [bytes, min]),
@@ -110,7 +110,7 @@ function worstPlot({ worst }: Results): string | null {
 }
 
 function hardestPlot({ hardest }: Results): string | null {
-  const lines = hardest.map(({ name, points }): Line => {
+  const lines = hardest.map(({ name, points }): ChartLine => {
     return { name, isOwn: false, points: points.map(({ rules, figure }) => [rules, figure.median]) };
   });
   return plotted({

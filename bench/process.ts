@@ -3,7 +3,7 @@
 // With `ready` behind the workload it only gets ready, the whole way from what an operator writes, and says how long that
 // took and what it keeps.
 
-import { time, timeEach } from '../src/tools/measure/clock.ts';
+import { timeCalls, timeEach } from '../src/tools/measure/clock.ts';
 import { heapBytes } from '../src/tools/measure/memory.ts';
 import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
@@ -104,7 +104,7 @@ function createRound(prepared: Prepared, count: number): () => number {
     count,
   );
   return () => {
-    const nanoseconds = time(() => decideSome(batch), batch);
+    const nanoseconds = timeCalls(() => decideSome(batch), batch);
     if (allowed < 0) throw new Error('decisions are used');
     return nanoseconds;
   };

@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '../src/language/model/json.ts';
 import type { Facts } from '../src/language/model/request.ts';
-import { rotate, time } from '../src/tools/measure/clock.ts';
+import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
 import type { Figure } from '../src/tools/measure/figure.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
@@ -26,7 +26,7 @@ export async function measureRequest(policies: number, rounds: number): Promise<
     return { facts: toFacts(request), body: JSON.stringify({ action_key: action, payload }) };
   });
   const each = (use: (facts: Facts) => unknown) => () =>
-    time(() => {
+    timeCalls(() => {
       for (const { facts, body } of requests) {
         const { payload } = JSON.parse(body) as { readonly payload: JsonObject };
         use({ ...facts, payload });

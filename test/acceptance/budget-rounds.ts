@@ -8,7 +8,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { type CountedRequest, meterReading, meterShare } from '../../src/language/spec/meters.ts';
+import { type MeteredRequest, meterReading, meterShare } from '../../src/language/spec/meters.ts';
 import { add } from '../../src/language/value/decimal.ts';
 import { compile } from '../../src/pipeline.ts';
 import { type RequestRecord, requestRecord } from '../../src/service/requests/record/record.ts';
@@ -131,9 +131,9 @@ function judge(
 ): Omit<BudgetRun, 'answered' | 'budget'> {
   const set = setOf(policiesWith(budget));
   const meter = set.meters.get('spent')!;
-  const counted: CountedRequest[] = [];
+  const counted: MeteredRequest[] = [];
   const faults: string[] = [];
-  let sums: readonly CountedRequest[] = [];
+  let sums: readonly MeteredRequest[] = [];
   let [granted, grantedSum, pendingSum] = [0, 0, 0];
   for (const [at, record] of records.entries()) {
     const facts: Facts = {
@@ -182,7 +182,7 @@ const wholeWalkEvery = 1_000;
  * What was granted as one entry, of the time of the first, and what is pending as another. To the definition that is the
  * same while all of it is in the window, and a run ends long before any of it is not.
  */
-function withOne(sums: readonly CountedRequest[], one: CountedRequest): readonly CountedRequest[] {
+function withOne(sums: readonly MeteredRequest[], one: MeteredRequest): readonly MeteredRequest[] {
   const isGranted = one.grantedAtMs !== null;
   const known = sums.find(({ grantedAtMs }) => (grantedAtMs !== null) === isGranted);
   if (known === undefined) return [...sums, one];
@@ -190,7 +190,7 @@ function withOne(sums: readonly CountedRequest[], one: CountedRequest): readonly
   if (before === null || more === null || typeof before === 'string' || typeof more === 'string')
     throw new Error('every amount is known');
   const value = add(before, more);
-  const sum: CountedRequest = { ...known, contribution: { ...known.contribution, value } };
+  const sum: MeteredRequest = { ...known, contribution: { ...known.contribution, value } };
   return [...sums.filter((other) => other !== known), sum];
 }
 

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CountedRequest, meterReading } from '../../src/language/spec/meters.ts';
+import { type MeteredRequest, meterReading } from '../../src/language/spec/meters.ts';
 import { formatDecimal, fromNumber } from '../../src/language/value/decimal.ts';
 import { begin, inForceOf, type World } from '../requests/metered.ts';
 import { agentRow, temporaryFolder } from '../store/rows.ts';
@@ -63,7 +63,7 @@ describe('a week of windows', () => {
     // The week in which clocks go back in Europe.
     const world: World = { nowMs: Date.parse('2026-10-22T00:00Z'), inForce: inForceOf(weekly) };
     let service = await begin(path, world, agent);
-    const counted: CountedRequest[] = [];
+    const counted: MeteredRequest[] = [];
     const meter = { aggregate: 'sum', overSeconds: 24 * 3_600 } as const;
     const seed = createSteps(7);
     for (let step = 0; step < 400; step += 1) {

@@ -7,7 +7,7 @@ import { isAlwaysTrue, isNeverTrue } from '../../src/language/check/logic/domain
 import { implies, statementOf } from '../../src/language/check/logic/implication.ts';
 import type { Expression } from '../../src/language/model/expression.ts';
 import { unknown } from '../../src/language/model/value.ts';
-import { evaluateCondition, type Scope } from '../../src/language/spec/evaluate.ts';
+import { type EvaluationScope, evaluateCondition } from '../../src/language/spec/evaluate.ts';
 import { setOf } from './trees.ts';
 
 const bounds = [0, 1, 2, 3];
@@ -73,7 +73,7 @@ const requests = [0, 1, 2, 3].flatMap((count) =>
   ),
 );
 
-function scopesOf(set: Scope['set']): readonly Scope[] {
+function scopesOf(set: EvaluationScope['set']): readonly EvaluationScope[] {
   return requests.map(({ tier, isSigned, ...payload }) => ({
     set,
     facts: {
@@ -91,7 +91,7 @@ function scopesOf(set: Scope['set']): readonly Scope[] {
 }
 
 /** False, unknown, true. */
-function rank(expression: Expression, scope: Scope): 0 | 1 | 2 {
+function rank(expression: Expression, scope: EvaluationScope): 0 | 1 | 2 {
   const truth = evaluateCondition(expression, scope);
   return truth === unknown ? 1 : truth === true ? 2 : 0;
 }

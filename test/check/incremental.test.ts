@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check, type ListFile } from '../../src/language/check/check.ts';
-import { type Checked, createCheckState } from '../../src/language/check/incremental/state.ts';
+import { type CheckedSet, createCheckState } from '../../src/language/check/incremental/state.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { draws, edited, randomTexts, type Texts } from './random-sets.ts';
@@ -65,7 +65,10 @@ describe('what has not changed', () => {
     'policy two on mail.send { allow b when payload.note in known }\n',
   ];
 
-  function checkTwice(before: readonly string[], after: readonly string[]): readonly [Checked, Checked] {
+  function checkTwice(
+    before: readonly string[],
+    after: readonly string[],
+  ): readonly [CheckedSet, CheckedSet] {
     const parser = createParser();
     const memory = createCheckState();
     const [first, second] = [before, after].map((texts) =>

@@ -4,7 +4,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { check } from '../../src/language/check/check.ts';
-import type { Checked } from '../../src/language/check/incremental/state.ts';
+import type { CheckedSet } from '../../src/language/check/incremental/state.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 
@@ -35,7 +35,7 @@ function parseFile(path: string): PolicyFile {
   return parse({ path: basename(path), text: readFileSync(path, 'utf8') }).file;
 }
 
-export function checkSet(folder: string, files: readonly PolicyFile[]): Checked {
+export function checkSet(folder: string, files: readonly PolicyFile[]): CheckedSet {
   return check(files, (path) => {
     const file = `${folder}/${path}`;
     if (!existsSync(file)) return { code: 'list-file-missing', message: `there is no file \`${path}\`` };
@@ -44,7 +44,7 @@ export function checkSet(folder: string, files: readonly PolicyFile[]): Checked 
 }
 
 /** The set of one file's text; throws where it is in error. */
-export function setOf(text: string): NonNullable<Checked['set']> {
+export function setOf(text: string): NonNullable<CheckedSet['set']> {
   const { file, diagnostics } = parse({ path: 'test.policy', text });
   const checked = check([file], () => ({ code: 'list-file-missing', message: 'no files here' }));
   if (checked.set === null) throw new Error(JSON.stringify([...diagnostics, ...checked.diagnostics]));

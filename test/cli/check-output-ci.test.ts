@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { define as check } from '../../src/tools/cli/commands/check.ts';
-import { define as fmt } from '../../src/tools/cli/commands/fmt.ts';
-import { define as matrix } from '../../src/tools/cli/commands/matrix.ts';
-import { define as test } from '../../src/tools/cli/commands/test.ts';
+import { defineCheck as check } from '../../src/tools/cli/commands/check.ts';
+import { defineFmt as fmt } from '../../src/tools/cli/commands/fmt.ts';
+import { defineMatrix as matrix } from '../../src/tools/cli/commands/matrix.ts';
+import { defineTest as test } from '../../src/tools/cli/commands/test.ts';
 
 const commands: Readonly<Record<string, typeof check>> = { check, fmt, matrix, test };
 

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
 import { compile } from '../../src/pipeline.ts';
-import { type Change, smallestChange } from '../../src/reasoning/counterfactual/change.ts';
+import { type SmallestChange, smallestChange } from '../../src/reasoning/counterfactual/change.ts';
 
 /** Monday, 10:00 in Berlin. */
 const monday = Date.UTC(2026, 2, 2, 9);
@@ -22,7 +22,7 @@ function reading(amount: number): Facts['meters'][string] {
   return { low: fromNumber(amount), high: fromNumber(amount) };
 }
 
-function changesOf(text: string, asked: Asked): readonly Change[] {
+function changesOf(text: string, asked: Asked): readonly SmallestChange[] {
   const { set, engine, diagnostics } = compile({
     files: [{ path: 'a.policy', text }],
     readListFile: (path) => ({ code: 'list-file-missing', message: path }),

@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  absolute,
-  add,
+  absoluteQuantity,
+  addQuantities,
   between,
-  divide,
-  equal,
+  divideQuantities,
+  equalQuantities,
   exact,
   less,
   lessOrEqual,
   maximum,
   minimum,
-  multiply,
+  multiplyQuantities,
   type Numeric,
-  negate,
-  type Quantity,
-  subtract,
+  negateQuantity,
+  type RuntimeQuantity,
+  subtractQuantities,
 } from '../../src/language/emit/runtime/quantity.ts';
 import * as decimal from '../../src/language/value/decimal.ts';
 
@@ -27,16 +27,16 @@ const numbers = fc.oneof(
 );
 const numerics: fc.Arbitrary<Numeric> = fc.oneof(numbers, numbers.map(exact));
 
-function exactOf(value: Quantity | undefined): decimal.Decimal | null {
+function exactOf(value: RuntimeQuantity | undefined): decimal.Decimal | null {
   return value === undefined ? null : exact(value as Numeric);
 }
 
 describe('quantities', () => {
   it.each([
-    ['add', add, decimal.add],
-    ['subtract', subtract, decimal.subtract],
-    ['multiply', multiply, decimal.multiply],
-    ['divide', divide, decimal.divide],
+    ['add', addQuantities, decimal.add],
+    ['subtract', subtractQuantities, decimal.subtract],
+    ['multiply', multiplyQuantities, decimal.multiply],
+    ['divide', divideQuantities, decimal.divide],
   ] as const)('%s as exact decimals do', (_, operation, definition) => {
     fc.assert(
       fc.property(numerics, numerics, (a, b) => {
@@ -49,7 +49,7 @@ describe('quantities', () => {
     fc.assert(
       fc.property(numerics, numerics, (a, b) => {
         const order = decimal.compare(exact(a), exact(b));
-        expect(equal(a, b)).toBe(order === 0 ? 2 : 0);
+        expect(equalQuantities(a, b)).toBe(order === 0 ? 2 : 0);
         expect(less(a, b)).toBe(order < 0 ? 2 : 0);
         expect(lessOrEqual(a, b)).toBe(order <= 0 ? 2 : 0);
       }),
@@ -59,10 +59,10 @@ describe('quantities', () => {
   const small = fc.integer({ min: -9, max: 9 });
   const interval = fc.tuple(small, small).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
   const binary = [
-    ['add', add],
-    ['subtract', subtract],
-    ['multiply', multiply],
-    ['divide', divide],
+    ['add', addQuantities],
+    ['subtract', subtractQuantities],
+    ['multiply', multiplyQuantities],
+    ['divide', divideQuantities],
     ['minimum', minimum],
     ['maximum', maximum],
   ] as const;
@@ -81,14 +81,15 @@ describe('quantities', () => {
           expect(less(point, low)).toBe(0);
           expect(less(high, point)).toBe(0);
         }
-        for (const end of [low, high]) expect(points.some((point) => equal(point, end) === 2)).toBe(true);
+        for (const end of [low, high])
+          expect(points.some((point) => equalQuantities(point, end) === 2)).toBe(true);
       }),
     );
   });
 
   it.each([
-    ['negate', negate],
-    ['absolute', absolute],
+    ['negate', negateQuantity],
+    ['absolute', absoluteQuantity],
   ] as const)('%s of an interval is the hull', (_, operation) => {
     fc.assert(
       fc.property(interval, (a) => {
@@ -108,31 +109,31 @@ describe('quantities', () => {
         const [low, high] = [between(...a), between(...b)];
         expect(less(low, high)).toBe(agreement(pairs.map(([x, y]) => x < y)));
         expect(lessOrEqual(low, high)).toBe(agreement(pairs.map(([x, y]) => x <= y)));
-        expect(equal(low, high)).toBe(agreement(pairs.map(([x, y]) => x === y)));
+        expect(equalQuantities(low, high)).toBe(agreement(pairs.map(([x, y]) => x === y)));
       }),
     );
   });
 
   it('is unknown where two currencies meet, zero included', () => {
     const [dollars, euros] = [money(0, 'USD'), money(5, 'EUR')];
-    expect(equal(dollars, euros)).toBe(1);
+    expect(equalQuantities(dollars, euros)).toBe(1);
     expect(less(dollars, euros)).toBe(1);
-    expect(add(dollars, euros)).toBeUndefined();
-    expect(divide(euros, money(1, 'USD'))).toBeUndefined();
+    expect(addQuantities(dollars, euros)).toBeUndefined();
+    expect(divideQuantities(euros, money(1, 'USD'))).toBeUndefined();
     expect(minimum(money(0, null), dollars, euros)).toBeUndefined();
-    expect(divide(euros, money(2, 'EUR'))).toEqual({ coefficient: 25n, exponent: -1 });
+    expect(divideQuantities(euros, money(2, 'EUR'))).toEqual({ coefficient: 25n, exponent: -1 });
   });
 
   it('takes the sum of nothing in any currency', () => {
     expect(less(money(0, null), money(5, 'EUR'))).toBe(2);
-    expect(add(money(0, null), money(5, 'EUR'))).toEqual(money(5, 'EUR'));
+    expect(addQuantities(money(0, null), money(5, 'EUR'))).toEqual(money(5, 'EUR'));
   });
 
   it('is unknown with what is absent or null', () => {
     for (const missing of [undefined, null]) {
-      expect(equal(missing, 1)).toBe(1);
+      expect(equalQuantities(missing, 1)).toBe(1);
       expect(less(1, missing)).toBe(1);
-      expect(add(missing, 1)).toBeUndefined();
+      expect(addQuantities(missing, 1)).toBeUndefined();
       expect(maximum(1, missing)).toBeUndefined();
     }
   });
@@ -146,7 +147,7 @@ function grid([low, high]: readonly [number, number]): number[] {
   return Array.from({ length: high - low + 1 }, (_, at) => low + at);
 }
 
-function ends(value: Quantity): [Quantity, Quantity] {
+function ends(value: RuntimeQuantity): [RuntimeQuantity, RuntimeQuantity] {
   return typeof value === 'object' && 'low' in value ? [value.low, value.high] : [value, value];
 }
 

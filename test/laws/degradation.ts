@@ -11,7 +11,7 @@ import type { Facts } from '../../src/language/model/request.ts';
 import type { Shape, Type } from '../../src/language/model/type.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { compile } from '../../src/pipeline.ts';
-import { readPaths, readText } from '../../src/service/policies/read.ts';
+import { readPaths, readPolicyText } from '../../src/service/policies/read.ts';
 import { findTests } from '../../src/tools/testing/find.ts';
 import { readTestFile } from '../../src/tools/testing/read.ts';
 import { toFacts } from '../../src/tools/testing/situation.ts';
@@ -39,7 +39,7 @@ export async function degradeTests(paths: readonly string[]): Promise<readonly D
 }
 
 async function degradeFile(path: string): Promise<readonly Degradation[]> {
-  const source = await readText(path);
+  const source = await readPolicyText(path);
   if (!('text' in source)) throw new Error(`${path}: ${source.message}`);
   const file = readTestFile(source);
   const { set } = compile((await readPaths(file.policies)).sources);

@@ -10,7 +10,7 @@ import type { Facts } from '../../src/language/model/request.ts';
 import type { Type } from '../../src/language/model/type.ts';
 import { type Unknown, unknown, type Value } from '../../src/language/model/value.ts';
 import { judge } from '../../src/language/spec/authorize.ts';
-import { evaluate, type Scope } from '../../src/language/spec/evaluate.ts';
+import { type EvaluationScope, evaluate } from '../../src/language/spec/evaluate.ts';
 import { isInterval } from '../../src/language/spec/quantity.ts';
 import { readField } from '../../src/language/spec/read.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
@@ -83,7 +83,7 @@ type Count = (feature: string) => void;
 const elementsMax = 3;
 
 /** Every part with its value; the body of a quantifier once for each of the first elements. */
-function countExpression(expression: Expression, scope: Scope, count: Count): void {
+function countExpression(expression: Expression, scope: EvaluationScope, count: Count): void {
   count(`value ${featureOf(expression, scope)} ${resultOf(evaluate(expression, scope))}`);
   switch (expression.kind) {
     case 'let': {
@@ -109,7 +109,7 @@ function countExpression(expression: Expression, scope: Scope, count: Count): vo
   }
 }
 
-function elementsOf(sources: readonly Expression[], scope: Scope): readonly Value[] {
+function elementsOf(sources: readonly Expression[], scope: EvaluationScope): readonly Value[] {
   return sources.flatMap((source) => {
     const list = source.kind === 'field' ? readField(source, scope) : evaluate(source, scope);
     return Array.isArray(list) ? (list as readonly Value[]) : [];
@@ -127,7 +127,7 @@ function familyOf(type: Type): string {
   return type.kind === 'integer' ? 'number' : type.kind;
 }
 
-function featureOf(expression: Expression, scope: Scope): string {
+function featureOf(expression: Expression, scope: EvaluationScope): string {
   const { kind } = expression;
   switch (kind) {
     case 'literal':

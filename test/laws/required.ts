@@ -7,8 +7,8 @@ import type {
   BinaryOperator,
   Clause,
   Declaration,
-  Effect,
-  Expression as Tree,
+  EffectWord,
+  ExpressionNode as Tree,
 } from '../../src/language/syntax/tree/tree.ts';
 
 const truths = ['true', 'false', 'unknown'];
@@ -140,7 +140,7 @@ const clauses = {
   escalate: [...conditions, 'to', 'needs', 'within', 'points'],
   reauth: [...conditions, 'within', 'points'],
   risk: [...conditions, 'points'],
-} satisfies Record<Effect, readonly Clause['kind'][]>;
+} satisfies Record<EffectWord, readonly Clause['kind'][]>;
 
 const declarations = {
   action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],

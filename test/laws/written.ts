@@ -3,13 +3,13 @@
 import type {
   Clause,
   Declaration,
-  Expression,
-  Field,
+  ExpressionNode,
+  FieldNode,
   ListDeclaration,
   MeterDeclaration,
   Pattern,
   PolicyFile,
-  Rule,
+  RuleNode,
   TypeNode,
   TypeRange,
 } from '../../src/language/syntax/tree/tree.ts';
@@ -18,7 +18,15 @@ interface AnyNode {
   readonly kind?: unknown;
 }
 
-type TreeNode = PolicyFile | Declaration | Field | TypeNode | Rule | Clause | Expression | Pattern;
+type TreeNode =
+  | PolicyFile
+  | Declaration
+  | FieldNode
+  | TypeNode
+  | RuleNode
+  | Clause
+  | ExpressionNode
+  | Pattern;
 
 /** Every feature of the file, as often as it stands there. */
 export function writtenFeatures(file: PolicyFile): readonly string[] {
@@ -121,7 +129,7 @@ function patternForm({ text, isQuoted }: Pattern): string {
 }
 
 /** The clauses of each effect, so that each parameter is seen where it may stand. */
-function ruleFeatures({ effect, isShadow, clauses }: Rule): readonly string[] {
+function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[] {
   return [
     `written rule ${effect}`,
     ...(isShadow ? [`written rule shadow`] : []),
@@ -129,7 +137,7 @@ function ruleFeatures({ effect, isShadow, clauses }: Rule): readonly string[] {
   ];
 }
 
-function nested(node: Extract<Expression, { kind: 'quantifier' }>): readonly string[] {
+function nested(node: Extract<ExpressionNode, { kind: 'quantifier' }>): readonly string[] {
   const inner = nodesIn(node.body).some(({ kind }) => kind === 'quantifier');
   return inner ? ['written quantifier nested'] : [];
 }

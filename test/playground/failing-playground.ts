@@ -1,14 +1,14 @@
 // The playground's thread for tests: a line `# fault: KIND` in a file that is laid over the set makes it fail.
 
 import { parentPort, threadId } from 'node:worker_threads';
-import type { Asked } from '../../src/service/playground/questions.ts';
+import type { PlaygroundAsk } from '../../src/service/playground/questions.ts';
 import { servePlayground } from '../../src/service/playground/worker.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');
 
 servePlayground(parentPort, ({ question, asked }) => {
   if (question !== 'try') return;
-  const { files } = asked as Asked['try'];
+  const { files } = asked as PlaygroundAsk['try'];
   const [, kind = null] = /^# fault: (\S+)$/m.exec(files.map(({ text }) => text).join('\n')) ?? [];
   switch (kind) {
     case null:

@@ -3,7 +3,7 @@
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createPlayground, type PlaygroundOptions } from '../../src/service/playground/playground.ts';
-import type { Answers } from '../../src/service/playground/questions.ts';
+import type { PlaygroundAnswers } from '../../src/service/playground/questions.ts';
 import { textsOf } from './texts.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -34,7 +34,7 @@ function open(options: PlaygroundOptions = {}) {
 }
 
 /** How an answer came out, in a word. */
-function outcome(answer: Promise<Answers['try']>): Promise<string> {
+function outcome(answer: Promise<PlaygroundAnswers['try']>): Promise<string> {
   return answer.then(
     ({ decision }) => decision?.decision ?? 'no decision',
     (error: { readonly kind: string; readonly message: string }) => `${error.kind}: ${error.message}`,

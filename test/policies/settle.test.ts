@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
-import type { Place } from '../../src/service/policies/read.ts';
+import type { PolicyPath } from '../../src/service/policies/read.ts';
 import { carefulMs, quickMs, Settling } from '../../src/service/policies/settle.ts';
 import type { Stamp } from '../../src/service/policies/walk.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
@@ -33,17 +33,15 @@ async function writeSlowly(path: string, texts: readonly string[], pauseMs: numb
 }
 
 function outcome(host: PolicyHost, n: number): string {
-  return host
-    .current()
-    .decide({
-      action: 'a.b',
-      payload: { n },
-      agent: {},
-      request: {},
-      nowMs: 0,
-      meters: {},
-      satisfied: { escalate: [], reauth: [] },
-    }).outcome;
+  return host.current().decide({
+    action: 'a.b',
+    payload: { n },
+    agent: {},
+    request: {},
+    nowMs: 0,
+    meters: {},
+    satisfied: { escalate: [], reauth: [] },
+  }).outcome;
 }
 
 async function open(
@@ -149,18 +147,18 @@ describe('a directory that never comes to rest', () => {
 
 describe('Settling', () => {
   /** Touched a minute ago unless said otherwise. */
-  function place(change: Partial<Stamp> = {}, path = 'a.policy'): Place {
+  function place(change: Partial<Stamp> = {}, path = 'a.policy'): PolicyPath {
     const touched = Date.now() - 60_000;
     const stamp = { identity: '1:1', sizeBytes: 100, writtenAtMs: touched, changedAtMs: touched, ...change };
     return { path, mark: JSON.stringify(stamp), stamp };
   }
 
-  function justNow(change: Partial<Stamp>): Place {
+  function justNow(change: Partial<Stamp>): PolicyPath {
     return place({ writtenAtMs: Date.now(), changedAtMs: Date.now(), ...change });
   }
 
   /** What is missing after a change from the first place, in force, to the others, one look a second. */
-  function missingAfter(...places: readonly (Place | null)[]): number {
+  function missingAfter(...places: readonly (PolicyPath | null)[]): number {
     const settling = new Settling();
     const [first] = places;
     settling.noteLook([first!], 0);

@@ -1,7 +1,7 @@
 // The texts of a set come out as they went in, by the paths under which they were read, and nothing else does.
 
 import { expect, it } from 'vitest';
-import { entriesOf, packTexts, textOf } from '../../src/service/policies/texts.ts';
+import { entriesOf, packTexts, textOfFile } from '../../src/service/policies/texts.ts';
 
 const files = { 'b.policy': '# ü €\n', 'a/z.policy': '', 'c.policy': '\u{1f600}' };
 const lists = { 'a/list.txt': 'x\u{feff}\n' } as Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ const texts = packTexts(
 );
 
 it('keeps every text that was read', () => {
-  const found = entriesOf(texts).map((entry) => [entry.path, entry.kind, textOf(texts, entry)]);
+  const found = entriesOf(texts).map((entry) => [entry.path, entry.kind, textOfFile(texts, entry)]);
   expect(found).toEqual([
     ['a/list.txt', 'list', lists['a/list.txt']],
     ['a/z.policy', 'policy', ''],
@@ -29,7 +29,7 @@ it('keeps every text that was read', () => {
 
 it('cuts between characters', () => {
   const entry = entriesOf(texts).find(({ path }) => path === 'b.policy')!;
-  expect([1, 2, 3, 4, 5].map((bytes) => textOf(texts, entry, bytes))).toEqual([
+  expect([1, 2, 3, 4, 5].map((bytes) => textOfFile(texts, entry, bytes))).toEqual([
     '#',
     '# ',
     '# ',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
-import type { Report } from '../../src/service/requests/approvals/report-outcome.ts';
+import type { OutcomeReport } from '../../src/service/requests/approvals/report-outcome.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
 import { begin, inForceOf, type World } from './metered.ts';
@@ -25,7 +25,7 @@ const [hourMs, dayMs] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
 const caller = approverOf(['finance']);
 const agent = agentRow();
-type By = Omit<Report, 'executed'>;
+type By = Omit<OutcomeReport, 'executed'>;
 const person: By = { by: { person: caller }, mayRelease: true };
 const agentItself: By = { by: { agent }, mayRelease: false };
 

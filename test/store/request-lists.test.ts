@@ -170,22 +170,20 @@ describe('a walk', () => {
   function planOf(path: string, text: string): readonly string[] {
     const database = new Database(path, { readonly: true });
     try {
-      const rows = database
-        .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`)
-        .all({
-          ...everything,
-          isOfAll: 1,
-          email: null,
-          personId: null,
-          groups: '[]',
-          countMax: 50,
-          fromMs: 0,
-          untilMs: 1,
-          before: 1,
-          afterMs: 1,
-          afterId: '',
-          afterSequence: 1,
-        });
+      const rows = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all({
+        ...everything,
+        isOfAll: 1,
+        email: null,
+        personId: null,
+        groups: '[]',
+        countMax: 50,
+        fromMs: 0,
+        untilMs: 1,
+        before: 1,
+        afterMs: 1,
+        afterId: '',
+        afterSequence: 1,
+      });
       return rows.map(({ detail }) => detail);
     } finally {
       database.close();

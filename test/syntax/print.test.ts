@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printExpression, printFile } from '../../src/language/syntax/print/print.ts';
-import type { Expression } from '../../src/language/syntax/tree/tree.ts';
+import type { ExpressionNode } from '../../src/language/syntax/tree/tree.ts';
 import { anyExpression } from './any-expression.ts';
 import { caseFile, soundFiles } from './files.ts';
 import { withoutPlaces } from './nodes.ts';
@@ -72,7 +72,7 @@ test.each([
   expect(printFile(parse({ path: 'x', text: printed }).file) === printed).toBe(true);
 });
 
-function readExpression(text: string): Expression {
+function readExpression(text: string): ExpressionNode {
   const { file, diagnostics } = parse({ path: 'x', text: `let x = ${text}` });
   expect(diagnostics, text).toEqual([]);
   const [declaration] = file.declarations;

@@ -1,9 +1,9 @@
 // An expression → a text with every pair in brackets, so that a test can show how it was read.
 
 import { printExpression } from '../../src/language/syntax/print/print.ts';
-import type { Expression } from '../../src/language/syntax/tree/tree.ts';
+import type { ExpressionNode } from '../../src/language/syntax/tree/tree.ts';
 
-export function shapeOf(expression: Expression): string {
+export function shapeOf(expression: ExpressionNode): string {
   switch (expression.kind) {
     case 'unary':
       return `(${expression.operator} ${shapeOf(expression.operand)})`;

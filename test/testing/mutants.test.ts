@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
 import type { Compiled } from '../../src/pipeline.ts';
 import { meaningOf } from '../../src/tools/testing/mutation/meaning.ts';
-import { hunkOf, unifiedDiff } from '../../src/tools/testing/mutation/unified-diff.ts';
+import { hunkOf, mutantDiff } from '../../src/tools/testing/mutation/unified-diff.ts';
 import { compiled, mutatedTexts } from './mutants.ts';
 
 const head = `action a.b {
@@ -287,10 +287,10 @@ policy p on a.b when (payload.x >= 0) {
 describe('a hunk', () => {
   it('holds what differs with two lines around it', () => {
     const before = 'a\nb\nc\nd\ne\nf\n';
-    expect(unifiedDiff('x.policy', hunkOf(before, 'a\nb\nc\nD\nD\ne\nf\n'))).toBe(
+    expect(mutantDiff('x.policy', hunkOf(before, 'a\nb\nc\nD\nD\ne\nf\n'))).toBe(
       '--- a/x.policy\n+++ b/x.policy\n@@ -2,5 +2,6 @@\n b\n c\n-d\n+D\n+D\n e\n f\n',
     );
-    expect(unifiedDiff('x', hunkOf(before, 'a\nb\nc\nd\ne\n'))).toBe(
+    expect(mutantDiff('x', hunkOf(before, 'a\nb\nc\nd\ne\n'))).toBe(
       '--- a/x\n+++ b/x\n@@ -4,3 +4,2 @@\n d\n e\n-f\n',
     );
     expect(hunkOf('a\n', '')).toEqual({ head: '@@ -1,1 +0,0 @@', lines: ['-a'] });

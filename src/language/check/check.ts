@@ -19,9 +19,9 @@ import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from 
 import { collectNames } from './expressions/names.ts';
 import type { Environment } from './incremental/environment.ts';
 import { hasParts, textOfListFile } from './incremental/kept.ts';
-import { type Outcome, walkOutcome } from './incremental/recorder.ts';
+import { type CheckOutcome, walkOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
-import { type Checked, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
+import { type CheckedSet, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
 import { sameOrNew } from './logic/same.ts';
 import type { ListFile } from './messages/list-files.ts';
 import { warn } from './warnings/warn.ts';
@@ -40,7 +40,7 @@ export function check(
   files: readonly PolicyFile[],
   readListFile: ReadListFile,
   memory: CheckState = createCheckState(),
-): Checked {
+): CheckedSet {
   const { last } = memory;
   if (last !== null && isAsBefore(last, files, readListFile)) return last.checked;
   memory.last = null;
@@ -60,7 +60,11 @@ function isAsBefore(last: LastCheck, files: readonly PolicyFile[], readListFile:
   return [...last.listFiles].every(([path, text]) => textOfListFile(readListFile(path)) === text);
 }
 
-function checkIn(env: Environment, files: readonly PolicyFile[], problems: readonly Diagnostic[]): Checked {
+function checkIn(
+  env: Environment,
+  files: readonly PolicyFile[],
+  problems: readonly Diagnostic[],
+): CheckedSet {
   const said = createGathering();
   for (const problem of problems) said.report(problem);
   const resolution = env.recorder.apart(() => resolve(files, env));
@@ -102,10 +106,10 @@ interface Gathering {
   readonly used: Set<string>;
   readonly leftOut: Span[];
   readonly variants: Map<string, LetVariant>;
-  readonly outcomes: Map<string, Outcome<LetVariant>>;
+  readonly outcomes: Map<string, CheckOutcome<LetVariant>>;
   readonly diagnostics: readonly Diagnostic[];
   readonly report: (diagnostic: Diagnostic) => void;
-  readonly gather: (outcome: Outcome) => void;
+  readonly gather: (outcome: CheckOutcome) => void;
 }
 
 function createGathering(): Gathering {
@@ -113,17 +117,17 @@ function createGathering(): Gathering {
   const used = new Set<string>();
   const leftOut: Span[] = [];
   const variants = new Map<string, LetVariant>();
-  const outcomes = new Map<string, Outcome<LetVariant>>();
+  const outcomes = new Map<string, CheckOutcome<LetVariant>>();
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const visit = (outcome: Outcome): void => {
+  const visit = (outcome: CheckOutcome): void => {
     for (const name of outcome.used) used.add(name);
     for (const span of outcome.leftOut) leftOut.push(span);
     const { value } = outcome;
     if (!isVariant(value)) return;
     variants.set(value.id, value);
-    outcomes.set(value.id, outcome as Outcome<LetVariant>);
+    outcomes.set(value.id, outcome as CheckOutcome<LetVariant>);
   };
-  const seen = new Set<Outcome>();
+  const seen = new Set<CheckOutcome>();
   return {
     used,
     leftOut,
@@ -215,7 +219,7 @@ function sortedPolicies(
 }
 
 function remember(
-  variants: Map<string, Outcome<LetVariant>>,
+  variants: Map<string, CheckOutcome<LetVariant>>,
   set: PolicySet,
   { memory, ...env }: Environment,
 ): void {

@@ -89,7 +89,7 @@ export function diagnosticToJson(diagnostic: Diagnostic, sourceOf: SourceOf): Js
 }
 
 /** The text with every character that could mislead a reader or drive a terminal written as `\u{..}`. */
-export function escapeControls(text: string): string {
+export function escapeForTerminal(text: string): string {
   return text.replace(misleading, escapeCharacter);
 }
 
@@ -116,7 +116,7 @@ function renderOne(diagnostic: Diagnostic, sourceOf: SourceOf, paint: Paint): st
   const gutter = Math.max(...places.map((span) => lastLineNumber(span, sourceOf)));
   const draw = new Excerpts(sourceOf, paint, String(gutter).length);
   return [
-    `${paint(severity, `${severity}[${code}]`)}${paint('strong', `: ${escapeControls(message)}`)}`,
+    `${paint(severity, `${severity}[${code}]`)}${paint('strong', `: ${escapeForTerminal(message)}`)}`,
     ...draw.place(diagnostic.span, severity),
     ...(help === undefined ? [] : [draw.remark('help', help)]),
     ...related.flatMap((place) => renderRelated(place, draw, paint)),
@@ -125,7 +125,7 @@ function renderOne(diagnostic: Diagnostic, sourceOf: SourceOf, paint: Paint): st
 
 function renderRelated(place: RelatedPlace, draw: Excerpts, paint: Paint): readonly string[] {
   return [
-    `${paint('note', 'note')}${paint('strong', `: ${escapeControls(place.message)}`)}`,
+    `${paint('note', 'note')}${paint('strong', `: ${escapeForTerminal(place.message)}`)}`,
     ...draw.place(place.span, 'note'),
   ];
 }
@@ -147,11 +147,11 @@ class Excerpts {
     const arrow = `${' '.repeat(this.#gutter)}${this.#paint('gutter', '-->')}`;
     // What concerns the whole directory has no file.
     if (span.file === '') return [];
-    if (text === null) return [`${arrow} ${escapeControls(span.file)}`];
+    if (text === null) return [`${arrow} ${escapeForTerminal(span.file)}`];
     const { line, column } = position(text, span.start);
     const marks = markedLines(text, span);
     return [
-      `${arrow} ${escapeControls(span.file)}:${line}:${column}`,
+      `${arrow} ${escapeForTerminal(span.file)}:${line}:${column}`,
       this.#line('', ''),
       ...marks.flatMap((mark, index) => [
         ...(index > 0 && mark.line > marks[index - 1]!.line + 1 ? [this.#paint('gutter', '...')] : []),
@@ -266,7 +266,7 @@ function cellOf(character: string, column: number): { shown: string; width: numb
     const width = tabWidth - (column % tabWidth);
     return { shown: ' '.repeat(width), width };
   }
-  const shown = escapeControls(character);
+  const shown = escapeForTerminal(character);
   if (shown !== character) return { shown, width: shown.length };
   if (zeroWidth.test(character)) return { shown, width: 0 };
   return { shown, width: doubleWidth.test(character) ? 2 : 1 };
@@ -291,7 +291,7 @@ function escapeCharacter(character: string): string {
 }
 
 function escapeLines(text: string): readonly string[] {
-  return text.split('\n').map(escapeControls);
+  return text.split('\n').map(escapeForTerminal);
 }
 
 function lastLineNumber(span: Span, sourceOf: SourceOf): number {

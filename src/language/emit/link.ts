@@ -16,7 +16,7 @@ import { type CacheSession, createFunctionCache, type FunctionCache } from './ca
 import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
 import { resolvedTexts } from './code/payload-resolve.ts';
-import { type Decider, digits, type Frame } from './decide/decide.ts';
+import { type Decider, digitsOf, type Frame } from './decide/decide.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
@@ -264,7 +264,7 @@ function sharedRules(action: OpenAction, ctx: LinkContext): Omit<Unit, 'gate' | 
   const shared = new SharedRules(lets, ctx);
   const evaluate = (readsRisk: boolean): ((facts: Facts, state: State) => number) | null => {
     const frame = placeFrame(action, shared, (place) => rules[place]!.readsRisk === readsRisk);
-    return frame === null ? null : (facts, state) => digits(shared.layout, frame, facts, state);
+    return frame === null ? null : (facts, state) => digitsOf(shared.layout, frame, facts, state);
   };
   const code: KeyedCode = {
     beforeRisk: evaluate(false) ?? noDigits,

@@ -7,8 +7,8 @@ import type { ActionProgram, Condition, RuleHead, Term } from '../program/progra
 import {
   type Constant,
   conditionTemplate,
+  type ProgramTemplate,
   reasonTemplate,
-  type Template,
   termTemplate,
 } from '../program/template.ts';
 import type { CacheSession } from './cache.ts';
@@ -19,7 +19,7 @@ import {
   emitTerm,
   type TemplateSource,
 } from './code/emit.ts';
-import type { ConstantContext, Slot } from './code/writer.ts';
+import type { CodeSlot, ConstantContext } from './code/writer.ts';
 import type { TextSets } from './runtime/membership.ts';
 import type { SharedLet } from './runtime/runtime.ts';
 import type { ReasonCode, RuleCode } from './runtime/state.ts';
@@ -28,7 +28,7 @@ import type { ReasonCode, RuleCode } from './runtime/state.ts';
 export interface ReadyTemplate {
   readonly text: string;
   readonly code: RuleCode<unknown>;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly CodeSlot[];
 }
 
 /** Where shared code comes from, for all actions of a program. */
@@ -97,7 +97,7 @@ export function ruleText(condition: Condition, source: SharedSource): string {
 
 /** A template with the constants of one rule, and the function of all that have it. */
 interface Placed {
-  readonly template: Template;
+  readonly template: ProgramTemplate;
   readonly ready: ReadyTemplate;
 }
 
@@ -118,7 +118,7 @@ function reasonCode(reason: RuleHead['reason'], source: SharedSource): Placed {
 
 function readyTemplate(
   kind: string,
-  template: Template,
+  template: ProgramTemplate,
   { program, session, run }: SharedSource,
   emit: (from: TemplateSource) => EmittedTemplate,
 ): Placed {

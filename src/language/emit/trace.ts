@@ -5,21 +5,21 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { Facts } from '../model/request.ts';
 import type { FormRule, Trace, TraceForm, TraceValue } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
-import { childrenOf } from '../program/children.ts';
+import { conditionChildren } from '../program/children.ts';
 import { finish } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
-import type { ActionProgram, Condition, Read, RequestFact, Term } from '../program/program.ts';
+import type { ActionProgram, Condition, ReadFrom, RequestFact, Term } from '../program/program.ts';
 import { placeOf } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './code/bindings.ts';
 import type { Emitted } from './code/emit.ts';
 import { type Js, joinJs, js, render } from './code/js.ts';
-import { isSatisfied } from './decide/combine.ts';
+import { isRequirementSatisfied } from './decide/combine.ts';
 import { type DecidedAll, isNothing } from './decide/decide.ts';
-import { exact, highEnd, isAmount, type Quantity, type Scalar } from './runtime/quantity.ts';
+import { exact, highEnd, isAmount, type RuntimeQuantity, type RuntimeScalar } from './runtime/quantity.ts';
 import { own, readMeter, readNow } from './runtime/reading.ts';
-import { safeText, show } from './runtime/show.ts';
+import { safeText, showRuntimeValue } from './runtime/show.ts';
 
 /** Elements of a list that are shown at most. */
 const shownElementsMax = 20;
@@ -79,7 +79,7 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
     let truths = '';
     for (let at = 0; at < asking.length; at += 1) {
       const rule = asking[at]!;
-      const isMet = !isPlain && rule !== null && isSatisfied(rule, satisfied);
+      const isMet = !isPlain && rule !== null && isRequirementSatisfied(rule, satisfied);
       truths += letters[isMet ? 1 : 0][results[at]!]!;
     }
     return { form, truths, values };
@@ -87,7 +87,7 @@ export function* createTracerInSteps(program: ActionProgram, run: Run | null): G
 }
 
 /** Reads several values into their places. */
-type Reader = (facts: Facts, values: TraceValue[], risk: Quantity) => void;
+type Reader = (facts: Facts, values: TraceValue[], risk: RuntimeQuantity) => void;
 
 /** The readings in order of their places, and what reads them all: some in code of a few each, others one by one. */
 function createReaders(
@@ -119,7 +119,7 @@ interface Reading {
   readonly form: ReadingForm | null;
 }
 
-type ReadOne = (facts: Facts, risk: Quantity) => TraceValue;
+type ReadOne = (facts: Facts, risk: RuntimeQuantity) => TraceValue;
 
 function reading(read: ReadOne): Reading {
   return { read, form: null };
@@ -168,18 +168,18 @@ function collect(node: Condition | Term, into: Collection): void {
       collect(into.program.lets[node.index]!.value, into);
       break;
     default:
-      for (const child of childrenOf(node)) collect(child, into);
+      for (const child of conditionChildren(node)) collect(child, into);
   }
 }
 
 /** What a variable reads is shown by its source. */
-function collectRead(read: Read, into: Collection): void {
+function collectRead(read: ReadFrom, into: Collection): void {
   if (read.root !== 'payload') return;
   const slot = placeOf(into.program.shape, read.steps)?.slot;
   if (slot !== undefined) note(into, printRead(read), () => payloadReading(read, slot));
 }
 
-function payloadReading(read: Read, slot: Slot): Reading {
+function payloadReading(read: ReadFrom, slot: Slot): Reading {
   const [first = '', ...rest] = read.steps;
   const isSecret = read.isSecret || slot.isSecret;
   const isPlain = rest.length === 0 && !read.isSigned && !isSecret && !(first in Object.prototype);
@@ -279,7 +279,7 @@ function shownNow(nowMs: number): string {
 
 function nowText(nowMs: number): string {
   if (!(nowMs >= isoMs.first && nowMs <= isoMs.last && Number.isInteger(nowMs))) {
-    return show(readNow(nowMs), 'timestamp', null);
+    return showRuntimeValue(readNow(nowMs), 'timestamp', null);
   }
   return new Date(nowMs).toISOString().replace(/\.?0*Z$/, 'Z');
 }
@@ -304,7 +304,7 @@ function factForm(part: 'agent' | 'request', name: string): ReadingForm {
 }
 
 /** A number where one JavaScript number is exact, else text; an interval as its two ends. */
-function quantityValue(value: Quantity | undefined): TraceValue {
+function quantityValue(value: RuntimeQuantity | undefined): TraceValue {
   if (value === undefined) return 'unknown';
   if (typeof value === 'object' && 'low' in value) {
     return [[scalarValue(value.low), scalarValue(value.high)]];
@@ -312,7 +312,7 @@ function quantityValue(value: Quantity | undefined): TraceValue {
   return [scalarValue(highEnd(value))];
 }
 
-function scalarValue(value: Scalar): Json {
+function scalarValue(value: RuntimeScalar): Json {
   const decimal = exact(isAmount(value) ? value.amount : value);
   return plainNumber(decimal) ?? formatDecimal(decimal);
 }

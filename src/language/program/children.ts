@@ -3,7 +3,7 @@
 import type { Condition, Term } from './program.ts';
 
 /** The nodes directly below, in order; a let's value is not below the places that read it. */
-export function childrenOf(node: Condition | Term): readonly (Condition | Term)[] {
+export function conditionChildren(node: Condition | Term): readonly (Condition | Term)[] {
   switch (node.kind) {
     case 'constant':
     case 'has':

@@ -4,7 +4,7 @@
 import type { Truth } from '../model/trace.ts';
 import type { Value } from '../model/value.ts';
 import { compare as compareDecimals, type Decimal } from '../value/decimal.ts';
-import type { Comparison, Condition, Term } from './program.ts';
+import type { ComparisonTest, Condition, Term } from './program.ts';
 
 export function constant(truth: Truth): Condition {
   return { kind: 'constant', truth, mayBeUnknown: truth === 'unknown', cost: 0 };
@@ -49,7 +49,7 @@ export function negation(operand: Condition): Condition {
 }
 
 /** A comparison of two terms of one sort that is not boolean. */
-export function comparison(operator: Comparison['operator'], left: Term, right: Term): Condition {
+export function comparison(operator: ComparisonTest['operator'], left: Term, right: Term): Condition {
   if (left.kind === 'absent' || right.kind === 'absent') return constant('unknown');
   if (left.kind === 'literal' && right.kind === 'literal') {
     const order = literalOrder(left.value, right.value);
@@ -95,13 +95,13 @@ function literalOrder(left: Value, right: Value): number | 'unknown' | null {
   if (typeof left === 'string' && typeof right === 'string')
     return left === right ? 0 : left < right ? -1 : 1;
   if (isDecimal(left) && isDecimal(right)) return compareDecimals(left, right);
-  if (isMoney(left) && isMoney(right)) {
+  if (isMoneyTerm(left) && isMoneyTerm(right)) {
     return left.currency === right.currency ? compareDecimals(left.amount, right.amount) : 'unknown';
   }
   return null;
 }
 
-function holds(operator: Comparison['operator'], order: number): boolean {
+function holds(operator: ComparisonTest['operator'], order: number): boolean {
   switch (operator) {
     case '==':
       return order === 0;
@@ -125,7 +125,7 @@ function currencyAgreement(left: Term, right: Term): 'agree' | 'differ' | 'open'
 }
 
 function knownCurrency(term: Term): string | null {
-  if (term.kind === 'literal' && isMoney(term.value)) return term.value.currency;
+  if (term.kind === 'literal' && isMoneyTerm(term.value)) return term.value.currency;
   return term.kind === 'read' ? (term.currency?.known ?? null) : null;
 }
 
@@ -134,6 +134,6 @@ export function isDecimal(value: Value): value is Decimal {
 }
 
 /** Whether a constant is an amount of money. */
-export function isMoney(value: Value): value is Extract<Value, { readonly amount: Decimal }> {
+export function isMoneyTerm(value: Value): value is Extract<Value, { readonly amount: Decimal }> {
   return typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value;
 }

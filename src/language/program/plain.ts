@@ -3,7 +3,7 @@
 
 import type { Value } from '../model/value.ts';
 import { type Decimal, equal, fromNumber, toNumber } from '../value/decimal.ts';
-import { isDecimal, isMoney } from './condition.ts';
+import { isDecimal, isMoneyTerm } from './condition.ts';
 import type { LiteralTerm, ReadTerm, Sort, Term } from './program.ts';
 
 /** Decimals of up to 15 digits survive the way to a JavaScript number and back. */
@@ -45,7 +45,7 @@ export function isPayloadAmount(term: Term): term is ReadTerm {
 
 /** A constant amount of one currency. */
 export function isPlainMoney(term: Term): term is LiteralTerm {
-  if (term.kind !== 'literal' || !isMoney(term.value)) return false;
+  if (term.kind !== 'literal' || !isMoneyTerm(term.value)) return false;
   return term.value.currency !== null && plainNumber(term.value.amount) !== null;
 }
 

@@ -5,8 +5,8 @@ import type { Value } from '../model/value.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { formatCidr, formatIp } from '../value/ip.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
-import { isDecimal, isMoney } from './condition.ts';
-import type { ActionProgram, Condition, PlannedRule, Program, Read, Sort, Term } from './program.ts';
+import { isDecimal, isMoneyTerm } from './condition.ts';
+import type { ActionProgram, Condition, PlannedRule, Program, ReadFrom, Sort, Term } from './program.ts';
 
 /** The whole program, one block an action. */
 export function printProgram(program: Program): string {
@@ -123,7 +123,7 @@ function printLoop(node: { kind: string; variable: string; sources: readonly Ter
 }
 
 /** The path as a policy file writes it; unusual names are quoted. */
-export function printRead({ root, steps }: Pick<Read, 'root' | 'steps'>): string {
+export function printRead({ root, steps }: Pick<ReadFrom, 'root' | 'steps'>): string {
   return [root, ...steps.map((step) => (/^[A-Za-z_]\w*$/.test(step) ? step : JSON.stringify(step)))].join(
     '.',
   );
@@ -131,7 +131,7 @@ export function printRead({ root, steps }: Pick<Read, 'root' | 'steps'>): string
 
 function printValue(value: Value, sort: Sort): string {
   if (isDecimal(value)) return (decimalFormats[sort] ?? formatDecimal)(value);
-  if (isMoney(value)) return `${formatDecimal(value.amount)} ${value.currency ?? ''}`;
+  if (isMoneyTerm(value)) return `${formatDecimal(value.amount)} ${value.currency ?? ''}`;
   if (Array.isArray(value)) return `[${value.map((element) => printValue(element, sort)).join(', ')}]`;
   if (typeof value === 'object' && value !== null && 'family' in value) {
     return formatIp(value as Parameters<typeof formatIp>[0]);

@@ -35,11 +35,11 @@ export interface ActionProgram {
   readonly hours: readonly string[];
   readonly meters: readonly string[];
   /** Null where no meter counts or reads its requests. */
-  readonly metering: Metering | null;
+  readonly metering: ActionMetering | null;
 }
 
 /** What a request of an action adds to meters. */
-export interface Metering {
+export interface ActionMetering {
   readonly entries: readonly PlannedEntry[];
   /** What several entries share; a let reads only those before it. */
   readonly lets: readonly PlannedLet[];
@@ -93,7 +93,7 @@ export interface PlannedLet {
 export type Sort = Type['kind'];
 
 /** Where a value stands in the payload, or in the element that a quantifier's variable holds. */
-export interface Read {
+export interface ReadFrom {
   /** `payload`, or the variable. */
   readonly root: string;
   readonly steps: readonly string[];
@@ -107,7 +107,7 @@ export interface Read {
 
 /** Where an amount's currency stands; `known` is its value where the shape admits only one. */
 export interface CurrencyRead {
-  readonly read: Read;
+  readonly read: ReadFrom;
   readonly known: string | null;
 }
 
@@ -156,7 +156,7 @@ export interface LiteralTerm extends TermNode {
 
 export interface ReadTerm extends TermNode {
   readonly kind: 'read';
-  readonly read: Read;
+  readonly read: ReadFrom;
   /** Of money in a field; null otherwise. */
   readonly currency: CurrencyRead | null;
 }
@@ -191,10 +191,10 @@ export type Condition =
   | (Node & { readonly kind: 'flag'; readonly term: Term })
   | (Node & { readonly kind: 'not'; readonly operand: Condition })
   | (Node & { readonly kind: 'and' | 'or'; readonly operands: readonly Condition[] })
-  | Comparison
+  | ComparisonTest
   /** Equality of two conditions. */
   | (Node & { readonly kind: 'same'; readonly left: Condition; readonly right: Condition })
-  | (Node & { readonly kind: 'has' | 'is-null'; readonly read: Read })
+  | (Node & { readonly kind: 'has' | 'is-null'; readonly read: ReadFrom })
   | InList
   | (Node & { readonly kind: 'in-elements'; readonly subject: Term; readonly elements: Term })
   | (Node & { readonly kind: 'in-hours'; readonly subject: Term; readonly hours: string })
@@ -206,7 +206,7 @@ export type Condition =
   | Quantified;
 
 /** `!=` is `not` of `==`; a range is two comparisons. Operands are of one sort and never boolean. */
-export interface Comparison extends Node {
+export interface ComparisonTest extends Node {
   readonly kind: 'compare';
   readonly operator: '==' | '<' | '<=' | '>' | '>=';
   readonly left: Term;

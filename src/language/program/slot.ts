@@ -4,7 +4,7 @@
 import type { Field, Shape, Slot } from '../model/type.ts';
 
 /** Where steps lead. */
-export interface Place {
+export interface SlotPlace {
   readonly slot: Slot;
   /** Some step on the way, the last included, may be absent or null. */
   readonly mayBeAbsent: boolean;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** The place that one or more steps lead to; null where the shape declares no such field. */
-export function placeOf(shape: Shape, steps: readonly string[]): Place | null {
+export function placeOf(shape: Shape, steps: readonly string[]): SlotPlace | null {
   let owner = shape;
   let mayBeAbsent = false;
   for (const [at, step] of steps.entries()) {

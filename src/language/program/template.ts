@@ -5,9 +5,9 @@
 import type { List } from '../model/policy.ts';
 import type { Value } from '../model/value.ts';
 import { globLiteralParts } from '../value/glob.ts';
-import { isDecimal, isMoney } from './condition.ts';
+import { isDecimal, isMoneyTerm } from './condition.ts';
 import { isPayloadAmount, isPlainMoney, plainNumber } from './plain.ts';
-import type { Condition, Element, LiteralTerm, Read, Term } from './program.ts';
+import type { Condition, Element, LiteralTerm, ReadFrom, Term } from './program.ts';
 
 /** What differs between rules of one form: a node that holds a constant, or a text of a reason. */
 export type Constant = ConstantCondition | ConstantTerm | string;
@@ -29,22 +29,22 @@ export type ConstantCondition = Extract<
 
 export type ConstantTerm = LiteralTerm | Extract<Term, { readonly kind: 'meter' | 'let' }>;
 
-export interface Template {
+export interface ProgramTemplate {
   readonly key: string;
   readonly constants: readonly Constant[];
 }
 
 type Lists = ReadonlyMap<string, List>;
 
-export function conditionTemplate(condition: Condition, lists: Lists): Template {
+export function conditionTemplate(condition: Condition, lists: Lists): ProgramTemplate {
   return gather(lists, (into) => writeCondition(condition, into));
 }
 
-export function termTemplate(term: Term, lists: Lists): Template {
+export function termTemplate(term: Term, lists: Lists): ProgramTemplate {
   return gather(lists, (into) => writeTerm(term, into));
 }
 
-export function reasonTemplate(reason: readonly (string | Term)[], lists: Lists): Template {
+export function reasonTemplate(reason: readonly (string | Term)[], lists: Lists): ProgramTemplate {
   return gather(lists, (into) => {
     for (const part of reason) {
       if (typeof part === 'string') writeConstant(part, 'text', into);
@@ -59,7 +59,7 @@ interface Gathering {
   key: string;
 }
 
-function gather(lists: Lists, write: (into: Gathering) => void): Template {
+function gather(lists: Lists, write: (into: Gathering) => void): ProgramTemplate {
   const into: Gathering = { lists, constants: [], key: '' };
   write(into);
   return into;
@@ -227,11 +227,12 @@ function writeLiteral(term: LiteralTerm, into: Gathering): void {
 function valueForm(value: Value): string {
   if (typeof value === 'string') return 'text';
   if (isDecimal(value)) return plainNumber(value) === null ? 'decimal' : 'number';
-  if (isMoney(value)) return `${plainNumber(value.amount) === null ? 'decimal' : 'number'}${value.currency}`;
+  if (isMoneyTerm(value))
+    return `${plainNumber(value.amount) === null ? 'decimal' : 'number'}${value.currency}`;
   return 'value';
 }
 
-function writeRead(read: Read, into: Gathering): void {
+function writeRead(read: ReadFrom, into: Gathering): void {
   const flags = [read.isDeclared, read.isSigned, read.isSecret, read.mayBeAbsent];
   into.key += flags.reduce((form, flag) => form + (flag ? '1' : '0'), read.root);
   // The length first: a name may hold any character.

@@ -15,10 +15,10 @@ import type { PolicySet, Requirement, Rule, Template } from '../model/policy.ts'
 import type { Facts, Satisfied } from '../model/request.ts';
 import { unknown } from '../model/value.ts';
 import { cut, escapeControls } from '../value/text.ts';
-import { evaluate, evaluateCondition, type Scope } from './evaluate.ts';
+import { type EvaluationScope, evaluate, evaluateCondition } from './evaluate.ts';
 import { checkPayload, resolveFacts } from './payload.ts';
-import { show } from './show.ts';
-import type { Truth } from './truth.ts';
+import { showValue } from './show.ts';
+import type { SpecTruth } from './truth.ts';
 
 export function authorize(set: PolicySet, facts: Facts): Decision {
   const action = set.actions.get(facts.action);
@@ -41,12 +41,12 @@ export function authorize(set: PolicySet, facts: Facts): Decision {
 /** A rule that applies, and how its condition turned out. */
 interface Judged {
   readonly rule: Rule;
-  readonly truth: Truth;
+  readonly truth: SpecTruth;
 }
 
 interface Judgement {
   readonly judged: readonly Judged[];
-  readonly scope: Scope;
+  readonly scope: EvaluationScope;
 }
 
 /** Each rule of the request's action that is taken, in the order of their ids, with risk added up first. */
@@ -56,11 +56,11 @@ export function judge(set: PolicySet, asked: Facts, isTaken: (rule: Rule) => boo
     .filter((policy) => policy.actions.includes(facts.action))
     .flatMap((policy) => policy.rules)
     .filter(isTaken);
-  const beforeRisk: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
+  const beforeRisk: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const contributions = rules
     .filter((rule) => rule.points !== 0)
     .map((rule) => contribution(rule, evaluateCondition(rule.condition, beforeRisk)));
-  const scope: Scope = {
+  const scope: EvaluationScope = {
     ...beforeRisk,
     risk: {
       low: clamp(contributions.reduce((sum, { low }) => sum + low, 0)),
@@ -157,7 +157,7 @@ function refuse(gate: Gate, reason: string): Decision {
   };
 }
 
-function contribution({ points }: Rule, truth: Truth): { low: number; high: number } {
+function contribution({ points }: Rule, truth: SpecTruth): { low: number; high: number } {
   if (truth === unknown) return { low: Math.min(0, points), high: Math.max(0, points) };
   return truth ? { low: points, high: points } : { low: 0, high: 0 };
 }
@@ -215,7 +215,7 @@ function strictness(outcome: Outcome): number {
   return outcomes.indexOf(outcome);
 }
 
-function reasonOf(rule: Rule, scope: Scope): string {
+function reasonOf(rule: Rule, scope: EvaluationScope): string {
   return rule.reason === null ? inWords(rule.name) : fill(rule.reason, scope);
 }
 
@@ -225,9 +225,9 @@ function inWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function fill(template: Template, scope: Scope): string {
+function fill(template: Template, scope: EvaluationScope): string {
   return template
-    .map((part) => (typeof part === 'string' ? part : show(part.type, evaluate(part, scope))))
+    .map((part) => (typeof part === 'string' ? part : showValue(part.type, evaluate(part, scope))))
     .join('');
 }
 

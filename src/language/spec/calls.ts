@@ -8,7 +8,7 @@ import { canonicalLinks } from '../value/links.ts';
 import { fold, length, lower, trim } from '../value/text.ts';
 import { dateInZone } from '../value/time.ts';
 import { parseWebAddress, type Url } from '../value/url.ts';
-import { absoluteQuantity, extreme, isInterval } from './quantity.ts';
+import { absoluteOf, extreme, isInterval } from './quantity.ts';
 
 type Meaning = (args: readonly Value[], nowMs: number) => Value | Unknown;
 
@@ -31,7 +31,7 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   },
   min: (operands) => extreme(-1, operands),
   max: (operands) => extreme(1, operands),
-  abs: ([operand]) => absoluteQuantity(operand as Value),
+  abs: ([operand]) => absoluteOf(operand as Value),
 };
 
 /** A `url` is a web address whose scheme is there; neither reaches a rule unless it parses. */

@@ -15,12 +15,12 @@ import { isInside } from '../value/path.ts';
 import { compileRegex } from '../value/regex.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
-import { calculate, compareQuantities, interval, isInterval, negateQuantity, total } from './quantity.ts';
+import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
 import { readField, type Variables } from './read.ts';
-import { every, not, some, type Truth } from './truth.ts';
+import { every, not, type SpecTruth, some } from './truth.ts';
 
 /** All that the value of an expression depends on. */
-export interface Scope {
+export interface EvaluationScope {
   readonly set: PolicySet;
   readonly facts: Facts;
   /** While risk itself is being added up it is 0..100: nothing that contributes reads it. */
@@ -30,9 +30,9 @@ export interface Scope {
   readonly rounds?: number;
 }
 
-export function evaluate(expression: Expression, scope: Scope): Value | Unknown {
+export function evaluate(expression: Expression, scope: EvaluationScope): Value | Unknown {
   const value = (operand: Expression): Value | Unknown => evaluate(operand, scope);
-  const condition = (operand: Expression): Truth => evaluateCondition(operand, scope);
+  const condition = (operand: Expression): SpecTruth => evaluateCondition(operand, scope);
   switch (expression.kind) {
     case 'literal':
       return expression.value;
@@ -85,7 +85,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
     }
     case 'in-range': {
       const subject = value(expression.subject);
-      const compared = (operator: '>=' | '<=', end: Value | Unknown): Truth =>
+      const compared = (operator: '>=' | '<=', end: Value | Unknown): SpecTruth =>
         subject === unknown || end === unknown ? unknown : compareQuantities(operator, subject, end);
       return every([compared('>=', value(expression.low)), compared('<=', value(expression.high))]);
     }
@@ -131,7 +131,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
           : result;
       });
     case 'negate':
-      return withKnown([value(expression.operand)], ([operand]) => negateQuantity(operand as Value));
+      return withKnown([value(expression.operand)], ([operand]) => negationOf(operand as Value));
     case 'quantify':
       return evaluateQuantify(expression, scope);
     case 'list':
@@ -144,7 +144,7 @@ export function evaluate(expression: Expression, scope: Scope): Value | Unknown 
   }
 }
 
-export function evaluateCondition(expression: Expression, scope: Scope): Truth {
+export function evaluateCondition(expression: Expression, scope: EvaluationScope): SpecTruth {
   const value = evaluate(expression, scope);
   return typeof value === 'boolean' ? value : unknown;
 }
@@ -169,7 +169,7 @@ function withKnown(
     : result(operands as readonly Value[]);
 }
 
-function evaluateCompare({ operator, left, right }: Compare, scope: Scope): Value | Unknown {
+function evaluateCompare({ operator, left, right }: Compare, scope: EvaluationScope): Value | Unknown {
   return withKnown([evaluate(left, scope), evaluate(right, scope)], ([a, b]) => {
     if (operator === '==') return equals(a as Value, b as Value);
     if (operator === '!=') return not(equals(a as Value, b as Value));
@@ -178,7 +178,7 @@ function evaluateCompare({ operator, left, right }: Compare, scope: Scope): Valu
 }
 
 /** The Kleene or of `subject == element`: of no elements false, whatever the subject. */
-function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[]): Truth {
+function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[]): SpecTruth {
   return some(
     elements.map((element) =>
       subject === unknown || element === unknown ? unknown : equals(subject, element),
@@ -187,7 +187,7 @@ function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[
 }
 
 /** Equality of two values of one type; null equals nothing. */
-function equals(a: Value, b: Value): Truth {
+function equals(a: Value, b: Value): SpecTruth {
   if (a === null || b === null) return false;
   if (typeof a === 'object' && 'family' in a) {
     return a.family === (b as Ip).family && a.bits === (b as Ip).bits;
@@ -223,7 +223,7 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
   }
 }
 
-function readMeter({ meter }: MeterRead, { set, facts }: Scope): Value | Unknown {
+function readMeter({ meter }: MeterRead, { set, facts }: EvaluationScope): Value | Unknown {
   const reading = Object.hasOwn(facts.meters, meter) ? facts.meters[meter] : undefined;
   if (reading === undefined) return unknown;
   const currency = set.meters.get(meter)?.currency ?? null;
@@ -232,20 +232,20 @@ function readMeter({ meter }: MeterRead, { set, facts }: Scope): Value | Unknown
 }
 
 /** A text that inside quantifiers would take too long to go through, round after round, is unknown there. */
-function boundedText<T extends Value | Unknown | undefined>(value: T, scope: Scope): T | Unknown {
+function boundedText<T extends Value | Unknown | undefined>(value: T, scope: EvaluationScope): T | Unknown {
   const { variables, rounds = 1 } = scope;
   const isTooLong = variables.size > 0 && typeof value === 'string' && rounds * value.length > textRoundsMax;
   return isTooLong ? unknown : value;
 }
 
 /** So is a list, unless the policy itself has written it out. */
-function boundedList(source: Expression, value: Value | Unknown, scope: Scope): Value | Unknown {
+function boundedList(source: Expression, value: Value | Unknown, scope: EvaluationScope): Value | Unknown {
   const { variables, rounds = 1 } = scope;
   if (variables.size === 0 || !Array.isArray(value) || isWrittenOut(source, scope)) return value;
   return rounds * value.length > elementRoundsMax ? unknown : value;
 }
 
-function isWrittenOut(expression: Expression, scope: Scope): boolean {
+function isWrittenOut(expression: Expression, scope: EvaluationScope): boolean {
   switch (expression.kind) {
     case 'literal':
       return true;
@@ -262,7 +262,7 @@ function isWrittenOut(expression: Expression, scope: Scope): boolean {
 
 function evaluateQuantify(
   { quantifier, variable, sources, body, type }: Quantify,
-  scope: Scope,
+  scope: EvaluationScope,
 ): Value | Unknown {
   const lists = sources.map((source) =>
     boundedList(
@@ -279,9 +279,9 @@ function evaluateQuantify(
     );
     switch (quantifier) {
       case 'some':
-        return some(results as readonly Truth[]);
+        return some(results as readonly SpecTruth[]);
       case 'every':
-        return every(results as readonly Truth[]);
+        return every(results as readonly SpecTruth[]);
       case 'count':
         return results.includes(unknown)
           ? unknown

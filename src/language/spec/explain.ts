@@ -7,8 +7,8 @@ import type { Facts } from '../model/request.ts';
 import type { Explanation, Truth as TruthText } from '../model/trace.ts';
 import type { unknown, Value } from '../model/value.ts';
 import { judge } from './authorize.ts';
-import { evaluate, type Scope } from './evaluate.ts';
-import { show } from './show.ts';
+import { type EvaluationScope, evaluate } from './evaluate.ts';
+import { showValue } from './show.ts';
 
 export interface ExplainedRule {
   readonly rule: string;
@@ -36,11 +36,11 @@ export function explain(set: PolicySet, facts: Facts): readonly ExplainedRule[] 
   });
 }
 
-function explainExpression(expression: Expression, scope: Scope): Explanation {
+function explainExpression(expression: Expression, scope: EvaluationScope): Explanation {
   const value = evaluate(expression, scope);
   return {
     span: expression.span,
-    value: isSecret(expression) ? 'secret' : show(expression.type, value),
+    value: isSecret(expression) ? 'secret' : showValue(expression.type, value),
     truth: expression.type.kind === 'boolean' ? truthText(value) : null,
     parts: partsOf(expression, scope)
       .filter((part) => part.kind !== 'literal')
@@ -57,7 +57,7 @@ function isSecret(expression: Expression): boolean {
 }
 
 /** What a reader wants to see below a part; the body of a quantifier has no value outside of its elements. */
-function partsOf(expression: Expression, scope: Scope): readonly Expression[] {
+function partsOf(expression: Expression, scope: EvaluationScope): readonly Expression[] {
   switch (expression.kind) {
     case 'quantify':
       return expression.sources;

@@ -7,7 +7,7 @@ import type { Facts, Reading } from '../model/request.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
 import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
-import { evaluate, evaluateCondition, type Scope } from './evaluate.ts';
+import { type EvaluationScope, evaluate, evaluateCondition } from './evaluate.ts';
 import { resolveFacts } from './payload.ts';
 import { isInterval, isMoney } from './quantity.ts';
 import { readField } from './read.ts';
@@ -23,7 +23,7 @@ export interface MeterShare {
 /** Of a request whose payload has the shape of its action. */
 export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterShare {
   const facts = resolveFacts(set, asked);
-  const scope: Scope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
+  const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
   const key = distinctTexts(meter.per.map((one) => valueText(keyValue(one, scope))));
   if (!meter.actions.includes(facts.action)) return { key, contribution: null };
   const counts = meter.when === null ? true : evaluateCondition(meter.when, scope);
@@ -31,7 +31,7 @@ export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterSha
   return { key, contribution: { isCertain: counts === true, value: addedValue(meter, scope) } };
 }
 
-function keyValue(key: MeterKey, scope: Scope): Value | Unknown {
+function keyValue(key: MeterKey, scope: EvaluationScope): Value | Unknown {
   const { agent, request } = scope.facts;
   switch (key.kind) {
     case 'agent':
@@ -45,7 +45,7 @@ function keyValue(key: MeterKey, scope: Scope): Value | Unknown {
   }
 }
 
-function addedValue({ aggregate, argument, currency }: Meter, scope: Scope): Contribution['value'] {
+function addedValue({ aggregate, argument, currency }: Meter, scope: EvaluationScope): Contribution['value'] {
   if (argument === null) return fromNumber(1);
   const value = evaluate(argument, scope);
   if (aggregate === 'distinct') return valueText(value);
@@ -60,7 +60,7 @@ function valueText(value: Value | Unknown): string | null {
 }
 
 /** A request that was granted or is pending, as far as one meter and one key go. */
-export interface CountedRequest {
+export interface MeteredRequest {
   /** Null while pending. */
   readonly grantedAtMs: number | null;
   readonly contribution: Contribution;
@@ -75,7 +75,7 @@ export interface ReadingMoment {
 /** Where a meter stands with the request that asks; null where it is unknown. */
 export function meterReading(
   { aggregate, overSeconds }: Pick<Meter, 'aggregate' | 'overSeconds'>,
-  requests: readonly CountedRequest[],
+  requests: readonly MeteredRequest[],
   { nowMs, current }: ReadingMoment,
 ): Reading | null {
   const counted = requests

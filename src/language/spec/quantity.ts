@@ -14,14 +14,14 @@ import {
   subtract,
   zero,
 } from '../value/decimal.ts';
-import { not, type Truth } from './truth.ts';
+import { not, type SpecTruth } from './truth.ts';
 
 export type Scalar = Decimal | Money;
 
 const arithmetic = { '+': add, '-': subtract, '*': multiply, '/': divide } as const;
 
 /** `left operator right` over quantities of one kind. */
-export function compareQuantities(operator: ComparisonOperator, left: Value, right: Value): Truth {
+export function compareQuantities(operator: ComparisonOperator, left: Value, right: Value): SpecTruth {
   const [a, b] = [ends(left), ends(right)];
   if (a === null || b === null || !shareCurrency([a.low, a.high, b.low, b.high])) return unknown;
   const before = order(a.high, b.low);
@@ -54,14 +54,14 @@ export function calculate(operator: '+' | '-' | '*' | '/', left: Value, right: V
   return hull(corners);
 }
 
-export function negateQuantity(operand: Value): Value | Unknown {
+export function negationOf(operand: Value): Value | Unknown {
   const interval = ends(operand);
   return interval === null
     ? unknown
     : hull([withAmount(interval.high, negate), withAmount(interval.low, negate)]);
 }
 
-export function absoluteQuantity(operand: Value): Value | Unknown {
+export function absoluteOf(operand: Value): Value | Unknown {
   const interval = ends(operand);
   if (interval === null) return unknown;
   const corners = [withAmount(interval.low, absolute), withAmount(interval.high, absolute)];

@@ -11,7 +11,7 @@ import { isInterval, isMoney } from './quantity.ts';
 
 const shownCodePointsMax = 200;
 
-export function show(type: Type, value: Value | Unknown): string {
+export function showValue(type: Type, value: Value | Unknown): string {
   return cut(escapeControls(plainText(type, value)), shownCodePointsMax);
 }
 

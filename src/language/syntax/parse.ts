@@ -8,13 +8,13 @@ import { buildComment, documentationBefore } from './parse/comments.ts';
 import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
 import { policyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
-import type { ResolvedText } from './parse/text-literal.ts';
+import type { UnescapedText } from './parse/text-literal.ts';
 import { tokenEnd, tokenize } from './parse/tokens.ts';
 import { reportErrors } from './repair/explain.ts';
 import { flatten } from './repair/nesting.ts';
 import { repair } from './repair/repair.ts';
 import { reportStrays } from './repair/strays.ts';
-import type { Expression, PolicyFile } from './tree/tree.ts';
+import type { ExpressionNode, PolicyFile } from './tree/tree.ts';
 
 /** Size of a policy file in bytes of UTF-8. */
 export const fileBytesMax = 1_048_576;
@@ -57,7 +57,7 @@ function readFile(reader: Reader): PolicyFile {
 }
 
 /** The expression between two places of a text, its tokens moved to where they were written. */
-function readPlaceholder(text: ResolvedText, from: number, to: number, reader: Reader): Expression {
+function readPlaceholder(text: UnescapedText, from: number, to: number, reader: Reader): ExpressionNode {
   const { tokens, comments, strays } = tokenize(text.value.slice(from, to));
   const offsetOf = (at: number) => text.offsetOf(from + at);
   const moved = tokens.map((token) => ({

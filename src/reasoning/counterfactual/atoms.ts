@@ -5,9 +5,9 @@ import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { evaluate, evaluateCondition, type Scope } from '../../language/spec/evaluate.ts';
+import { type EvaluationScope, evaluate, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
-import type { Truth } from '../../language/spec/truth.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
 import { fold } from '../../language/value/text.ts';
 import { expressionText, pathText } from './words.ts';
 
@@ -54,10 +54,10 @@ export function isBelow(key: string, outer: string): boolean {
 }
 
 /** How the atom turns out for a request. */
-export function truthOf({ expression }: Atom, set: PolicySet, asked: Facts): Truth {
+export function atomTruth({ expression }: Atom, set: PolicySet, asked: Facts): SpecTruth {
   const facts = resolveFacts(set, asked);
   // No atom reads `risk`, so any will do.
-  const scope: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
+  const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const list = expression.kind === 'in-list' ? set.lists.get(expression.list) : undefined;
   if (expression.kind !== 'in-list' || list?.type.kind !== 'text')
     return evaluateCondition(expression, scope);

@@ -7,13 +7,13 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { toNumber } from '../../language/value/decimal.ts';
-import { isBelow, reads, truthOf } from './atoms.ts';
+import { atomTruth, isBelow, reads } from './atoms.ts';
 import { peoplePlaces } from './people.ts';
 import { createPhrase, type Phrase, phraseKey } from './phrase.ts';
-import { type Candidate, type Place, placesOf, type Subject } from './places.ts';
+import { type Candidate, type ChangePlace, type ChangeSubject, placesOf } from './places.ts';
 import { createSearch, type Search } from './search.ts';
 
-export interface Change {
+export interface SmallestChange {
   /** What would be decided. */
   readonly outcome: Outcome;
   /** The rule that would decide. */
@@ -28,7 +28,7 @@ export interface Change {
 
 export interface ChangePart {
   /** `payload` is the agent's own word; all else is not in its hands. */
-  readonly of: Subject;
+  readonly of: ChangeSubject;
   readonly text: string;
 }
 
@@ -48,7 +48,11 @@ const pairRepresentativesMax = 14;
 const pairsFoundMax = 8;
 
 /** The most useful first; none for what the gate refuses, whose reason names what to mend. Deterministic. */
-export function smallestChange(set: PolicySet, facts: Facts, options: ChangeOptions): readonly Change[] {
+export function smallestChange(
+  set: PolicySet,
+  facts: Facts,
+  options: ChangeOptions,
+): readonly SmallestChange[] {
   const base = options.decide(facts);
   if (isGate(base)) return [];
   const search = createSearch(set, {
@@ -62,7 +66,7 @@ export function smallestChange(set: PolicySet, facts: Facts, options: ChangeOpti
   const changes = [...singles, ...pairChanges(search, tried)];
   const ranked = changes.toSorted((a, b) => compareChanges(search, a, b));
   const changesMax = options.changesMax ?? changesMaxDefault;
-  const confirmed = new Map<string, Change>();
+  const confirmed = new Map<string, SmallestChange>();
   for (const { change } of ranked) {
     if (confirmed.size >= changesMax) break;
     if (!confirmed.has(change.text) && isConfirmed(set, change)) confirmed.set(change.text, change);
@@ -81,15 +85,15 @@ interface Try {
 }
 
 interface TriedPlace {
-  readonly place: Place;
+  readonly place: ChangePlace;
   readonly tries: readonly Try[];
 }
 
 /** One try for each way in which the conditions can turn out, and for each value that can be named. */
-function tryPlace(search: Search, place: Place): TriedPlace {
+function tryPlace(search: Search, place: ChangePlace): TriedPlace {
   const atoms = search.atoms.filter((atom) => reads(atom, place.key));
   const signature = (facts: Facts): string =>
-    atoms.map((atom) => String(truthOf(atom, search.set, facts))).join();
+    atoms.map((atom) => String(atomTruth(atom, search.set, facts))).join();
   const seen = new Set(place.subject === 'people' ? [] : [signature(search.facts)]);
   const tries = place.candidates.flatMap((candidate): Try[] => {
     const facts = candidate.apply(search.facts);
@@ -108,7 +112,7 @@ function tryPlace(search: Search, place: Place): TriedPlace {
 
 /** A change with what ranks it. */
 interface Ranked {
-  readonly change: Change;
+  readonly change: SmallestChange;
   /** How far the place is from where it is, as a part of its value; 1 where that cannot be said. */
   readonly distance: number;
   readonly conditions: number;
@@ -134,7 +138,7 @@ interface Phrased {
 }
 
 /** On each side of the current value the nearest, and what has no place on the scale. */
-function nearestPhrases(search: Search, place: Place, tries: readonly Try[]): readonly Phrased[] {
+function nearestPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
   const current = place.scale?.current ?? null;
   const isAbove = ({ candidate: { at } }: Try): boolean =>
     at !== null && current !== null && toNumber(at) > toNumber(current);
@@ -150,7 +154,7 @@ function nearestPhrases(search: Search, place: Place, tries: readonly Try[]): re
 }
 
 /** Tries of which the same can be said are one, and so are values that can be named. */
-function plainPhrases(search: Search, place: Place, tries: readonly Try[]): readonly Phrased[] {
+function plainPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
   const groups = new Map<string, Try[]>();
   for (const one of tries) {
     const key = phraseKey(search, place, one);
@@ -200,7 +204,7 @@ function rankedPair(search: Search, group: readonly FoundPair[]): Ranked {
 }
 
 interface PlacedTry {
-  readonly place: Place;
+  readonly place: ChangePlace;
   readonly one: Try;
 }
 
@@ -230,7 +234,7 @@ function areNested(a: string, b: string): boolean {
 }
 
 interface PhrasedPart {
-  readonly place: Place;
+  readonly place: ChangePlace;
   readonly phrase: Phrase;
 }
 
@@ -253,7 +257,7 @@ function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Try)
   };
 }
 
-const subjects: readonly Subject[] = ['payload', 'people', 'time', 'meters', 'request', 'agent'];
+const subjects: readonly ChangeSubject[] = ['payload', 'people', 'time', 'meters', 'request', 'agent'];
 
 function compareChanges({ direction }: Search, a: Ranked, b: Ranked): number {
   const outcome = rankOf(a.change.outcome) - rankOf(b.change.outcome);
@@ -279,7 +283,7 @@ function isGate({ by }: Decision): boolean {
   return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
-function isConfirmed(set: PolicySet, { facts, outcome, by }: Change): boolean {
+function isConfirmed(set: PolicySet, { facts, outcome, by }: SmallestChange): boolean {
   const decision = authorize(set, facts);
   return decision.outcome === outcome && decision.by === by;
 }

@@ -6,7 +6,7 @@ import type { Meter, PolicySet } from '../../language/model/policy.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { Slot, TextKind, Type } from '../../language/model/type.ts';
 import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
-import { evaluate, evaluateCondition, type Scope } from '../../language/spec/evaluate.ts';
+import { type EvaluationScope, evaluate, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import { add, type Decimal, fromNumber, subtract, toNumber, zero } from '../../language/value/decimal.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
@@ -138,7 +138,7 @@ interface Share {
 
 function share(set: PolicySet, meter: Meter, asked: Facts): Share {
   const facts = resolveFacts(set, asked);
-  const scope: Scope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
+  const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const isCounted = meter.when === null ? true : evaluateCondition(meter.when, scope);
   const argument = meter.argument === null ? null : evaluate(meter.argument, scope);
   const keys = meter.per.map((key) =>

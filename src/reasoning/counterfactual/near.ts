@@ -9,7 +9,7 @@ import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { compare, formatDecimal } from '../../language/value/decimal.ts';
 import { parseIp } from '../../language/value/ip.ts';
-import { type Atom, atomsOf, truthOf } from './atoms.ts';
+import { type Atom, atomsOf, atomTruth } from './atoms.ts';
 import { expressionText, pathText } from './words.ts';
 
 export interface NearRule {
@@ -48,7 +48,7 @@ export interface UnknownFact {
 
 /** What left conditions of enforced rules unknown, in the order of the rules. The payload must be of its shape. */
 export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact[] {
-  const atoms = atomsOf(set, facts.action, []).filter((atom) => truthOf(atom, set, facts) === unknown);
+  const atoms = atomsOf(set, facts.action, []).filter((atom) => atomTruth(atom, set, facts) === unknown);
   const found = new Map<string, string>();
   for (const atom of atoms) {
     const causes = causesOf(atom, facts);

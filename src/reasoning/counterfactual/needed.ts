@@ -8,8 +8,8 @@ import type { Facts } from '../../language/model/request.ts';
 import { booleanType } from '../../language/model/type.ts';
 import { unknown } from '../../language/model/value.ts';
 import { authorize } from '../../language/spec/authorize.ts';
-import type { Truth } from '../../language/spec/truth.ts';
-import { type Atom, isAtom, truthOf } from './atoms.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import { type Atom, atomTruth, isAtom } from './atoms.ts';
 import type { Search } from './search.ts';
 
 /** As few of the turned atoms as lead to the outcome, with all others as they were. */
@@ -20,10 +20,12 @@ export function neededTurns(
 ): readonly Atom[] {
   if (turned.length < 2) return turned;
   const { set, facts: before, atoms, textOf } = search;
-  const truths = new Map<string, Truth>(atoms.map((atom) => [atom.text, truthOf(atom, set, change.facts)]));
+  const truths = new Map<string, SpecTruth>(
+    atoms.map((atom) => [atom.text, atomTruth(atom, set, change.facts)]),
+  );
   return turned.filter((atom) => {
     const needed = truths.get(atom.text) ?? unknown;
-    truths.set(atom.text, truthOf(atom, set, before));
+    truths.set(atom.text, atomTruth(atom, set, before));
     const assumed = withTruths(set, change.facts.action, (part) => truths.get(textOf(part)) ?? unknown);
     if (authorize(assumed, change.facts).outcome === change.outcome) return false;
     truths.set(atom.text, needed);
@@ -32,7 +34,7 @@ export function neededTurns(
 }
 
 /** The enforced rules of the action, each atom replaced by its truth. */
-function withTruths(set: PolicySet, action: string, truthOfAtom: (atom: Expression) => Truth): PolicySet {
+function withTruths(set: PolicySet, action: string, truthOfAtom: (atom: Expression) => SpecTruth): PolicySet {
   const policies = set.policies
     .filter((policy) => policy.actions.includes(action))
     .map((policy) => ({
@@ -44,7 +46,11 @@ function withTruths(set: PolicySet, action: string, truthOfAtom: (atom: Expressi
   return { ...set, policies };
 }
 
-function assume(set: PolicySet, condition: Expression, truthOfAtom: (atom: Expression) => Truth): Expression {
+function assume(
+  set: PolicySet,
+  condition: Expression,
+  truthOfAtom: (atom: Expression) => SpecTruth,
+): Expression {
   const inner = (operand: Expression): Expression => assume(set, operand, truthOfAtom);
   switch (condition.kind) {
     case 'not':
@@ -62,7 +68,7 @@ function assume(set: PolicySet, condition: Expression, truthOfAtom: (atom: Expre
 }
 
 /** A meter that is declared nowhere is unknown. */
-function constant({ span }: Expression, truth: Truth): Expression {
+function constant({ span }: Expression, truth: SpecTruth): Expression {
   const node = { type: booleanType, span };
   return truth === unknown
     ? { ...node, kind: 'meter', meter: '' }

@@ -3,10 +3,10 @@
 import type { Decision, Requirements } from '../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import type { Place } from './places.ts';
+import type { ChangePlace } from './places.ts';
 
 /** One place a wait that can be ended; none where nothing is asked for. */
-export function peoplePlaces(set: PolicySet, decision: Decision): readonly Place[] {
+export function peoplePlaces(set: PolicySet, decision: Decision): readonly ChangePlace[] {
   const { requires } = decision;
   if (requires === null) return [];
   const rules = set.policies
@@ -49,7 +49,7 @@ interface Act {
   readonly reauth: readonly string[];
 }
 
-function peoplePlace({ name, escalate, reauth }: Act): Place {
+function peoplePlace({ name, escalate, reauth }: Act): ChangePlace {
   const apply = (facts: Facts): Facts => ({
     ...facts,
     satisfied: {

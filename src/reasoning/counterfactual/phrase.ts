@@ -5,9 +5,9 @@ import { type Decision, outcomes } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { formatTimestamp } from '../../language/value/time.ts';
-import { type Atom, reads, truthOf } from './atoms.ts';
+import { type Atom, atomTruth, reads } from './atoms.ts';
 import { neededTurns } from './needed.ts';
-import type { Candidate, Place } from './places.ts';
+import type { Candidate, ChangePlace } from './places.ts';
 import { rangeText } from './scale.ts';
 import type { Search } from './search.ts';
 import { negatedText, quoted } from './words.ts';
@@ -29,7 +29,7 @@ const examplesMax = 3;
 const allTries = 1;
 
 /** All instances of one place, decided alike. */
-export function createPhrase(search: Search, place: Place, instances: readonly Instance[]): Phrase {
+export function createPhrase(search: Search, place: ChangePlace, instances: readonly Instance[]): Phrase {
   const [first] = instances;
   if (first === undefined) throw new Error('a phrase needs an instance');
   if (place.subject === 'people') return plainPhrase(place.name);
@@ -50,14 +50,14 @@ export function createPhrase(search: Search, place: Place, instances: readonly I
 }
 
 /** Equal for instances of one place and decision of which the same can be said. */
-export function phraseKey(search: Search, place: Place, instance: Instance): string {
+export function phraseKey(search: Search, place: ChangePlace, instance: Instance): string {
   const { at, named } = instance.candidate;
   if (at !== null || named !== null || place.subject === 'people') return place.name;
   const turned = neededAtoms(search, place, instance);
   return turned.map((atom) => holdingText(search, atom, instance.facts)).join(' and ');
 }
 
-function neededAtoms(search: Search, place: Place, { facts, decision }: Instance): readonly Atom[] {
+function neededAtoms(search: Search, place: ChangePlace, { facts, decision }: Instance): readonly Atom[] {
   return neededTurns(search, turnedAtoms(search, place, facts), { facts, outcome: decision.outcome });
 }
 
@@ -67,7 +67,7 @@ function plainPhrase(text: string): Phrase {
 
 function scalePhrase(
   search: Search,
-  { scale }: Place,
+  { scale }: ChangePlace,
   { candidate: { at }, facts, decision }: Instance,
 ): Phrase | null {
   if (scale === null || at === null) return null;
@@ -93,18 +93,18 @@ function namesText(name: string, names: readonly string[]): string {
 }
 
 /** The conditions on the place that have come out otherwise and are known. */
-function turnedAtoms({ set, facts, atoms }: Search, { key }: Place, changed: Facts): readonly Atom[] {
+function turnedAtoms({ set, facts, atoms }: Search, { key }: ChangePlace, changed: Facts): readonly Atom[] {
   return atoms
     .filter((atom) => reads(atom, key))
     .filter((atom) => {
-      const truth = truthOf(atom, set, changed);
-      return typeof truth === 'boolean' && truth !== truthOf(atom, set, facts);
+      const truth = atomTruth(atom, set, changed);
+      return typeof truth === 'boolean' && truth !== atomTruth(atom, set, facts);
     });
 }
 
 /** The condition as it has come out. */
 function holdingText({ set, textOf }: Search, atom: Atom, changed: Facts): string {
-  return truthOf(atom, set, changed) === true ? textOf(atom.expression) : negatedText(set, atom.expression);
+  return atomTruth(atom, set, changed) === true ? textOf(atom.expression) : negatedText(set, atom.expression);
 }
 
 /** Entries of the list that the condition names, among those that were tried. */
@@ -113,7 +113,7 @@ function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[
   if (expression.kind !== 'in-list') return '';
   const entries = set.lists.get(expression.list)?.entries ?? [];
   const tried = instances
-    .filter(({ facts }) => truthOf(atom, set, facts) === true)
+    .filter(({ facts }) => atomTruth(atom, set, facts) === true)
     .flatMap(({ candidate: { entry } }) =>
       entry !== null && entries.includes(entry) ? [quoted(entry)] : [],
     );
@@ -124,6 +124,6 @@ function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[
 }
 
 /** For a change that no condition names by itself, such as a sum that can no longer be told. */
-function valueText({ name }: Place, { candidate }: Instance): string {
+function valueText({ name }: ChangePlace, { candidate }: Instance): string {
   return candidate.entry === null ? `${name} is another` : `${name} == ${quoted(candidate.entry)}`;
 }

@@ -14,17 +14,17 @@ import {
   parseDatetime,
   parseTimestamp,
 } from '../../language/value/time.ts';
-import { type Atom, isBelow, reads, truthOf } from './atoms.ts';
+import { type Atom, atomTruth, isBelow, reads } from './atoms.ts';
 import { jsonAt, putField, type Steps } from './edit.ts';
 import { byDistance, createScale, measureOf, type Scale } from './scale.ts';
 import { ipValues, textValues, type ValueSource, valuesFor } from './values.ts';
 import { pathText, quoted } from './words.ts';
 
 /** Whose word a fact is: the agent's own (`payload`), or not. */
-export type Subject = 'payload' | 'people' | 'time' | 'meters' | 'request' | 'agent';
+export type ChangeSubject = 'payload' | 'people' | 'time' | 'meters' | 'request' | 'agent';
 
-export interface Place {
-  readonly subject: Subject;
+export interface ChangePlace {
+  readonly subject: ChangeSubject;
   /** As atoms know it: `payload.lines[].price`. */
   readonly key: string;
   /** As conditions call it. */
@@ -51,15 +51,15 @@ export interface PlaceSource {
 }
 
 /** In the order of the atoms that read them; the payload's first. */
-export function placesOf(source: PlaceSource): readonly Place[] {
-  const rank = ({ key }: Place): number => source.atoms.findIndex((atom) => reads(atom, key));
+export function placesOf(source: PlaceSource): readonly ChangePlace[] {
+  const rank = ({ key }: ChangePlace): number => source.atoms.findIndex((atom) => reads(atom, key));
   const payload = fieldPlaces(source).toSorted((a, b) => rank(a) - rank(b));
   return [...payload, ...meterPlaces(source), ...timePlaces(source), ...factPlaces(source)];
 }
 
 const elementsMax = 5;
 
-function fieldPlaces(source: PlaceSource): readonly Place[] {
+function fieldPlaces(source: PlaceSource): readonly ChangePlace[] {
   const shape = source.set.actions.get(source.facts.action)?.shape;
   return (shape?.fields ?? []).flatMap((field) =>
     slotPlaces(source, {
@@ -79,7 +79,7 @@ interface FieldPlace {
 }
 
 /** The place itself and what lies in it, as far as atoms read it. */
-function slotPlaces(source: PlaceSource, place: FieldPlace): readonly Place[] {
+function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlace[] {
   const { slot, steps, key } = place;
   const { type } = slot;
   if (!source.atoms.some((atom) => reads(atom, key))) return [];
@@ -120,7 +120,7 @@ function isReadItself({ atoms }: PlaceSource, { slot, isOptional, key }: FieldPl
   return slot.type.kind === 'record' && (isOptional || slot.isNullable) && read((one) => isBelow(one, key));
 }
 
-function fieldPlace(source: PlaceSource, place: FieldPlace): Place {
+function fieldPlace(source: PlaceSource, place: FieldPlace): ChangePlace {
   const { set, facts } = source;
   const { slot, steps, key, isOptional } = place;
   const current = jsonAt(facts.payload, steps);
@@ -206,7 +206,7 @@ function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: Field
   );
 }
 
-function meterPlaces({ set, facts, atoms }: PlaceSource): readonly Place[] {
+function meterPlaces({ set, facts, atoms }: PlaceSource): readonly ChangePlace[] {
   return [...set.meters.values()]
     .filter(({ name }) => atoms.some(({ keys }) => keys.has(`meters.${name}`)))
     .map(({ name, currency }) => {
@@ -243,11 +243,12 @@ const laterDays = [10, 14, 30, 60, 90, 180, 365];
 const halfHours = 8 * 48;
 
 /** The moments to come at which a condition on the time turns, to the second: time does not run back. */
-function timePlaces({ set, facts, atoms }: PlaceSource): readonly Place[] {
+function timePlaces({ set, facts, atoms }: PlaceSource): readonly ChangePlace[] {
   const timed = atoms.filter(({ keys }) => keys.has('now'));
   if (timed.length === 0) return [];
   const at = (nowMs: number): Facts => ({ ...facts, nowMs });
-  const truths = (nowMs: number): string => timed.map((atom) => String(truthOf(atom, set, at(nowMs)))).join();
+  const truths = (nowMs: number): string =>
+    timed.map((atom) => String(atomTruth(atom, set, at(nowMs)))).join();
   const named = timed.flatMap(({ parts }) =>
     parts.flatMap((part) =>
       part.kind === 'literal' && part.type.kind === 'timestamp'
@@ -283,7 +284,7 @@ function firstMoment(fromMs: number, toMs: number, isThere: (nowMs: number) => b
   return there * 1_000;
 }
 
-function factPlaces(source: PlaceSource): readonly Place[] {
+function factPlaces(source: PlaceSource): readonly ChangePlace[] {
   const { facts, set } = source;
   const values: ValueSource = { set, atoms: [] };
   const texts = (key: string, extra: readonly string[] = []): readonly string[] => [
@@ -294,7 +295,7 @@ function factPlaces(source: PlaceSource): readonly Place[] {
     attribute: keyof AgentFacts,
     all: readonly AgentFacts[keyof AgentFacts][],
     isNamed = false,
-  ): Place => ({
+  ): ChangePlace => ({
     subject: 'agent',
     key: `agent.${attribute}`,
     name: `agent.${attribute}`,
@@ -308,7 +309,7 @@ function factPlaces(source: PlaceSource): readonly Place[] {
         entry: typeof value === 'string' ? value : null,
       })),
   });
-  const inRequest = (attribute: keyof Facts['request'], all: readonly (string | boolean)[]): Place => ({
+  const inRequest = (attribute: keyof Facts['request'], all: readonly (string | boolean)[]): ChangePlace => ({
     subject: 'request',
     key: `request.${attribute}`,
     name: `request.${attribute}`,

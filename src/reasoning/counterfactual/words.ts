@@ -3,7 +3,7 @@
 
 import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { show } from '../../language/spec/show.ts';
+import { showValue } from '../../language/spec/show.ts';
 import { formatCidr } from '../../language/value/ip.ts';
 import { escapeControls } from '../../language/value/text.ts';
 
@@ -19,7 +19,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
         ? quoted(expression.value)
         : expression.value === null
           ? 'null'
-          : show(expression.type, expression.value);
+          : showValue(expression.type, expression.value);
     case 'field':
       return pathText(expression.root, expression.steps);
     case 'fact':

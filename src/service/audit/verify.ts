@@ -16,7 +16,7 @@ import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/st
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './entry.ts';
 
-export type Difference =
+export type ChainDifference =
   /** A record is not there. */
   | 'missing'
   /** A record is there that was never written: its number is taken, or before the first. */
@@ -38,7 +38,7 @@ export interface ChainBreak {
   readonly sequence: number;
   /** What the record there is called; null where there is none. */
   readonly name: string | null;
-  readonly difference: Difference;
+  readonly difference: ChainDifference;
   /** One sentence in lower case without a final period. */
   readonly message: string;
 }

@@ -25,7 +25,7 @@ import type { SmtpOptions } from './changes/outgoing.ts';
 import { type WatchedStore, watchStore } from './changes/watched-store.ts';
 import { createServerFactory } from './connection/http-server.ts';
 import { collectOperations } from './contract/openapi.ts';
-import { type Base, createParts, defaultPublicUrl, type Parts } from './parts.ts';
+import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './parts.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { healthRoutes } from './routes/health.ts';
 import { type ManagementDeps, managementRoutes } from './routes/management.ts';
@@ -117,7 +117,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
 
 /** Who hears of what. */
 function connect(
-  { requestNews, changeFeed, waits }: Parts,
+  { requestNews, changeFeed, waits }: ServiceParts,
   watched: WatchedStore,
   policies: AppDeps['policies'],
 ): void {
@@ -133,7 +133,7 @@ function connect(
 }
 
 /** What begins and ends with the service. */
-function addLifecycle(app: FastifyInstance, { statistics, outgoing, playground, waits }: Parts): void {
+function addLifecycle(app: FastifyInstance, { statistics, outgoing, playground, waits }: ServiceParts): void {
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
@@ -145,7 +145,7 @@ function addLifecycle(app: FastifyInstance, { statistics, outgoing, playground, 
 interface Furnished {
   readonly deps: AppDeps;
   readonly base: Base;
-  readonly parts: Parts;
+  readonly parts: ServiceParts;
 }
 
 function addRoutes(app: FastifyInstance, furnished: Furnished): void {

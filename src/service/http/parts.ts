@@ -38,7 +38,7 @@ const waitsMaxDefault = 100;
 /** Decisions that may be under way at a time, of all agents: half of what the store lets wait for the disk. */
 const decisionsMax = 5_000;
 
-export type Parts = ReturnType<typeof createParts>;
+export type ServiceParts = ReturnType<typeof createParts>;
 
 export function createParts(deps: AppDeps, base: Base) {
   const { store, clock, stopping, log } = base;

@@ -8,7 +8,7 @@ import { canonicalEmail } from '../../language/value/email.ts';
 import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
 import { isSameDigest } from '../agents/keys.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
-import type { Wait } from './attempts.ts';
+import type { WaitNeeded } from './attempts.ts';
 import type { Directory } from './directory.ts';
 import { grantOf, type Role, rolesOfAdmins, rolesOfSessions } from './operations.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
@@ -23,7 +23,7 @@ import {
 import { createSecret, digestOf } from './secrets.ts';
 
 /** Passwords that wait to be hashed are many: try again in a moment. */
-const busy: Wait = { kind: 'wait', waitMs: 1_000 };
+const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
 
 const dayMs = 24 * 60 * 60 * 1000;
 const invitationMs = 7 * dayMs;
@@ -56,7 +56,7 @@ export type Joined = { readonly kind: 'joined'; readonly person: Person };
 export async function setUpFirstAdmin(
   directory: Directory,
   { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
-): Promise<Joined | Invalid | Wait | { readonly kind: 'no-link' }> {
+): Promise<Joined | Invalid | WaitNeeded | { readonly kind: 'no-link' }> {
   const link = await setUpLink(directory);
   const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
   if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
@@ -201,7 +201,7 @@ export async function withdrawInvitation(
 export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
-): Promise<Joined | Invalid | Wait | { readonly kind: 'no-invitation' }> {
+): Promise<Joined | Invalid | WaitNeeded | { readonly kind: 'no-invitation' }> {
   const found = await directory.invitations.findByName(digestOf(secret));
   if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'no-invitation' };
   if (!(await isBacked(directory, found.value))) return { kind: 'no-invitation' };

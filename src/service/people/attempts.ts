@@ -15,7 +15,7 @@ export type Limit =
   | { readonly kind: 'budget'; readonly size: number; readonly everyMs: number };
 
 /** What attempts are counted against. Subjects of one `space` share a bounded table. */
-export interface Subject {
+export interface AttemptSubject {
   readonly space: string;
   readonly key: string;
   readonly limit: Limit;
@@ -29,10 +29,10 @@ export interface Reservation {
   succeeded(): void;
 }
 
-export type Wait = { readonly kind: 'wait'; readonly waitMs: number };
+export type WaitNeeded = { readonly kind: 'wait'; readonly waitMs: number };
 
 export interface Attempts {
-  reserve(subjects: readonly Subject[], nowMs: number): Reservation | Wait;
+  reserve(subjects: readonly AttemptSubject[], nowMs: number): Reservation | WaitNeeded;
 }
 
 interface Count {
@@ -52,7 +52,7 @@ export function createAttempts(): Attempts {
     return table;
   }
 
-  function count({ space, key, limit }: Subject, nowMs: number): void {
+  function count({ space, key, limit }: AttemptSubject, nowMs: number): void {
     const table = tableOf(space);
     const attempts = countedAt(table.get(key), limit, nowMs) + 1;
     // The latest stands last, so that the oldest are dropped first.
@@ -64,7 +64,7 @@ export function createAttempts(): Attempts {
     }
   }
 
-  function takeBack({ space, key }: Subject): void {
+  function takeBack({ space, key }: AttemptSubject): void {
     const present = tableOf(space).get(key);
     if (present !== undefined) present.attempts = Math.max(0, present.attempts - 1);
   }

@@ -8,7 +8,7 @@ import type {
 } from '../store/contract/documents.ts';
 
 /** A value as it was read, with what it takes to change it. */
-export interface Read<T> {
+export interface ReadDocument<T> {
   readonly value: T;
   /** Of the document; 0 for a value that is not stored yet. */
   readonly version: number;
@@ -27,10 +27,10 @@ export interface Facets {
 }
 
 export interface Collection<T> {
-  find(id: string): Promise<Read<T> | null>;
-  findByName(name: string): Promise<Read<T> | null>;
+  find(id: string): Promise<ReadDocument<T> | null>;
+  findByName(name: string): Promise<ReadDocument<T> | null>;
   /** The latest first, those after `after`, or all that belong to `parent`. */
-  list(page: ListPage): Promise<readonly Read<T>[]>;
+  list(page: ListPage): Promise<readonly ReadDocument<T>[]>;
   put(value: T, seen: number): DocumentPut;
   remove(value: T, seen: number): DocumentRemoval;
 }
@@ -47,8 +47,11 @@ export function createCollection<T extends Stored>(
   kind: string,
   facets: (value: T) => Facets,
 ): Collection<T> {
-  const read = (row: DocumentRow): Read<T> => ({ value: JSON.parse(row.json) as T, version: row.version });
-  const readMaybe = (row: DocumentRow | null): Read<T> | null => (row === null ? null : read(row));
+  const read = (row: DocumentRow): ReadDocument<T> => ({
+    value: JSON.parse(row.json) as T,
+    version: row.version,
+  });
+  const readMaybe = (row: DocumentRow | null): ReadDocument<T> | null => (row === null ? null : read(row));
   return {
     find: async (id) => readMaybe(await store.find(kind, id)),
     findByName: async (name) => readMaybe(await store.findByName(kind, name)),

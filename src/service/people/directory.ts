@@ -2,7 +2,7 @@
 
 import type { CanonicalValue } from '../store/contract/canonical-json.ts';
 import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/contract/documents.ts';
-import { type Collection, createCollection, type Read } from './collection.ts';
+import { type Collection, createCollection, type ReadDocument } from './collection.ts';
 import type { Notice } from './notices.ts';
 import type { Passkey } from './passkeys.ts';
 import {
@@ -26,10 +26,10 @@ export interface Directory {
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   /** Stores the writes together with the record of the change. */
-  change(writes: readonly DocumentWrite[], change: Change): Promise<DocumentResult>;
+  change(writes: readonly DocumentWrite[], change: RecordedChange): Promise<DocumentResult>;
 }
 
-export interface Change {
+export interface RecordedChange {
   readonly who: string;
   readonly what: string;
   readonly subject: string;
@@ -68,7 +68,7 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
  * The person as they are now, where they still may come in with the password that a proof was given with; null else. What a
  * proof allows is written together with them, so that a new password at the same moment comes before it or forbids it.
  */
-export async function asProved({ people }: Directory, person: Person): Promise<Read<Person> | null> {
+export async function asProved({ people }: Directory, person: Person): Promise<ReadDocument<Person> | null> {
   const found = await people.find(person.id);
   if (found?.value.status !== 'active') return null;
   return passwordDigestOf(found.value) === passwordDigestOf(person) ? found : null;

@@ -2,7 +2,7 @@
 // accounts apart from addresses. INVARIANT: whatever strangers send, a known device of a person is heard, and so is the first
 // attempt from a network that has not guessed at the account; what strangers have judged of one account is bounded a day.
 
-import type { Attempts, Limit, Reservation, Subject, Wait } from './attempts.ts';
+import type { AttemptSubject, Attempts, Limit, Reservation, WaitNeeded } from './attempts.ts';
 
 export interface Guess {
   /** Address of the account, as it was sent. */
@@ -32,7 +32,7 @@ const codesOfStrangers: Limit = { kind: 'budget', size: 50, everyMs: dayMs / 50 
 const unguessable: Limit = { kind: 'budget', size: 30, everyMs: 2_000 };
 
 /** Reserves an attempt at a password. */
-export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number): Reservation | Wait {
+export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number): Reservation | WaitNeeded {
   const { address, known } = guess;
   const account = accountKey(guess);
   if (known !== null) return attempts.reserve([subject('known', `${known} ${account}`, backoff)], nowMs);
@@ -49,7 +49,7 @@ export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number)
 }
 
 /** Reserves an attempt at a one-time code, once the password was right. */
-export function reserveCode(attempts: Attempts, guess: Guess, nowMs: number): Reservation | Wait {
+export function reserveCode(attempts: Attempts, guess: Guess, nowMs: number): Reservation | WaitNeeded {
   const subjects = guess.known === null ? [subject('codes', accountKey(guess), codesOfStrangers)] : [];
   return attempts.reserve(subjects, nowMs);
 }
@@ -59,16 +59,20 @@ export function reserveUnguessable(
   attempts: Attempts,
   { what, address }: { readonly what: 'link' | 'passkey'; readonly address: string },
   nowMs: number,
-): Reservation | Wait {
+): Reservation | WaitNeeded {
   return attempts.reserve([subject(what, blockOf(address), unguessable)], nowMs);
 }
 
 /** Reserves an application for access; none is ever given back. */
-export function reserveApplication(attempts: Attempts, address: string, nowMs: number): Reservation | Wait {
+export function reserveApplication(
+  attempts: Attempts,
+  address: string,
+  nowMs: number,
+): Reservation | WaitNeeded {
   return attempts.reserve([subject('application', blockOf(address), backoff)], nowMs);
 }
 
-function subject(space: string, key: string, limit: Limit): Subject {
+function subject(space: string, key: string, limit: Limit): AttemptSubject {
   return { space, key, limit };
 }
 

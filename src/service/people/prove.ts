@@ -8,14 +8,14 @@ import type { Person, Session } from './person.ts';
 import { checkCredentials, type Refused, type SignInDeps } from './sign-in.ts';
 
 /** What somebody shows: `password` and `code`, or `passkey`, what the browser gave for a question. */
-export interface Shown {
+export interface ShownProof {
   readonly password?: string;
   readonly code?: string;
   readonly passkey?: unknown;
 }
 
 export interface Showing {
-  readonly shown: Shown;
+  readonly shown: ShownProof;
   /** That the passkey was asked for. */
   readonly purpose: string;
   /** The client's. */

@@ -2,8 +2,8 @@
 // judged, a code is good once, and whether an address is known shows neither in the answer nor in how long it takes.
 
 import { deriveKey, unseal } from '../agents/sealing.ts';
-import type { Attempts, Reservation, Wait } from './attempts.ts';
-import type { Read } from './collection.ts';
+import type { Attempts, Reservation, WaitNeeded } from './attempts.ts';
+import type { ReadDocument } from './collection.ts';
 import { knownDevice } from './device.ts';
 import { blockOf, type Guess, reserveCode, reservePassword } from './guesses.ts';
 import type { PasskeyDeps } from './passkeys.ts';
@@ -30,12 +30,12 @@ export interface Credentials {
 }
 
 /** `wrong`: address, password or code are. `code-needed`: the password is right, and the person has set codes up. */
-export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | Wait;
+export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | WaitNeeded;
 
 export type Right = { readonly kind: 'right'; readonly person: Person };
 
 /** Passwords that wait to be hashed are many: try again in a moment. */
-const busy: Wait = { kind: 'wait', waitMs: 1_000 };
+const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
 
 /** `device` is what the browser has kept of an earlier sign-in; null where there is nothing. */
 export async function signIn(
@@ -52,7 +52,7 @@ export async function signIn(
 /** `known` names the device or session that has shown before to be this person's; null for a stranger. */
 export async function checkCredentials(
   deps: SignInDeps,
-  found: Read<Person> | null,
+  found: ReadDocument<Person> | null,
   { known, ...credentials }: Credentials & { readonly known: string | null },
 ): Promise<Right | Refused> {
   const { email: account, address, password } = credentials;
@@ -82,7 +82,7 @@ interface CodeGuess {
 
 async function checkCode(
   deps: SignInDeps,
-  { value: person, version }: Read<Person>,
+  { value: person, version }: ReadDocument<Person>,
   { reserved, guess, code }: CodeGuess,
 ): Promise<Right | Refused> {
   const { directory, attempts } = deps;

@@ -27,14 +27,14 @@ export interface Switch {
   readonly createdBy: string;
 }
 
-export interface Asked {
+export interface SwitchSubject {
   readonly agentId: string;
   readonly tier: RiskTier;
   readonly actionKey: string;
 }
 
 /** Whether the switch stops this; an area stops the areas within it too. */
-export function stops({ scope }: Switch, { agentId, tier, actionKey }: Asked): boolean {
+export function stops({ scope }: Switch, { agentId, tier, actionKey }: SwitchSubject): boolean {
   switch (scope.kind) {
     case 'all':
       return true;
@@ -49,20 +49,20 @@ export function stops({ scope }: Switch, { agentId, tier, actionKey }: Asked): b
 
 export interface SwitchBoard {
   /** The switches that are on; looks again where the last look is too long ago. */
-  seen(): SeenSwitches | Promise<SeenSwitches>;
+  seen(): SwitchesSeen | Promise<SwitchesSeen>;
   /** The same, looked at now: the store knows of a change that was not seen. */
-  lookAgain(): Promise<SeenSwitches>;
+  lookAgain(): Promise<SwitchesSeen>;
   /** All that are on, the latest first. */
   list(): Promise<readonly Switch[]>;
   turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<Turned | Invalid>;
   turnOff(actor: Actor, id: string): Promise<'off' | 'unknown' | 'conflict'>;
 }
 
-export interface SeenSwitches {
+export interface SwitchesSeen {
   /** Grows with every change of a switch. */
   readonly generation: number;
   /** The switch that stops this; null where none does. */
-  readonly stopping: (asked: Asked) => Switch | null;
+  readonly stopping: (asked: SwitchSubject) => Switch | null;
 }
 
 export interface Turned {
@@ -84,7 +84,7 @@ const reasonLengthMax = 500;
 
 export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
   const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
-  let seen: SeenSwitches = { generation: -1, stopping: () => null };
+  let seen: SwitchesSeen = { generation: -1, stopping: () => null };
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
 

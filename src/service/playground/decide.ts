@@ -9,9 +9,9 @@ import { type TracedRule, tracedRules } from '../../language/model/trace.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { smallestChange } from '../../reasoning/counterfactual/change.ts';
 import type { Laid } from './desk.ts';
-import { holdsDigests, withoutSecretTypes } from './recorded.ts';
+import { holdsDigests, recordedShape } from './recorded.ts';
 
-export interface Decided {
+export interface PlaygroundDecision {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
   readonly change: string | null;
@@ -25,9 +25,9 @@ interface HowToDecide {
 }
 
 /** Throws where function and definition disagree, which is a fault of ours. */
-export function decideFully({ set, engine }: Policies, facts: Facts, how: HowToDecide): Decided {
+export function decideFully({ set, engine }: Policies, facts: Facts, how: HowToDecide): PlaygroundDecision {
   const isDigested = how.isRecorded && holdsDigests(facts.payload);
-  const meant: PolicySet = isDigested ? withoutSecretTypes(set, facts.action).set : set;
+  const meant: PolicySet = isDigested ? recordedShape(set, facts.action).set : set;
   const decideTraced = isDigested ? engine.decideRecorded : engine.decideTraced;
   const decide = (tried: Facts): Decision =>
     isDigested ? engine.decideRecorded(tried).decision : engine.decide(tried);

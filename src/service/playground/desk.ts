@@ -10,7 +10,7 @@ import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import { compile, createCompileMemory } from '../../pipeline.ts';
-import { entriesOf, type SetTexts, textOf } from '../policies/texts.ts';
+import { entriesOf, type SetTexts, textOfFile } from '../policies/texts.ts';
 import type { TextFile } from './questions.ts';
 
 export interface Laid {
@@ -70,12 +70,12 @@ export function createDesk(): Desk {
       const textsOf = (kind: 'policy' | 'list') => entries.filter((entry) => entry.kind === kind);
       policies = new Map(
         textsOf('policy').map((entry) => {
-          const text = textOf(given, entry);
+          const text = textOfFile(given, entry);
           const known = policies.get(entry.path);
           return [entry.path, known?.text === text ? known : { path: entry.path, text }];
         }),
       );
-      lists = new Map(textsOf('list').map((entry) => [entry.path, { text: textOf(given, entry) }]));
+      lists = new Map(textsOf('list').map((entry) => [entry.path, { text: textOfFile(given, entry) }]));
       last = null;
     },
     lay(files) {

@@ -10,11 +10,11 @@ import { decideFully } from './decide.ts';
 import type { Laid } from './desk.ts';
 import { createLines } from './outline.ts';
 import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
-import { holdsDigests, type RecordedRequest, recordedFacts, withoutSecretTypes } from './recorded.ts';
+import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from './recorded.ts';
 
 export function explainRecord({ policies, sourceOf }: Laid, record: RecordedRequest): ExplainedRecord {
   if (policies === null) throw new Error('the set in force compiles');
-  const facts = recordedFacts(record);
+  const facts = factsOfRecord(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
   const explained = {
     decision: decision.outcome,
@@ -59,7 +59,7 @@ function conditionsOf(
 ): readonly ExplainedCondition[] {
   // A payload that is not of the declared shape is not for rules.
   if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return [];
-  const meant = holdsDigests(facts.payload) ? withoutSecretTypes(set, facts.action).set : set;
+  const meant = holdsDigests(facts.payload) ? recordedShape(set, facts.action).set : set;
   return explain(meant, facts)
     .toSorted((a, b) => rank[a.truth] - rank[b.truth])
     .slice(0, rulesMax)

@@ -3,7 +3,7 @@
 
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, type Position, type SourceOf } from '../../language/diagnostic/render.ts';
-import type { Place, PlacedDiagnostic } from './questions.ts';
+import type { PlacedDiagnostic, TextPlace } from './questions.ts';
 
 const diagnosticsMax = 100;
 
@@ -32,7 +32,7 @@ function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): PlacedDiag
   return { ...placed, fix: { title: fix.title, edits } };
 }
 
-function placeOf(start: Position | null, end: Position | null): Place {
+function placeOf(start: Position | null, end: Position | null): TextPlace {
   const { line, column } = start ?? { line: 1, column: 1 };
   return { line, column, end_line: end?.line ?? line, end_column: end?.column ?? column };
 }

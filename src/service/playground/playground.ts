@@ -5,16 +5,27 @@
 import { totalmem } from 'node:os';
 import { LimitedThread, type ThreadDeath, type ThreadLimits } from '../policies/limited-thread.ts';
 import type { SetTexts } from '../policies/texts.ts';
-import type { Answers, Asked, AskPlayground, FromPlayground, Question, ToPlayground } from './questions.ts';
+import type {
+  AskPlayground,
+  FromPlayground,
+  PlaygroundAnswers,
+  PlaygroundAsk,
+  Question,
+  ToPlayground,
+} from './questions.ts';
 
 export interface Playground {
   /** Rejects with a PlaygroundRefusal. */
-  ask<Q extends Question>(question: Q, asked: Asked[Q], by: Asker): Promise<Answers[Q]>;
+  ask<Q extends Question>(
+    question: Q,
+    asked: PlaygroundAsk[Q],
+    by: PlaygroundUser,
+  ): Promise<PlaygroundAnswers[Q]>;
   /** Whoever waits is refused. */
   close(): Promise<void>;
 }
 
-export interface Asker {
+export interface PlaygroundUser {
   /** The person's id. */
   readonly person: string;
   /** Of the set in force. */
@@ -58,8 +69,8 @@ export function createPlayground(options: PlaygroundOptions = {}): Playground {
 
 interface Job {
   readonly message: AskPlayground;
-  readonly by: Asker;
-  readonly resolve: (answer: Answers[Question]) => void;
+  readonly by: PlaygroundUser;
+  readonly resolve: (answer: PlaygroundAnswers[Question]) => void;
   readonly reject: (refusal: PlaygroundRefusal) => void;
 }
 
@@ -79,12 +90,16 @@ class LivePlayground implements Playground {
     this.#options = options;
   }
 
-  ask<Q extends Question>(question: Q, asked: Asked[Q], by: Asker): Promise<Answers[Q]> {
-    const answer = new Promise<Answers[Question]>((resolve, reject) => {
+  ask<Q extends Question>(
+    question: Q,
+    asked: PlaygroundAsk[Q],
+    by: PlaygroundUser,
+  ): Promise<PlaygroundAnswers[Q]> {
+    const answer = new Promise<PlaygroundAnswers[Question]>((resolve, reject) => {
       this.#enter({ message: { kind: 'ask', question, asked }, by, resolve, reject });
     });
     // The thread answers the question that it was asked.
-    return answer as Promise<Answers[Q]>;
+    return answer as Promise<PlaygroundAnswers[Q]>;
   }
 
   async close(): Promise<void> {

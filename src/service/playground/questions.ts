@@ -9,7 +9,7 @@ import type { ConditionLine } from './condition-lines.ts';
 import type { RecordedRequest } from './recorded.ts';
 
 /** Each question with what it needs. */
-export interface Asked {
+export interface PlaygroundAsk {
   readonly try: {
     /** Laid over the set in force. */
     readonly files: readonly TextFile[];
@@ -21,14 +21,14 @@ export interface Asked {
   readonly explain: RecordedRequest;
 }
 
-export interface Answers {
+export interface PlaygroundAnswers {
   readonly try: Tried;
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
   readonly explain: ExplainedRecord;
 }
 
-export type Question = keyof Asked;
+export type Question = keyof PlaygroundAsk;
 
 export interface TextFile {
   /** Relative to the policy directory, with forward slashes. */
@@ -61,7 +61,7 @@ export interface Tried {
 }
 
 /** Lines and columns count from 1, columns in code points; 1 where the file has no text. */
-export interface PlacedDiagnostic extends Place {
+export interface PlacedDiagnostic extends TextPlace {
   readonly file: string;
   readonly code: string;
   readonly severity: 'error' | 'warning';
@@ -69,11 +69,11 @@ export interface PlacedDiagnostic extends Place {
   readonly help: string | null;
   readonly fix?: {
     readonly title: string;
-    readonly edits: readonly (Place & { readonly file: string; readonly text: string })[];
+    readonly edits: readonly (TextPlace & { readonly file: string; readonly text: string })[];
   };
 }
 
-export interface Place {
+export interface TextPlace {
   readonly line: number;
   readonly column: number;
   readonly end_line: number;
@@ -169,12 +169,12 @@ export type ToPlayground =
 export interface AskPlayground<Q extends Question = Question> {
   readonly kind: 'ask';
   readonly question: Q;
-  readonly asked: Asked[Q];
+  readonly asked: PlaygroundAsk[Q];
 }
 
 export type FromPlayground =
   /** Its code is loaded, or what it took is compiled. */
   | { readonly kind: 'ready' }
-  | { readonly kind: 'answer'; readonly answer: Answers[Question] }
+  | { readonly kind: 'answer'; readonly answer: PlaygroundAnswers[Question] }
   /** A mistake of ours, after which the thread has nothing. */
   | { readonly kind: 'mistake'; readonly text: string };

@@ -22,7 +22,7 @@ export function holdsDigests(payload: JsonObject): boolean {
 }
 
 /** The facts on which the decision was made, but for secrets, which are digests. */
-export function recordedFacts(record: RecordedRequest): Facts {
+export function factsOfRecord(record: RecordedRequest): Facts {
   const meters = Object.entries(record.meters).flatMap(([name, reading]) => {
     if ('unknown' in reading) return [];
     const { low, high } = reading;
@@ -40,7 +40,7 @@ export function recordedFacts(record: RecordedRequest): Facts {
 }
 
 /** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */
-export function withoutSecretTypes(
+export function recordedShape(
   set: PolicySet,
   action: string,
 ): { readonly set: PolicySet; readonly decide: (facts: Facts) => Decision } {

@@ -5,16 +5,16 @@ import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../.
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
-import { type Decided, decideFully } from './decide.ts';
+import { decideFully, type PlaygroundDecision } from './decide.ts';
 import type { Laid } from './desk.ts';
 import { gateIssues, readGiven } from './given-request.ts';
 import { placeDiagnostics } from './place-diagnostics.ts';
-import type { Asked, Tried, TriedDecision } from './questions.ts';
-import { type RecordedRequest, recordedFacts } from './recorded.ts';
+import type { PlaygroundAsk, Tried, TriedDecision } from './questions.ts';
+import { factsOfRecord, type RecordedRequest } from './recorded.ts';
 
 export function tryRequest(
   { diagnostics, policies, sourceOf }: Laid,
-  request: Asked['try']['request'],
+  request: PlaygroundAsk['try']['request'],
 ): Tried {
   const nothing: Tried = {
     diagnostics: placeDiagnostics(diagnostics, sourceOf),
@@ -34,7 +34,7 @@ export function tryRequest(
 function tryRecorded(policies: Laid['policies'], record: RecordedRequest): Partial<Tried> {
   const digested = digestedIn(record.payload);
   if (policies === null) return { digested };
-  const facts = recordedFacts(record);
+  const facts = factsOfRecord(record);
   const decision = viewOf(decideFully(policies, facts, { isRecorded: true }));
   // A digest is not what was sent, so its form is no mistake.
   return { digested, decision, issues: digested.length > 0 ? [] : gateIssues(facts, policies.set) };
@@ -54,7 +54,7 @@ function digestedIn(value: Json, pointer = '/payload'): readonly string[] {
 
 const digestForm = /^hmac-sha256:[0-9a-f]{64}$/;
 
-function viewOf({ decision, trace, change }: Decided): TriedDecision {
+function viewOf({ decision, trace, change }: PlaygroundDecision): TriedDecision {
   const { outcome, by, reason, matchedPolicy, risk } = decision;
   return {
     decision: outcome,

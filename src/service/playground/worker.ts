@@ -5,11 +5,18 @@ import type { MessagePort } from 'node:worker_threads';
 import { createDesk, type Desk } from './desk.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
-import type { Answers, Asked, AskPlayground, FromPlayground, Question, ToPlayground } from './questions.ts';
+import type {
+  AskPlayground,
+  FromPlayground,
+  PlaygroundAnswers,
+  PlaygroundAsk,
+  Question,
+  ToPlayground,
+} from './questions.ts';
 import { tryRequest } from './try-request.ts';
 import { vocabularyOf } from './vocabulary.ts';
 
-type Answering = { readonly [Q in Question]: (desk: Desk, asked: Asked[Q]) => Answers[Q] };
+type Answering = { readonly [Q in Question]: (desk: Desk, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q] };
 
 const answering: Answering = {
   try: (desk, { files, request }) => tryRequest(desk.lay(files), request),
@@ -29,7 +36,7 @@ export function servePlayground(
 ): void {
   const send = (message: FromPlayground): void => port.postMessage(message);
   let desk: Desk = createDesk();
-  function answer<Q extends Question>({ question, asked }: AskPlayground<Q>): Answers[Q] {
+  function answer<Q extends Question>({ question, asked }: AskPlayground<Q>): PlaygroundAnswers[Q] {
     return answering[question](desk, asked);
   }
   port.on('message', (message: ToPlayground) => {

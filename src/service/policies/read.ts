@@ -13,7 +13,7 @@ import type { PolicySources } from '../../pipeline.ts';
 import { createReadMemory, type ReadMemory } from './read-memory.ts';
 import {
   type FoundFile,
-  isWithin,
+  isInsideFolder,
   markOf,
   realPathWithin,
   type Stamp,
@@ -86,7 +86,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
 }
 
 /** The text of a file, or why there is none: too large, unreadable or not UTF-8. Strips a byte order mark. */
-export async function readText(
+export async function readPolicyText(
   path: string,
   file: FoundFile | null = null,
 ): Promise<SourceText | Diagnostic> {
@@ -105,7 +105,7 @@ export async function readText(
 }
 
 /** What stands at a path: its mark, and its stamp unless it is missing or closed. */
-export interface Place {
+export interface PolicyPath {
   readonly path: string;
   readonly mark: string;
   readonly stamp: Stamp | null;
@@ -116,7 +116,7 @@ export interface Look {
   /** Changes whenever anything does. */
   readonly mark: string;
   /** The policy files, and the list files that are named. */
-  readonly places: readonly Place[];
+  readonly places: readonly PolicyPath[];
 }
 
 export async function look(directory: string, listFiles: readonly string[]): Promise<Look> {
@@ -132,7 +132,7 @@ export async function look(directory: string, listFiles: readonly string[]): Pro
   return { mark, places: [...files, ...lists] };
 }
 
-function placeOf(root: string | null, path: string): Place {
+function placeOf(root: string | null, path: string): PolicyPath {
   try {
     const real = realpathSync.native(join(root ?? '', path));
     const stats = statSync(real, { bigint: true });
@@ -146,7 +146,7 @@ async function snapshot(
   { root, files: found, diagnostics }: Walked,
   memory = createReadMemory(),
 ): Promise<ReadSources> {
-  const read = await memory.files(found, (file) => readText(file.realPath, file));
+  const read = await memory.files(found, (file) => readPolicyText(file.realPath, file));
   const files = read.filter((one): one is SourceText => 'text' in one);
   const faults = sortDiagnostics([...diagnostics, ...read.filter((one): one is Diagnostic => 'code' in one)]);
   const lists = memory.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
@@ -164,7 +164,7 @@ async function snapshot(
 function readList(root: string | null, path: string): ListFile {
   if (root === null) return { code: 'list-file-missing', message: `\`${path}\` does not exist` };
   try {
-    if (!isWithin(root, resolve(root, path))) return outside(path);
+    if (!isInsideFolder(root, resolve(root, path))) return outside(path);
     const real = realPathWithin(root, path);
     if (real === null) return outside(path);
     return readListBytes(path, real);

@@ -4,7 +4,7 @@
 // INVARIANT: a file that may be half written is waited for the longest; one that is replaced whole, by a rename, the
 // shortest. Writers that pause for longer than `carefulMs` within one file are beyond what can be known from outside.
 
-import type { Place } from './read.ts';
+import type { PolicyPath } from './read.ts';
 import type { Stamp } from './walk.ts';
 
 /** What was just replaced whole, or written in place without growing shorter; and after any event. */
@@ -20,18 +20,18 @@ export class Settling {
   #lookedAtMs: number | null = null;
   #eventAtMs = Number.NEGATIVE_INFINITY;
   /** As it was in the set that is in force; empty before there is one. */
-  #inForce: ReadonlyMap<string, Place> = new Map();
+  #inForce: ReadonlyMap<string, PolicyPath> = new Map();
 
   /** Something at or under the directory has changed. */
   noteEvent(nowMs: number): void {
     this.#eventAtMs = nowMs;
   }
 
-  noteInForce(places: readonly Place[]): void {
+  noteInForce(places: readonly PolicyPath[]): void {
     this.#inForce = byPath(places);
   }
 
-  noteLook(places: readonly Place[], nowMs: number): void {
+  noteLook(places: readonly PolicyPath[], nowMs: number): void {
     const now = byPath(places);
     for (const path of new Set([...this.#seen.keys(), ...now.keys()])) {
       const place = now.get(path) ?? gone(path);
@@ -67,7 +67,7 @@ export class Settling {
     return missing;
   }
 
-  #change(before: Seen | undefined, place: Place, nowMs: number): Seen {
+  #change(before: Seen | undefined, place: PolicyPath, nowMs: number): Seen {
     const { stamp } = place;
     if (before === undefined && this.#lookedAtMs === null) {
       // The first look: how long ago it was touched is known from the file alone.
@@ -95,7 +95,7 @@ export class Settling {
 }
 
 interface Seen {
-  readonly place: Place;
+  readonly place: PolicyPath;
   readonly changedAtMs: number;
   /** The same file was another a moment before, and that was not taken. */
   readonly isGrowing: boolean;
@@ -107,10 +107,10 @@ function wasMovedHere({ writtenAtMs, changedAtMs }: Stamp): boolean {
   return writtenAtMs < changedAtMs || changedAtMs < Date.now() - carefulMs;
 }
 
-function gone(path: string): Place {
+function gone(path: string): PolicyPath {
   return { path, mark: '', stamp: null };
 }
 
-function byPath(places: readonly Place[]): Map<string, Place> {
+function byPath(places: readonly PolicyPath[]): Map<string, PolicyPath> {
   return new Map(places.map((place) => [place.path, place]));
 }

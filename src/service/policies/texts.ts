@@ -47,7 +47,7 @@ export function entriesOf({ index }: SetTexts): readonly TextEntry[] {
 }
 
 /** Of an entry of the same set, whole or its first bytes. */
-export function textOf({ bytes }: SetTexts, { start, end }: TextEntry, bytesMax = end - start): string {
+export function textOfFile({ bytes }: SetTexts, { start, end }: TextEntry, bytesMax = end - start): string {
   const last = Math.min(end, start + bytesMax);
   // A character that is cut in two is left out.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(

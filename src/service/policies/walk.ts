@@ -60,14 +60,14 @@ export async function walk(directory: string, ending: string): Promise<Walked> {
 }
 
 /** Whether a real path is the real root or under it. */
-export function isWithin(root: string, realPath: string): boolean {
+export function isInsideFolder(root: string, realPath: string): boolean {
   return realPath === root || realPath.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 /** The real path where it is inside the real root; null outside. Throws as realpath does. */
 export function realPathWithin(root: string, path: string): string | null {
   const real = realpathSync.native(join(root, path));
-  return isWithin(root, real) ? real : null;
+  return isInsideFolder(root, real) ? real : null;
 }
 
 /** What distinguishes one state of a file on disk from the next. */
@@ -156,7 +156,7 @@ function visitEntry(search: Search, folder: Folder, { path, entry }: Entry): voi
   if (!stats.isDirectory() && !isWanted) return;
   // Of what is no link the way is known: that of its folder is resolved.
   const real = isLink ? realpathSync.native(place) : place;
-  if (!isWithin(search.root, real)) {
+  if (!isInsideFolder(search.root, real)) {
     refuse(search, 'file-outside', path, `\`${path}\` is a link that leads out of the policy directory`);
   } else if (stats.isDirectory()) {
     const above = [...folder.above, folder.realPath];

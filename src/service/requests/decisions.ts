@@ -5,12 +5,12 @@ import {
   type Changed,
   type DecisionsDeps,
   lookAtAll,
-  type Refused,
+  type RefusedChange,
   readRequest,
   type Seen,
 } from './approvals/change-request.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
-import { type Report, reportOutcome } from './approvals/report-outcome.ts';
+import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import type { Stepping } from './approvals/step-up.ts';
 import { type SteppedUpAgent, stepUp, stepUpAgent } from './approvals/take-step-up.ts';
 import type { RequestState } from './record/request-state.ts';
@@ -21,8 +21,8 @@ export interface Decisions {
   /** The person has re-authenticated there and then. */
   stepUp(id: string, person: Stepping): Promise<Changed>;
   /** The same for an agent, whose waiting requests are decided again. */
-  stepUpAgent(agentId: string, person: Stepping): Promise<Refused | SteppedUpAgent>;
-  report(id: string, report: Report): Promise<Changed>;
+  stepUpAgent(agentId: string, person: Stepping): Promise<RefusedChange | SteppedUpAgent>;
+  report(id: string, report: OutcomeReport): Promise<Changed>;
   /** The request as it is now, with all that what may be done about it depends on; null where there is none. */
   look(id: string): Promise<Seen | null>;
   /** The same for requests that have been read: several share what else has to be read. */

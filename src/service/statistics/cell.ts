@@ -8,7 +8,7 @@ import type { WaitEnd } from '../store/contract/statistics.ts';
 import { addPairs, addTo, createHistogram, type Histogram, histogramText } from './histogram.ts';
 
 /** A recorded request, as far as it is counted. */
-export interface CountedRequest {
+export interface StatisticsRequest {
   readonly createdAtMs: number;
   readonly decision: Decision;
   readonly trace: Trace;
@@ -64,7 +64,7 @@ export function createCell(policiesMax: number = policiesMaxDefault): Cell {
 }
 
 /** On the request path: nothing here depends on how many rules or requests there are but on those that took part. */
-export function addRequest(cell: Cell, { createdAtMs, decision, trace, timing }: CountedRequest): void {
+export function addRequest(cell: Cell, { createdAtMs, decision, trace, timing }: StatisticsRequest): void {
   const at = outcomeAt[decision.outcome];
   cell.decisions[at]! += 1;
   addTo(cell.latency, timing.decideMicroseconds);
@@ -105,7 +105,7 @@ const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as con
 function addShadow(
   cell: Cell,
   [rule, effect, points]: FormRule,
-  { createdAtMs, decision }: Pick<CountedRequest, 'createdAtMs' | 'decision'>,
+  { createdAtMs, decision }: Pick<StatisticsRequest, 'createdAtMs' | 'decision'>,
 ): void {
   const count = ruleCount(cell, rule);
   meet(count, createdAtMs);

@@ -2,7 +2,7 @@
 // one cell, and a cell is here until what takes it away has stored it.
 
 import type { WaitEnd } from '../store/contract/statistics.ts';
-import { addCell, addEnd, addRequest, type Cell, type CountedRequest, createCell } from './cell.ts';
+import { addCell, addEnd, addRequest, type Cell, createCell, type StatisticsRequest } from './cell.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
 
 export interface OpenCell {
@@ -12,7 +12,7 @@ export interface OpenCell {
 }
 
 export interface Counters {
-  request(request: CountedRequest): void;
+  request(request: StatisticsRequest): void;
   refusal(atMs: number): void;
   end(end: WaitEnd): void;
   all(): Iterable<OpenCell>;

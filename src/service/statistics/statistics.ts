@@ -11,14 +11,14 @@ import type {
   StatisticsMark,
   StatisticsStore,
 } from '../store/contract/statistics.ts';
-import { addText, type Cell, type CountedRequest, cellText, createCell, later } from './cell.ts';
+import { addText, type Cell, cellText, createCell, later, type StatisticsRequest } from './cell.ts';
 import { type Counters, createCounters, type OpenCell } from './counters.ts';
 import { floorTo, hourMs, minuteMs } from './times.ts';
 import { keepUp } from './upkeep.ts';
 
 export interface Statistics {
   /** A request has been recorded. Never throws. */
-  decided(request: CountedRequest): void;
+  decided(request: StatisticsRequest): void;
   /** A refusal has been recorded. Never throws. */
   refused(atMs: number): void;
   /** Before the first record is made; what was not stored is counted from then on. */
@@ -103,7 +103,7 @@ class LiveStatistics implements Statistics {
     this.#counters = createCounters(options.clock);
   }
 
-  decided(request: CountedRequest): void {
+  decided(request: StatisticsRequest): void {
     try {
       this.#counters.request(request);
     } catch (error) {

@@ -3,7 +3,7 @@
 // nobody waits for a webhook, a receiver that hangs holds up no other, and what waits is bounded.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Read } from '../people/collection.ts';
+import type { ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import {
   attempted,
@@ -74,7 +74,7 @@ class Outgoing implements Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #directory: Directory;
   readonly #told: WebhookNews[] = [];
-  readonly #pending = new Map<string, Read<Delivery>>();
+  readonly #pending = new Map<string, ReadDocument<Delivery>>();
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #busy = new Map<string, number>();
   #work: Promise<void> = Promise.resolve();
@@ -193,7 +193,7 @@ class Outgoing implements Dispatcher {
     for (const { value: webhook } of await allWebhooks(this.#directory)) {
       let after: Delivery | null = null;
       do {
-        const page: readonly Read<Delivery>[] = await deliveriesOf(this.#directory).list({
+        const page: readonly ReadDocument<Delivery>[] = await deliveriesOf(this.#directory).list({
           parent: waitingOf(webhook.id),
           after,
           countMax: storedAtOnce,
@@ -206,7 +206,7 @@ class Outgoing implements Dispatcher {
     this.#lookedAtMs = nowMs;
   }
 
-  #takeUp(read: Read<Delivery>): void {
+  #takeUp(read: ReadDocument<Delivery>): void {
     if (!this.#underWay.has(read.value.id)) this.#pending.set(read.value.id, read);
   }
 
@@ -232,7 +232,7 @@ class Outgoing implements Dispatcher {
     }
   }
 
-  async #attempt(read: Read<Delivery>): Promise<void> {
+  async #attempt(read: ReadDocument<Delivery>): Promise<void> {
     const { id, webhookId } = read.value;
     // Whatever happens now, what stands in the store counts: the next look finds it there.
     this.#pending.delete(id);
@@ -267,7 +267,11 @@ class Outgoing implements Dispatcher {
     return send({ url: webhook.url, headers, body, timeoutMs, arePrivateAddressesAllowed });
   }
 
-  async #conclude(claim: Read<Delivery>, webhook: Read<Webhook>, result: AttemptResult): Promise<void> {
+  async #conclude(
+    claim: ReadDocument<Delivery>,
+    webhook: ReadDocument<Webhook>,
+    result: AttemptResult,
+  ): Promise<void> {
     const nowMs = this.#now();
     const isTest = claim.value.type === 'webhook.test';
     const chance = this.#options.chance ?? Math.random;
@@ -280,7 +284,7 @@ class Outgoing implements Dispatcher {
 
   /** Notes since when a webhook fails, and disables one that has for days, or is gone by its own word. */
   async #judge(
-    { value: webhook, version }: Read<Webhook>,
+    { value: webhook, version }: ReadDocument<Webhook>,
     result: AttemptResult,
     nowMs: number,
   ): Promise<void> {

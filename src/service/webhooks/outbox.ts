@@ -3,7 +3,7 @@
 // meanwhile is made again after a while and never lost; a message may come twice, under one id.
 
 import { randomUUID } from 'node:crypto';
-import { type Collection, createCollection, type ListPage, type Read } from '../people/collection.ts';
+import { type Collection, createCollection, type ListPage, type ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
 import type { AttemptResult } from './send.ts';
@@ -62,13 +62,13 @@ export async function listDeliveries(
   directory: Directory,
   webhookId: string,
   page: Pick<ListPage, 'after' | 'countMax'>,
-): Promise<readonly Read<Delivery>[]> {
+): Promise<readonly ReadDocument<Delivery>[]> {
   const deliveries = deliveriesOf(directory);
   const [waiting, over] = await Promise.all([
     deliveries.list({ ...page, parent: waitingOf(webhookId) }),
     deliveries.list({ ...page, parent: webhookId }),
   ]);
-  const latestFirst = ({ value: a }: Read<Delivery>, { value: b }: Read<Delivery>): number =>
+  const latestFirst = ({ value: a }: ReadDocument<Delivery>, { value: b }: ReadDocument<Delivery>): number =>
     b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1);
   return [...waiting, ...over].sort(latestFirst).slice(0, page.countMax);
 }
@@ -120,9 +120,9 @@ export function attempted(
 /** Stores one version more of a message. Null where another process has. */
 export async function store(
   directory: Directory,
-  { value, version }: Read<Delivery>,
+  { value, version }: ReadDocument<Delivery>,
   more: readonly DocumentWrite[] = [],
-): Promise<Read<Delivery> | null> {
+): Promise<ReadDocument<Delivery> | null> {
   const put = deliveriesOf(directory).put(value, version);
   const result = await directory.documents.write([put, ...more], null);
   return result === 'changed' ? { value, version: version + 1 } : null;

@@ -4,7 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { deriveKey, seal, unseal } from '../agents/sealing.ts';
-import { type Collection, createCollection, type Read } from '../people/collection.ts';
+import { type Collection, createCollection, type ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import { type Actor, recordName } from '../people/person.ts';
 import { createWebhookSecret } from './signature.ts';
@@ -66,7 +66,7 @@ export function webhooksOf({ documents }: Directory): Collection<Webhook> {
 }
 
 /** All of them: there are few. */
-export async function allWebhooks(directory: Directory): Promise<readonly Read<Webhook>[]> {
+export async function allWebhooks(directory: Directory): Promise<readonly ReadDocument<Webhook>[]> {
   return await webhooksOf(directory).list({ countMax: webhooksMax });
 }
 

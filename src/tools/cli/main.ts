@@ -4,11 +4,8 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { type ExitCode, exitCodes, printError, UsageError, whenReaderLeaves } from './output/output.ts';
 
-/** A command's module: how it is described to the parser, and what it does. */
-interface CommandModule {
-  /** Adds arguments, options, examples and the action; the action hands its exit code to `finish`. */
-  readonly define: (command: Command, finish: (code: ExitCode) => void) => void;
-}
+/** Adds arguments, options, examples and the action of a command; the action hands its exit code to `finish`. */
+type DefineCommand = (command: Command, finish: (code: ExitCode) => void) => void;
 
 interface Entry {
   readonly summary: string;
@@ -16,55 +13,89 @@ interface Entry {
   readonly alias?: string;
   /** It goes on when nobody reads what it prints. */
   readonly isService?: true;
-  readonly load: () => Promise<CommandModule>;
+  readonly load: () => Promise<DefineCommand>;
 }
 
 /** One line a command, in the order in which people meet them. */
 const commands: Readonly<Record<string, Entry>> = {
   init: {
     summary: 'make a directory with a first policy and its tests',
-    load: () => import('./commands/init.ts'),
+    load: async () => (await import('./commands/init.ts')).defineInit,
   },
-  serve: { summary: 'start the service', isService: true, load: () => import('./commands/serve.ts') },
+  serve: {
+    summary: 'start the service',
+    isService: true,
+    load: async () => (await import('./commands/serve.ts')).defineServe,
+  },
   config: {
     summary: 'show the settings in force and where they come from',
-    load: () => import('./commands/config.ts'),
+    load: async () => (await import('./commands/config.ts')).defineConfig,
   },
-  check: { summary: 'check policies and show what is wrong', load: () => import('./commands/check.ts') },
-  fmt: { summary: 'put policy files into their canonical form', load: () => import('./commands/fmt.ts') },
-  test: { summary: 'run the tests of policies', load: () => import('./commands/test.ts') },
-  decide: { summary: 'decide one request and show why', load: () => import('./commands/decide.ts') },
+  check: {
+    summary: 'check policies and show what is wrong',
+    load: async () => (await import('./commands/check.ts')).defineCheck,
+  },
+  fmt: {
+    summary: 'put policy files into their canonical form',
+    load: async () => (await import('./commands/fmt.ts')).defineFmt,
+  },
+  test: {
+    summary: 'run the tests of policies',
+    load: async () => (await import('./commands/test.ts')).defineTest,
+  },
+  decide: {
+    summary: 'decide one request and show why',
+    load: async () => (await import('./commands/decide.ts')).defineDecide,
+  },
   explain: {
     summary: 'explain a decision and what would change it',
-    load: () => import('./commands/explain.ts'),
+    load: async () => (await import('./commands/explain.ts')).defineExplain,
   },
-  matrix: { summary: 'show which rules can meet each action', load: () => import('./commands/matrix.ts') },
+  matrix: {
+    summary: 'show which rules can meet each action',
+    load: async () => (await import('./commands/matrix.ts')).defineMatrix,
+  },
   bench: {
     summary: 'measure what decisions cost on your own requests',
-    load: () => import('./commands/bench.ts'),
+    load: async () => (await import('./commands/bench.ts')).defineBench,
   },
   agent: {
     alias: 'agents',
     summary: 'register agents, change their keys and state',
-    load: () => import('./commands/agent.ts'),
+    load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   requests: {
     summary: 'list and show what agents asked a running service for',
-    load: () => import('./commands/requests.ts'),
+    load: async () => (await import('./commands/requests.ts')).defineRequests,
   },
-  approve: { summary: 'approve a request that waits', load: () => import('./commands/approve.ts') },
-  reject: { summary: 'reject a request that waits', load: () => import('./commands/reject.ts') },
-  people: { summary: 'who has access to a running service', load: () => import('./commands/people.ts') },
-  switch: { summary: 'the kill switch of a running service', load: () => import('./commands/switch.ts') },
+  approve: {
+    summary: 'approve a request that waits',
+    load: async () => (await import('./commands/approve.ts')).defineApprove,
+  },
+  reject: {
+    summary: 'reject a request that waits',
+    load: async () => (await import('./commands/reject.ts')).defineReject,
+  },
+  people: {
+    summary: 'who has access to a running service',
+    load: async () => (await import('./commands/people.ts')).definePeople,
+  },
+  switch: {
+    summary: 'the kill switch of a running service',
+    load: async () => (await import('./commands/switch.ts')).defineSwitch,
+  },
   audit: {
     summary: 'check, export, sign, delete and replay the records',
-    load: () => import('./commands/audit.ts'),
+    load: async () => (await import('./commands/audit.ts')).defineAudit,
   },
   backup: {
     summary: 'copy the records while the service runs',
-    load: () => import('./commands/backup.ts'),
+    load: async () => (await import('./commands/backup.ts')).defineBackup,
   },
-  dump: { summary: 'print what a stage of the compiler made', load: () => import('./commands/dump.ts') },
+  dump: {
+    summary: 'print what a stage of the compiler made',
+    load: async () => (await import('./commands/dump.ts')).defineDump,
+  },
 };
 
 /** Runs one command line, without the program's name. Never rejects. */
@@ -97,7 +128,7 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     const command = program.command(name).summary(summary).description(summary).exitOverride();
     if (alias !== undefined) command.alias(alias);
     // Only the command that runs is loaded; of the others the help shows a line.
-    if (wanted !== undefined && (name === wanted || alias === wanted)) (await load()).define(command, finish);
+    if (wanted !== undefined && (name === wanted || alias === wanted)) (await load())(command, finish);
   }
   return program;
 }

@@ -6,7 +6,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 
-export interface Subject {
+export interface AgreeingEngine {
   readonly set: PolicySet;
   readonly decide: (facts: Facts) => Decision;
 }
@@ -18,7 +18,11 @@ const checkedMin = 10;
  * Decides requests spread evenly over all, as many as `ms` leave time for, by the definition too; returns how many.
  * Throws where a decision differs, which is a fault of ours.
  */
-export function checkAgreement({ set, decide }: Subject, requests: readonly Facts[], ms: number): number {
+export function checkAgreement(
+  { set, decide }: AgreeingEngine,
+  requests: readonly Facts[],
+  ms: number,
+): number {
   const until = performance.now() + ms;
   let checked = 0;
   for (const at of spread(requests.length)) {

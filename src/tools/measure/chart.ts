@@ -6,7 +6,7 @@ export interface Chart {
   readonly x: Axis;
   readonly y: Axis;
   /** Each with a point or more; logarithmic axes take positive values alone. */
-  readonly lines: readonly Line[];
+  readonly lines: readonly ChartLine[];
 }
 
 export interface Axis {
@@ -18,7 +18,7 @@ export interface Axis {
   readonly ticks?: readonly number[];
 }
 
-export interface Line {
+export interface ChartLine {
   readonly name: string;
   /** Drawn bold, above the others. */
   readonly isOwn: boolean;
@@ -70,12 +70,12 @@ export function drawChart({ title, x, y, lines }: Chart): string {
   ].join('\n');
 }
 
-function valuesAt(lines: readonly Line[], at: 0 | 1): readonly number[] {
+function valuesAt(lines: readonly ChartLine[], at: 0 | 1): readonly number[] {
   return lines.flatMap(({ points }) => points.map((point) => point[at]));
 }
 
 /** The own lines first. */
-function colourPlaces(lines: readonly Line[]): readonly number[] {
+function colourPlaces(lines: readonly ChartLine[]): readonly number[] {
   const others = lines.some(({ isOwn }) => isOwn) ? 1 : 0;
   let next = others;
   return lines.map(({ isOwn }, at) => {
@@ -155,7 +155,7 @@ interface Scales {
 }
 
 function drawLine(
-  { name, isOwn, points }: Line,
+  { name, isOwn, points }: ChartLine,
   { x, y }: Scales,
   place: { colour: number; nameY: number },
 ): string {

@@ -8,7 +8,7 @@ import { type Figure, figureOf, percentile } from './figure.ts';
 const processorTime = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
 /** Thread time of repeated runs until `ms` have gone by, in nanoseconds a run of `run`, which does `each` things. */
-export function time(run: () => void, each: number, ms = 200): number {
+export function timeCalls(run: () => void, each: number, ms = 200): number {
   const started = performance.now();
   const before = processorTime();
   let runs = 0;

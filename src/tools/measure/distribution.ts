@@ -1,6 +1,6 @@
 // Latencies of many requests as a picture: how long the fastest half takes, the fastest 90 of 100, 99 of 100 and so on.
 
-import { drawChart, type Line } from './chart.ts';
+import { type ChartLine, drawChart } from './chart.ts';
 import { duration } from './figure.ts';
 
 export interface Latencies {
@@ -26,7 +26,9 @@ export function drawDistribution(title: string, all: readonly Latencies[]): stri
       ticks: shares.map(rarity),
     },
     y: { label: 'no longer than', kind: 'logarithmic', format: duration },
-    lines: all.map(({ name, isOwn, nanoseconds }): Line => ({ name, isOwn, points: curve(nanoseconds) })),
+    lines: all.map(
+      ({ name, isOwn, nanoseconds }): ChartLine => ({ name, isOwn, points: curve(nanoseconds) }),
+    ),
   });
 }
 
@@ -36,7 +38,7 @@ function rarity(share: number): number {
 }
 
 /** The latency that each share of the requests does not exceed: a step a request, or points where there are many. */
-function curve(nanoseconds: ArrayLike<number>): Line['points'] {
+function curve(nanoseconds: ArrayLike<number>): ChartLine['points'] {
   const sorted = Float64Array.from(nanoseconds).sort();
   const { length } = sorted;
   const last = rarity((length - 0.5) / length);

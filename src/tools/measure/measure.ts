@@ -9,12 +9,12 @@ import type { Facts } from '../../language/model/request.ts';
 import type { Program } from '../../language/program/program.ts';
 import { compile, type PolicySources } from '../../pipeline.ts';
 import { checkAgreement } from './agree.ts';
-import { time, timeEach } from './clock.ts';
+import { timeCalls, timeEach } from './clock.ts';
 import { type Percentiles, percentilesOf } from './figure.ts';
 import { measureKept } from './memory.ts';
 
 /** Policies without errors, and the requests as they take them. */
-export interface Subject {
+export interface MeasuredEngine {
   readonly sources: PolicySources;
   readonly requests: readonly Facts[];
 }
@@ -48,7 +48,7 @@ export interface MeasureOptions {
 }
 
 /** The results in the order of the subjects. Throws where a decision differs from the definition's. */
-export function measure(subjects: readonly Subject[], options: MeasureOptions): readonly Measured[] {
+export function measure(subjects: readonly MeasuredEngine[], options: MeasureOptions): readonly Measured[] {
   const { rounds, ms, onProgress } = options;
   const runs = subjects.map((subject) => prepare(subject, ms));
   const steps = rounds + 1;
@@ -61,7 +61,7 @@ export function measure(subjects: readonly Subject[], options: MeasureOptions): 
 }
 
 interface Run extends Omit<Measured, 'byRequest'> {
-  readonly subject: Subject;
+  readonly subject: MeasuredEngine;
   readonly ready: number[];
   readonly latency: Percentiles[];
   readonly each: number[];
@@ -69,7 +69,7 @@ interface Run extends Omit<Measured, 'byRequest'> {
 }
 
 /** Of the time that is measured, as much again warms up or goes into checking at most. */
-function prepare(subject: Subject, ms: number): Run {
+function prepare(subject: MeasuredEngine, ms: number): Run {
   const { sources, requests } = subject;
   const keptBytes = keptOf(subject, ms);
   const compiled = compileOnce(sources);
@@ -77,7 +77,7 @@ function prepare(subject: Subject, ms: number): Run {
   const decide = (facts: Facts): Decision => engine.decide(facts);
   const checked = checkAgreement({ set, decide }, requests, ms);
   const decisions = requests.map(decide);
-  time(() => decideAll(engine, requests), requests.length, ms / 4);
+  timeCalls(() => decideAll(engine, requests), requests.length, ms / 4);
   const none = { ready: [], latency: [], each: [], perRequest: [] };
   return { subject, set, program, engine, decisions, checked, keptBytes, ...none };
 }
@@ -85,7 +85,7 @@ function prepare(subject: Subject, ms: number): Run {
 const keptTriesMax = 4;
 
 /** The least of several tries: the first ones also make what a process has once, such as the tables of the parser. */
-function keptOf({ sources, requests }: Subject, ms: number): number {
+function keptOf({ sources, requests }: MeasuredEngine, ms: number): number {
   const until = performance.now() + ms;
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < keptTriesMax && (tries === 0 || performance.now() < until); tries += 1) {
@@ -120,7 +120,7 @@ function measureRound(run: Run, ms: number): void {
   const times = timeEach((at) => engine.decide(requests[at]!), requests.length, ms / 2);
   run.perRequest.push(times);
   run.latency.push(percentilesOf(times));
-  run.each.push(time(() => decideAll(engine, requests), requests.length, ms / 2));
+  run.each.push(timeCalls(() => decideAll(engine, requests), requests.length, ms / 2));
 }
 
 function finish({ perRequest, ...run }: Run): Measured {

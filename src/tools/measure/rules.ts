@@ -41,7 +41,7 @@ export interface UsedRules {
   readonly unfiled: readonly Unfiled[];
 }
 
-export interface Decided {
+export interface RulesTried {
   readonly facts: Facts;
   readonly decision: Decision;
   /** Ids of the rules that were tried. */
@@ -57,7 +57,7 @@ export interface RulesOptions {
 
 export function useOfRules(
   program: Program,
-  decided: readonly Decided[],
+  decided: readonly RulesTried[],
   { indexedFrom, ms }: RulesOptions,
 ): UsedRules {
   const uses = countUses(program, decided);
@@ -94,7 +94,7 @@ interface Use {
   decides: number;
 }
 
-function countUses(program: Program, decided: readonly Decided[]): ReadonlyMap<string, Use> {
+function countUses(program: Program, decided: readonly RulesTried[]): ReadonlyMap<string, Use> {
   const all = [...program.actions.values()].flatMap(({ rules }) => rules);
   const uses = new Map<string, Use>(
     all.map((rule) => [rule.id, { rule, tried: [], fired: 0, decides: 0 }] as const),

@@ -1,7 +1,7 @@
 // A test run as text for people, and as plain JSON: what failed, with expected against actual, and the counts.
 
 import { relative } from 'node:path';
-import { escapeControls } from '../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import type { Truth } from '../../language/model/trace.ts';
 import type { Coverage, RuleCoverage } from './coverage.ts';
 import type { CaseResult, FileResult, TestRun } from './run.ts';
@@ -38,7 +38,7 @@ export function reportCoverage(coverage: Coverage, marks: Marks): string {
   const width = Math.max(4, ...coverage.rules.map(({ rule }) => rule.length));
   const head = `  ${'rule'.padEnd(width)}${truths.map((truth) => truth.padStart(8)).join('')}`;
   const files = [...Map.groupBy(coverage.rules, ({ file }) => file)].flatMap(([file, rules]) => [
-    escapeControls(relative('', file)),
+    escapeForTerminal(relative('', file)),
     ...rules.map((rule) => coverageRow(rule, width, marks)),
   ]);
   return `\n${[marks.faint(head), ...files].join('\n')}\ncoverage ${coverage.percent} %\n`;
@@ -48,7 +48,7 @@ export function reportCoverage(coverage: Coverage, marks: Marks): string {
 export function reportLacking(coverage: Coverage): string {
   return coverage.rules
     .filter(({ lacks }) => lacks.length > 0)
-    .map((rule) => `  ${escapeControls(relative('', rule.file))}: ${rule.rule} was ${neverText(rule)}\n`)
+    .map((rule) => `  ${escapeForTerminal(relative('', rule.file))}: ${rule.rule} was ${neverText(rule)}\n`)
     .join('');
 }
 
@@ -76,13 +76,13 @@ export function explainFailure(result: CaseResult): readonly string[] {
   const [left, right] = outcome === 'disagreed' ? ['definition', 'compiled'] : ['expected', 'actual'];
   const lines = result.differences.flatMap(({ field, expected, actual }) => [
     field,
-    `  ${left.padEnd(10)} ${escapeControls(expected)}`,
-    `  ${right.padEnd(10)} ${escapeControls(actual)}`,
+    `  ${left.padEnd(10)} ${escapeForTerminal(expected)}`,
+    `  ${right.padEnd(10)} ${escapeForTerminal(actual)}`,
   ]);
   const said =
     decision === null
       ? []
-      : [`decided ${decision.outcome} by ${decision.by}: ${escapeControls(decision.reason)}`];
+      : [`decided ${decision.outcome} by ${decision.by}: ${escapeForTerminal(decision.reason)}`];
   const fault =
     'the compiled policies and the definition of the language disagree: please report this as a bug of writ';
   return outcome === 'disagreed' ? [fault, ...lines] : [...lines, ...said];
@@ -104,7 +104,7 @@ function neverText({ lacks }: RuleCoverage): string {
 }
 
 function reportFile(file: FileResult, marks: Marks): readonly string[] {
-  const path = escapeControls(file.path);
+  const path = escapeForTerminal(file.path);
   if (file.failure !== null)
     return [`${marks.bad('✗')} ${path}`, ...indent(file.failure.trimEnd().split('\n'))];
   const failed = file.cases.filter(({ outcome }) => outcome !== 'passed');
@@ -112,7 +112,7 @@ function reportFile(file: FileResult, marks: Marks): readonly string[] {
   return [
     `${failed.length === 0 ? marks.good('✓') : marks.bad('✗')} ${path} ${count}`,
     ...failed.flatMap((result) => [
-      `  ${marks.bad('✗')} ${escapeControls(result.name)} ${marks.faint(`${path}:${result.line}`)}`,
+      `  ${marks.bad('✗')} ${escapeForTerminal(result.name)} ${marks.faint(`${path}:${result.line}`)}`,
       ...indent(indent(explainFailure(result))),
     ]),
   ];

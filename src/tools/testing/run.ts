@@ -10,7 +10,7 @@ import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { type ExplainedRule, explain } from '../../language/spec/explain.ts';
 import { type Compiled, compile } from '../../pipeline.ts';
-import { type ReadSources, readPaths, readText } from '../../service/policies/read.ts';
+import { type ReadSources, readPaths, readPolicyText } from '../../service/policies/read.ts';
 import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts';
 import { type Difference, differences } from './expectation.ts';
 import { findTests } from './find.ts';
@@ -69,7 +69,7 @@ export async function runTestFiles(paths: readonly string[], options: RunOptions
   const files: FileResult[] = [];
   const cases = new Map<LoadedPolicies, TestCase[]>();
   for (const path of await findTests(paths)) {
-    const read = await readText(path);
+    const read = await readPolicyText(path);
     if (!('text' in read)) {
       files.push(unreadable(path, [read]));
       continue;

@@ -2,17 +2,17 @@
 // shape; each key is declared once.
 
 import type { Action } from '../../model/policy.ts';
-import type { ActionDeclaration, Name, PolicyFile } from '../../syntax/tree/tree.ts';
+import type { ActionDeclaration, NameNode, PolicyFile } from '../../syntax/tree/tree.ts';
 import { isDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { actionDeclaredTwice, groupNamedTwice, typeTooLarge } from '../messages/errors.ts';
-import { fieldCount, fieldsMax, resolveShape } from './types.ts';
+import { fieldCount, payloadFieldsMax, resolveShape } from './types.ts';
 
 /** Fills `env.actions` and `env.groups`. */
 export function resolveActions(files: readonly PolicyFile[], env: Environment): void {
-  const places = new Map<string, Name>();
+  const places = new Map<string, NameNode>();
   for (const { declarations } of files) {
     for (const declaration of declarations) {
       if (declaration.kind !== 'action') continue;
@@ -22,7 +22,7 @@ export function resolveActions(files: readonly PolicyFile[], env: Environment): 
   }
 }
 
-function addAction(action: Action, name: Name, places: Map<string, Name>, env: Environment): void {
+function addAction(action: Action, name: NameNode, places: Map<string, NameNode>, env: Environment): void {
   const earlier = places.get(action.key);
   if (earlier !== undefined) {
     env.report(actionDeclaredTwice(name, earlier));
@@ -43,8 +43,8 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   const groups = resolveGroups(declaration.groups, env);
   const made = resolveShape(body, env);
   const [firstKey] = keys;
-  if (firstKey !== undefined && fieldCount({ kind: 'record', shape: made }) > fieldsMax) {
-    env.report(typeTooLarge(firstKey, fieldsMax));
+  if (firstKey !== undefined && fieldCount({ kind: 'record', shape: made }) > payloadFieldsMax) {
+    env.report(typeTooLarge(firstKey, payloadFieldsMax));
   }
   const { actions: before } = env.memory.before;
   // A shape that has only moved is the same shape: what rests on it holds.
@@ -52,8 +52,8 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   return keys.map(({ text: key, span }) => sameOrNew(before.get(key), { key, groups, shape, doc, span }));
 }
 
-function resolveGroups(names: readonly Name[], env: Environment): readonly string[] {
-  const groups = new Map<string, Name>();
+function resolveGroups(names: readonly NameNode[], env: Environment): readonly string[] {
+  const groups = new Map<string, NameNode>();
   for (const name of names) {
     const earlier = groups.get(name.text);
     if (earlier !== undefined) env.report(groupNamedTwice(name, earlier));

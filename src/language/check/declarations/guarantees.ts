@@ -1,7 +1,7 @@
 // From guarantee declarations to claims about every request of the actions that they speak of.
 
 import type { Claim, Guarantee } from '../../model/policy.ts';
-import type { Claim as ClaimNode, GuaranteeDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
+import type { ClaimNode, GuaranteeDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import { type Context, inferCondition } from '../expressions/context.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';

@@ -5,7 +5,7 @@ import type {
   DateLiteral,
   HoursDeclaration,
   HoursSpan,
-  Weekday,
+  WeekdayWord,
 } from '../../syntax/tree/tree.ts';
 import { type Decimal, toNumber } from '../../value/decimal.ts';
 import type { DateSpan, Hours, WeeklySpan } from '../../value/hours.ts';
@@ -24,7 +24,7 @@ import {
   zoneUnknown,
 } from '../messages/value-errors.ts';
 
-const weekdays: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+const weekdays: readonly WeekdayWord[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const minutesOfDay = 1_440;
 
 /** Fills `env.hours`; the lists must have been resolved. */
@@ -76,7 +76,7 @@ function weeklySpan(node: Extract<HoursSpan, { kind: 'weekly-span' }>, env: Envi
 }
 
 /** Monday first; a range may wrap round the end of the week. */
-function daysOf(firstDay: Weekday, lastDay: Weekday): readonly boolean[] {
+function daysOf(firstDay: WeekdayWord, lastDay: WeekdayWord): readonly boolean[] {
   const [first, last] = [weekdays.indexOf(firstDay), weekdays.indexOf(lastDay)];
   return weekdays.map((_, day) =>
     first <= last ? first <= day && day <= last : day >= first || day <= last,

@@ -4,7 +4,7 @@
 import type { List } from '../../model/policy.ts';
 import { anyText, quantity, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
-import type { ListDeclaration, ListSource, Literal } from '../../syntax/tree/tree.ts';
+import type { ListDeclaration, ListSource, LiteralNode } from '../../syntax/tree/tree.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
 import { fold, hasBidiControls, isMixedScript } from '../../value/text.ts';
@@ -124,13 +124,13 @@ function readSource(
 
 function readWritten(
   declaration: ListDeclaration,
-  nodes: readonly Literal[],
+  nodes: readonly LiteralNode[],
   env: Environment,
   declared: Type | undefined,
 ): Entries | null {
   const type = declared ?? shownType(nodes);
   const entries: Value[] = [];
-  const seen = new Map<string, Literal>();
+  const seen = new Map<string, LiteralNode>();
   for (const node of nodes) {
     const value = type.kind === 'money' ? readMoney(node, env) : readLiteralAs(node, type, env);
     if (value === null) continue;
@@ -145,7 +145,7 @@ function readWritten(
 }
 
 /** The type of untyped entries: that of the first, and `number` where one of the numbers has a fraction. */
-function shownType(nodes: readonly Literal[]): Type {
+function shownType(nodes: readonly LiteralNode[]): Type {
   const [first] = nodes;
   switch (first?.kind) {
     case 'number': {
@@ -169,13 +169,13 @@ function shownType(nodes: readonly Literal[]): Type {
   }
 }
 
-function readMoney(node: Literal, env: Environment): Value | null {
+function readMoney(node: LiteralNode, env: Environment): Value | null {
   if (node.kind === 'money') return readLiteral(node, env);
   env.report(entryMismatch(node, moneyType));
   return null;
 }
 
-function reportOddText(node: Literal, text: string, env: Environment): void {
+function reportOddText(node: LiteralNode, text: string, env: Environment): void {
   if (hasBidiControls(text)) env.report(listEntryBidi(node.span, text));
   else if (isMixedScript(text)) env.report(listEntryMixedScript(node.span, text));
 }

@@ -1,7 +1,7 @@
 // From policy declarations to policies: the actions that they speak of, their metadata and their rules.
 
 import type { Policy, Rule } from '../../model/policy.ts';
-import type { Metadata, Name, PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
+import type { Metadata, NameNode, PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import { patternsKey } from '../expressions/action-sets.ts';
 import { type Context, inferCondition } from '../expressions/context.ts';
 import { isGate } from '../expressions/names.ts';
@@ -49,7 +49,7 @@ function resolvePolicy(declaration: PolicyDeclaration, env: Environment): Policy
 
 function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Rule[] {
   const when = declaration.when === null ? null : inferCondition(declaration.when, ctx);
-  const places = new Map<string, Name>();
+  const places = new Map<string, NameNode>();
   const rules: Rule[] = [];
   for (const rule of declaration.rules) {
     const earlier = places.get(rule.name.text);

@@ -9,12 +9,12 @@ import { printExpression } from '../../syntax/print/print.ts';
 import type {
   Clause,
   DurationLiteral,
-  Name,
+  NameNode,
   PolicyDeclaration,
-  Rule as RuleNode,
-  Template as TemplateNode,
+  RuleNode,
+  TemplateNode,
   TemplatePart,
-  Expression as Tree,
+  ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
 import { toNumber } from '../../value/decimal.ts';
 import {
@@ -194,7 +194,7 @@ const effectsThatAsk = {
   risk: 'never',
 } satisfies Record<Effect, string>;
 
-function approvingGroup(node: RuleNode): Name | undefined {
+function approvingGroup(node: RuleNode): NameNode | undefined {
   if (node.effect === 'escalate') return clauseOf(node, 'to')?.group;
   return node.effect === 'allow' ? clauseOf(node, 'after-approval')?.group : undefined;
 }

@@ -15,9 +15,9 @@ import {
   unbounded,
 } from '../../model/type.ts';
 import type {
-  Field as FieldNode,
-  Literal,
-  Name,
+  FieldNode,
+  LiteralNode,
+  NameNode,
   RecordBody,
   TextLiteral,
   TypeDeclaration,
@@ -53,7 +53,7 @@ import {
 import { unknownCurrency } from '../messages/value-errors.ts';
 
 /** Fields of one payload, written out. */
-export const fieldsMax = 10_000;
+export const payloadFieldsMax = 10_000;
 
 const textKinds: readonly TextKind[] = ['string', 'email', 'url', 'web_address', 'host', 'path'];
 const builtInTypes = new Map<string, Type>([
@@ -109,7 +109,7 @@ export function resolveType(node: TypeNode, env: Environment): Slot | null {
 /** The shape of a record, fields in error included. */
 export function resolveShape(body: RecordBody, env: Environment): Shape {
   const fields: Field[] = [];
-  const places = new Map<string, Name>();
+  const places = new Map<string, NameNode>();
   for (const field of body.fields) {
     const earlier = places.get(field.name.text);
     if (earlier !== undefined) env.report(fieldDeclaredTwice(field.name, earlier));
@@ -137,7 +137,7 @@ function ignoringCase(slot: Slot): Slot {
   return slot.type.kind === 'text' ? { ...slot, type: { ...slot.type, of: 'path ignoring case' } } : slot;
 }
 
-function resolveDeclared(name: Name, env: Environment): Slot | null {
+function resolveDeclared(name: NameNode, env: Environment): Slot | null {
   const kind = env.ask('kind', name.text);
   if (kind === undefined) {
     env.report(unknownType(name, [...builtInTypeNames, ...namesOf(env, 'type')]));
@@ -175,8 +175,8 @@ export function resolveDeclaredTypes(env: Environment): void {
 
 function resolveOne({ name, type }: TypeDeclaration, env: Environment): Slot | null {
   const slot = resolveType(type, env);
-  if (slot === null || fieldCount(slot.type) <= fieldsMax) return slot;
-  env.report(typeTooLarge(name, fieldsMax));
+  if (slot === null || fieldCount(slot.type) <= payloadFieldsMax) return slot;
+  env.report(typeTooLarge(name, payloadFieldsMax));
   return null;
 }
 
@@ -292,7 +292,7 @@ function boundsType(type: Type): Type | 'count' | 'amount' | null {
 }
 
 function readBound(
-  node: Literal | null,
+  node: LiteralNode | null,
   bounds: Type | 'count' | 'amount',
   env: Environment,
 ): Decimal | null {

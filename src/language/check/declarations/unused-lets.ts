@@ -4,14 +4,14 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Shape } from '../../model/type.ts';
-import type { LetDeclaration, Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { LetDeclaration, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { childExpressions } from '../../syntax/tree/visit.ts';
 import { actionSetOver } from '../expressions/action-sets.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { type Outcome, walkOutcome } from '../incremental/recorder.ts';
+import { type CheckOutcome, walkOutcome } from '../incremental/recorder.ts';
 import type { ActionSet } from '../incremental/resolved.ts';
-import { fieldOf } from '../logic/payload-paths.ts';
+import { payloadField } from '../logic/payload-paths.ts';
 import { structureOf } from '../logic/structure.ts';
 
 /** `read` are the names of the lets that something reads. */
@@ -25,7 +25,7 @@ export function checkUnusedLets(read: ReadonlySet<string>, env: Environment): vo
 
 function checkAlone({ value }: LetDeclaration, env: Environment): void {
   const fields = payloadFields(value);
-  let first: Outcome | null = null;
+  let first: CheckOutcome | null = null;
   for (const actions of setsToTry(fields, env)) {
     const ctx = contextOver(actions, env);
     const tried = env.recorder.apart(() => ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' }));
@@ -44,7 +44,7 @@ function* setsToTry(fields: ReadonlySet<string>, env: Environment): Generator<Ac
   const keys = [...env.actions.keys()].sort();
   for (const key of keys) {
     const shape = env.actions.get(key)!.shape;
-    const declared = [...fields].map((name) => fieldOf(shape, name));
+    const declared = [...fields].map((name) => payloadField(shape, name));
     if (declared.includes(undefined)) continue;
     const structure = structureOf(declared.map((field) => [field, currencyOf(field, shape)]));
     if (tried.has(structure)) continue;
@@ -56,12 +56,12 @@ function* setsToTry(fields: ReadonlySet<string>, env: Environment): Generator<Ac
 }
 
 /** An amount is signed where its currency is. */
-function currencyOf(field: ReturnType<typeof fieldOf>, shape: Shape): boolean {
+function currencyOf(field: ReturnType<typeof payloadField>, shape: Shape): boolean {
   const { type } = field!;
-  return type.kind === 'money' && fieldOf(shape, type.currencyField ?? '')?.isSigned === true;
+  return type.kind === 'money' && payloadField(shape, type.currencyField ?? '')?.isSigned === true;
 }
 
-function hasErrors(outcome: Outcome): boolean {
+function hasErrors(outcome: CheckOutcome): boolean {
   let found = false;
   const said = ({ severity }: Diagnostic): void => {
     found ||= severity === 'error';
@@ -71,7 +71,7 @@ function hasErrors(outcome: Outcome): boolean {
 }
 
 /** What was said apart, as a part of the set. */
-function repeat(tried: Outcome, env: Environment): void {
+function repeat(tried: CheckOutcome, env: Environment): void {
   walkOutcome(tried, { outcome: ({ used }) => used.forEach(env.use), said: env.report });
 }
 

@@ -3,7 +3,7 @@
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression } from '../../model/expression.ts';
 import { anyText, enumeration, listOf, quantity, type Type } from '../../model/type.ts';
-import type { Call } from '../../syntax/tree/tree.ts';
+import type { CallNode } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { constantText } from '../logic/constants.ts';
 import { commonType, isOrdered } from '../logic/type-relations.ts';
@@ -67,7 +67,7 @@ const signatures = {
   },
 } satisfies Record<Builtin, Signature>;
 
-export function inferCall(node: Call, ctx: Context): Expression | null {
+export function inferCall(node: CallNode, ctx: Context): Expression | null {
   const name = node.callee.text;
   const args = node.args.map((arg) => inferValue(arg, ctx));
   if (!Object.hasOwn(builtins, name)) {
@@ -90,7 +90,12 @@ export function inferCall(node: Call, ctx: Context): Expression | null {
   return finished === null ? null : { kind: 'call', builtin, args: finished, type, span: node.span };
 }
 
-function takesArguments(node: Call, builtin: Builtin, args: readonly Expression[], ctx: Context): boolean {
+function takesArguments(
+  node: CallNode,
+  builtin: Builtin,
+  args: readonly Expression[],
+  ctx: Context,
+): boolean {
   const { count, takes }: Signature = signatures[builtin];
   if (args.length < count.min || args.length > count.max) {
     ctx.env.report(argumentCount(node, builtin));

@@ -4,7 +4,7 @@
 import type { ComparisonOperator, Expression } from '../../model/expression.ts';
 import { booleanType, quantity } from '../../model/type.ts';
 import { unknown } from '../../model/value.ts';
-import type { Binary, Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { constantValue } from '../logic/constants.ts';
 import { areComparable, areDisjoint, isComparable, isNumeric, isOrdered } from '../logic/type-relations.ts';
 import { nullOrdered } from '../messages/path-errors.ts';
@@ -17,7 +17,7 @@ import {
   riskComparisonUnfit,
 } from '../messages/type-errors.ts';
 import { adapt } from './adapt.ts';
-import { type Context, type Inferred, inferValue, plain } from './context.ts';
+import { type Context, type Inferred, inferValue, plainType } from './context.ts';
 import { letsOf } from './lets.ts';
 import { inferNullTest } from './presence.ts';
 
@@ -27,13 +27,13 @@ export function inferComparison(node: Binary, operator: ComparisonOperator, ctx:
   if (nullSide !== null) {
     if (isEquality) return inferNullTest(node, nullSide === node.right ? node.left : node.right, ctx);
     ctx.env.report(nullOrdered(node));
-    return plain(null);
+    return plainType(null);
   }
-  if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plain(inferRiskTest(node, operator, ctx));
+  if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plainType(inferRiskTest(node, operator, ctx));
   const left = inferValue(node.left, ctx);
   const right = inferValue(node.right, ctx);
-  if (left === null || right === null) return plain(null);
-  return plain(compareValues(node, operator, [left, right], ctx));
+  if (left === null || right === null) return plainType(null);
+  return plainType(compareValues(node, operator, [left, right], ctx));
 }
 
 function compareValues(

@@ -3,7 +3,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import type { Slot } from '../../model/type.ts';
-import type { Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet } from '../incremental/resolved.ts';
 import { nothingKnown, type Presence } from '../logic/presence.ts';
@@ -38,7 +38,7 @@ export interface Inferred {
 export const failed: Inferred = { expression: null, whenTrue: 'everything', whenFalse: 'everything' };
 
 /** A value that tells nothing about presence, in error or not. */
-export function plain(expression: Expression | null): Inferred {
+export function plainType(expression: Expression | null): Inferred {
   return { expression, whenTrue: nothingKnown, whenFalse: nothingKnown };
 }
 
@@ -51,7 +51,7 @@ export function inferCondition(node: Tree, ctx: Context): Inferred {
   const inferred = ctx.infer(node, ctx);
   if (inferred.expression === null || inferred.expression.type.kind === 'boolean') return inferred;
   ctx.env.report(conditionMistyped(node, inferred.expression.type));
-  return plain(null);
+  return plainType(null);
 }
 
 /** The same context with more known about presence. */

@@ -1,6 +1,6 @@
 // The environment of one check: empty tables, and what answers the questions that are asked of them.
 
-import type { Answers, Environment, NamedDeclaration } from '../incremental/environment.ts';
+import type { CheckAnswers, Environment, NamedDeclaration } from '../incremental/environment.ts';
 import { listFileOf, textOfListFile } from '../incremental/kept.ts';
 import { createRecorder } from '../incremental/recorder.ts';
 import type { CheckState } from '../incremental/state.ts';
@@ -14,7 +14,7 @@ export function createEnvironment(
   readListFile: (path: string) => ListFile,
   memory: CheckState,
 ): Environment {
-  const tables: { [Q in keyof Answers]: (key: string) => Answers[Q] } = {
+  const tables: { [Q in keyof CheckAnswers]: (key: string) => CheckAnswers[Q] } = {
     kind: (name) => declarations.get(name)?.kind,
     declaration: (name) => declarations.get(name),
     type: (name) => env.types.get(name),

@@ -1,17 +1,17 @@
 // Names that stand for declarations: looked up, marked as used, and told from names of another kind.
 
-import type { Name } from '../../syntax/tree/tree.ts';
+import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind, Environment } from '../incremental/environment.ts';
 import { nameOfOtherKind, unknownName } from '../messages/errors.ts';
 
 /** Whether a name stands for a declaration of this kind, marked as used; else a diagnostic says why not. */
-export function findDeclared(env: Environment, name: Name, kind: DeclarationKind): boolean {
+export function findDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
   if (env.ask('kind', name.text) !== undefined) env.use(name.text);
   return isDeclared(env, name, kind);
 }
 
 /** As `findDeclared`, where naming it is no use of it. */
-export function isDeclared(env: Environment, name: Name, kind: DeclarationKind): boolean {
+export function isDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
   const found = env.ask('kind', name.text);
   if (found === undefined) {
     env.report(unknownName(name, kind, [...namesOf(env, kind), ...(kind === 'approvers' ? ['owner'] : [])]));

@@ -2,7 +2,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
-import type { Name } from '../../syntax/tree/tree.ts';
+import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { PathNode } from '../incremental/resolved.ts';
 import { stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';
 import { isKnown, presenceFact } from '../logic/presence.ts';
@@ -16,14 +16,14 @@ import {
 import type { Context } from './context.ts';
 
 export interface FieldPath {
-  readonly root: Name;
-  readonly steps: readonly Name[];
+  readonly root: NameNode;
+  readonly steps: readonly NameNode[];
 }
 
 /** A field and its places from the root on: one more than it has steps. */
 export interface ResolvedField {
   readonly read: FieldRead;
-  readonly steps: readonly Name[];
+  readonly steps: readonly NameNode[];
   readonly places: readonly PathNode[];
 }
 
@@ -98,6 +98,6 @@ function isNotNull(field: ResolvedField, at: number, ctx: Context): boolean {
   return false;
 }
 
-function textsOf(steps: readonly Name[]): readonly string[] {
+function textsOf(steps: readonly NameNode[]): readonly string[] {
   return steps.map((step) => step.text);
 }

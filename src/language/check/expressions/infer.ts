@@ -2,7 +2,7 @@
 
 import { builtins } from '../../model/builtins.ts';
 import { quantity } from '../../model/type.ts';
-import type { Binary, Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { inferLiteral } from '../logic/literals.ts';
 import { unreadableInMeter } from '../messages/type-errors.ts';
@@ -10,7 +10,7 @@ import { zoneUnknown } from '../messages/value-errors.ts';
 import { inferArithmetic, inferNegation } from './arithmetic.ts';
 import { inferCall } from './call.ts';
 import { inferComparison } from './comparison.ts';
-import { type Context, failed, type Inferred, plain } from './context.ts';
+import { type Context, failed, type Inferred, plainType } from './context.ts';
 import { inferAnd, inferNot, inferOr } from './logic.ts';
 import { inferListLiteral, inferMembership } from './membership.ts';
 import { inferPath } from './path.ts';
@@ -30,25 +30,25 @@ export function infer(node: Tree, ctx: Context): Inferred {
     case 'clock':
     case 'boolean':
     case 'null':
-      return plain(inferLiteral(node, ctx.env));
+      return plainType(inferLiteral(node, ctx.env));
     case 'path':
       return inferPath(node, ctx);
     case 'unary':
-      return node.operator === 'not' ? inferNot(node, ctx) : plain(inferNegation(node, ctx));
+      return node.operator === 'not' ? inferNot(node, ctx) : plainType(inferNegation(node, ctx));
     case 'binary':
       return inferBinary(node, ctx);
     case 'list-literal':
-      return plain(inferListLiteral(node, ctx));
+      return plainType(inferListLiteral(node, ctx));
     case 'quantifier':
-      return plain(inferQuantifier(node, ctx));
+      return plainType(inferQuantifier(node, ctx));
     case 'has':
       return inferHas(node, ctx);
     case 'else':
-      return plain(inferElse(node, ctx));
+      return plainType(inferElse(node, ctx));
     case 'today':
       return inferToday(node, ctx);
     case 'call':
-      return plain(inferCall(node, ctx));
+      return plainType(inferCall(node, ctx));
     // A range after anything but `in`, and a gap: reported with the syntax.
     case 'range':
     case 'missing':
@@ -71,7 +71,7 @@ function inferBinary(node: Binary, ctx: Context): Inferred {
       return inferComparison(node, node.operator, ctx);
     case 'in':
     case 'not in':
-      return plain(inferMembership(node, ctx));
+      return plainType(inferMembership(node, ctx));
     case 'like':
     case 'matches':
     case 'starts with':
@@ -79,25 +79,25 @@ function inferBinary(node: Binary, ctx: Context): Inferred {
     case 'contains':
     case 'mentions any of':
     case 'inside':
-      return plain(inferTextTest(node, node.operator, ctx));
+      return plainType(inferTextTest(node, node.operator, ctx));
     case '+':
     case '-':
     case '*':
     case '/':
-      return plain(inferArithmetic(node, node.operator, ctx));
+      return plainType(inferArithmetic(node, node.operator, ctx));
   }
 }
 
 function inferToday(node: Extract<Tree, { kind: 'today' }>, ctx: Context): Inferred {
   if (ctx.inMeter) {
     ctx.env.report(unreadableInMeter(node.span, builtins.today.signature));
-    return plain(null);
+    return plainType(null);
   }
   if (!isZone(node.zone.value)) {
     ctx.env.report(zoneUnknown(node.zone));
-    return plain(null);
+    return plainType(null);
   }
   const zone = inferLiteral(node.zone, ctx.env);
   const args = zone === null ? [] : [zone];
-  return plain({ kind: 'call', builtin: 'today', args, type: quantity('date'), span: node.span });
+  return plainType({ kind: 'call', builtin: 'today', args, type: quantity('date'), span: node.span });
 }

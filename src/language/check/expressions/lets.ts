@@ -4,9 +4,9 @@
 
 import type { Expression, LetRead } from '../../model/expression.ts';
 import type { Let } from '../../model/policy.ts';
-import type { Name } from '../../syntax/tree/tree.ts';
+import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
-import type { Outcome } from '../incremental/recorder.ts';
+import type { CheckOutcome } from '../incremental/recorder.ts';
 import { rename } from '../incremental/rename.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
 import { ofPayload, type Presence, presenceKey } from '../logic/presence.ts';
@@ -25,7 +25,7 @@ export interface LetVariant {
 }
 
 /** A read of a let, with what the let tells about presence: it stands for its expression. */
-export function readLet({ text: name, span }: Name, ctx: Context): Inferred {
+export function readLet({ text: name, span }: NameNode, ctx: Context): Inferred {
   const { env } = ctx;
   if (env.ask('isEndless', name)) return failed;
   const presence = ofPayload(ctx.presence);
@@ -39,8 +39,8 @@ export function readLet({ text: name, span }: Name, ctx: Context): Inferred {
 }
 
 /** What is kept of a variant is always made by `readLet`. */
-function variantOf(id: string, env: Environment): Outcome<LetVariant> | undefined {
-  return env.variants.get(id) as Outcome<LetVariant> | undefined;
+function variantOf(id: string, env: Environment): CheckOutcome<LetVariant> | undefined {
+  return env.variants.get(id) as CheckOutcome<LetVariant> | undefined;
 }
 
 /** Lets while checking goes on. */

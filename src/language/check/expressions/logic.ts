@@ -3,7 +3,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
-import type { Binary, Expression as Tree, Unary } from '../../syntax/tree/tree.ts';
+import type { Binary, ExpressionNode as Tree, Unary } from '../../syntax/tree/tree.ts';
 import { both, either } from '../logic/presence.ts';
 import { type Context, type Inferred, inferCondition, withPresence } from './context.ts';
 

@@ -7,7 +7,7 @@ import type {
   ListExpression,
   Path,
   RangeExpression,
-  Expression as Tree,
+  ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
 import { parseCidr } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';

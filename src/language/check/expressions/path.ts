@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { quantity } from '../../model/type.ts';
-import type { Name, Path } from '../../syntax/tree/tree.ts';
+import type { NameNode, Path } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind } from '../incremental/environment.ts';
 import {
   anyRead,
@@ -15,7 +15,7 @@ import {
   unknownPath,
 } from '../messages/path-errors.ts';
 import { riskMisplaced, unreadableInMeter } from '../messages/type-errors.ts';
-import { type Context, failed, type Inferred, plain } from './context.ts';
+import { type Context, failed, type Inferred, plainType } from './context.ts';
 import { namesOf } from './declared-names.ts';
 import { factNames, isFact, typeOfFact } from './facts.ts';
 import { requirePresence, resolveField } from './fields.ts';
@@ -24,17 +24,17 @@ import { namesInScope } from './names.ts';
 
 export function inferPath(node: Path, ctx: Context): Inferred {
   const root = node.root.text;
-  if (ctx.variables.has(root) || root === 'payload') return plain(inferField(node, ctx));
+  if (ctx.variables.has(root) || root === 'payload') return plainType(inferField(node, ctx));
   switch (root) {
     case '':
       return failed;
     case 'agent':
     case 'request':
     case 'action':
-      return plain(inferFact(node, root, ctx));
+      return plainType(inferFact(node, root, ctx));
     case 'now':
       if (isBare(node, ctx) && isReadable(node, ctx))
-        return plain({ kind: 'now', type: quantity('timestamp'), span: node.span });
+        return plainType({ kind: 'now', type: quantity('timestamp'), span: node.span });
       return failed;
     case 'risk':
       if (isReadable(node, ctx)) ctx.env.report(riskMisplaced(node.span));
@@ -96,14 +96,14 @@ function inferDeclared(node: Path, ctx: Context): Inferred {
     case 'let':
       return isBare(node, ctx) ? readLet(node.root, ctx) : failed;
     case 'meter':
-      return isBare(node, ctx) && isReadable(node, ctx) ? plain(readMeter(node.root, ctx)) : failed;
+      return isBare(node, ctx) && isReadable(node, ctx) ? plainType(readMeter(node.root, ctx)) : failed;
     default:
       ctx.env.report(notAValue(node.root, kind));
       return failed;
   }
 }
 
-function readMeter(name: Name, ctx: Context): Expression | null {
+function readMeter(name: NameNode, ctx: Context): Expression | null {
   const type = ctx.env.ask('meterType', name.text);
   return type === undefined ? null : { kind: 'meter', meter: name.text, type, span: name.span };
 }

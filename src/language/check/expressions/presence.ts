@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { anyText, booleanType, type TextType } from '../../model/type.ts';
-import type { Binary, Else, Has, Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { Binary, Else, Has, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { constantText } from '../logic/constants.ts';
 import { nothingKnown, type Presence, presenceFact } from '../logic/presence.ts';

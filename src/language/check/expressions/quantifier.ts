@@ -2,7 +2,7 @@
 
 import type { Expression, Quantify } from '../../model/expression.ts';
 import { booleanType, quantity, type Slot, type Type } from '../../model/type.ts';
-import type { Path, Quantifier, Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { Path, Quantifier, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { behindLets } from '../logic/constants.ts';
 import { moneyType } from '../logic/literals.ts';
 import { mergeSlots } from '../logic/merge.ts';

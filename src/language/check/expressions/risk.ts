@@ -4,7 +4,7 @@
 import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Rule } from '../../model/policy.ts';
-import type { Name } from '../../syntax/tree/tree.ts';
+import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { type Polarity, partsWithPolarity } from '../logic/polarity.ts';
 import { riskAgainstGrain, riskReadAndRaised } from '../messages/type-errors.ts';
@@ -17,7 +17,7 @@ export interface RiskRead {
 }
 
 /** Reports what a rule that reads risk may not do. */
-export function checkRisk(rule: Rule, reads: readonly RiskRead[], name: Name, env: Environment): void {
+export function checkRisk(rule: Rule, reads: readonly RiskRead[], name: NameNode, env: Environment): void {
   const [first] = reads;
   if (first === undefined) return;
   if (rule.points !== 0) env.report(riskReadAndRaised(name, first.compare.span));

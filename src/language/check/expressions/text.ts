@@ -3,7 +3,7 @@
 
 import type { Expression, WordSource } from '../../model/expression.ts';
 import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
-import type { Binary, BinaryOperator, Expression as Tree } from '../../syntax/tree/tree.ts';
+import type { Binary, BinaryOperator, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { foldCase } from '../../value/path.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { behindLets, constantText } from '../logic/constants.ts';

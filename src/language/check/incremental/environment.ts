@@ -11,7 +11,7 @@ import type { Shape, Slot, Type } from '../../model/type.ts';
 import type { ActionDeclaration, Declaration } from '../../syntax/tree/tree.ts';
 import type { Hours } from '../../value/hours.ts';
 import type { ListFile } from '../messages/list-files.ts';
-import type { Outcome, Recorder } from './recorder.ts';
+import type { CheckOutcome, Recorder } from './recorder.ts';
 import type { ActionSet, FactTypes, Match } from './resolved.ts';
 import type { CheckState } from './state.ts';
 
@@ -19,7 +19,7 @@ export type NamedDeclaration = Exclude<Declaration, ActionDeclaration>;
 export type DeclarationKind = NamedDeclaration['kind'];
 
 /** What may be asked about the rest of the set, by a name or key. */
-export interface Answers {
+export interface CheckAnswers {
   readonly kind: DeclarationKind | undefined;
   readonly declaration: NamedDeclaration | undefined;
   /** Null: in error. */
@@ -53,7 +53,7 @@ export interface Environment {
   readonly use: (name: string) => void;
   /** The place of a rule, claim or declaration in error, which the set does not hold. */
   readonly leaveOut: (span: Span) => void;
-  readonly ask: <Q extends keyof Answers>(question: Q, key: string) => Answers[Q];
+  readonly ask: <Q extends keyof CheckAnswers>(question: Q, key: string) => CheckAnswers[Q];
   readonly recorder: Recorder;
   readonly memory: CheckState;
   readonly declarations: ReadonlyMap<string, NamedDeclaration>;
@@ -72,7 +72,7 @@ export interface Environment {
   /** List files that have been asked for, by path. */
   readonly listFiles: Map<string, ListFile>;
   /** By let, actions, presence and kind of use. */
-  readonly variants: Map<string, Outcome>;
+  readonly variants: Map<string, CheckOutcome>;
   /** By final id, once all are known. */
   readonly lets: Map<string, Let>;
   /** What patterns of this set have been found to match. */

@@ -2,13 +2,13 @@
 
 import type { ListFile } from '../messages/list-files.ts';
 import type { Environment } from './environment.ts';
-import type { Outcome } from './recorder.ts';
+import type { CheckOutcome } from './recorder.ts';
 
 /** What came of a part of the tree or the model, made now unless the earlier outcome still holds. */
 export function kept<T>(env: Environment, part: object, make: () => T): T {
   const { outcomes } = env.memory;
   // What is kept of a part is always made by the same pass.
-  const outcome = env.recorder.keep(outcomes.get(part) as Outcome<T> | undefined, make);
+  const outcome = env.recorder.keep(outcomes.get(part) as CheckOutcome<T> | undefined, make);
   outcomes.set(part, outcome);
   return outcome.value;
 }

@@ -5,11 +5,11 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 
 /** What came of checking one thing: its value, and what it said, in order. */
-export interface Outcome<T = unknown> {
+export interface CheckOutcome<T = unknown> {
   value: T;
   /** Question, key and answer by turns. */
   readonly asked: unknown[];
-  readonly said: (Diagnostic | Outcome)[];
+  readonly said: (Diagnostic | CheckOutcome)[];
   readonly used: string[];
   readonly leftOut: Span[];
   /** False where it rests on more than it has asked, such as all names that a misspelt one may have meant. */
@@ -31,16 +31,16 @@ export interface Recorder {
   /** What is checked now rests on more than it asks, and is checked again next time. */
   readonly askTooMuch: () => void;
   /** The earlier outcome where it still holds, else what is made now; a part of what is checked around it. */
-  readonly keep: <T>(earlier: Outcome<T> | undefined, make: () => T) => Outcome<T>;
+  readonly keep: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
   /** What is made now, no part of anything. */
-  readonly apart: <T>(make: () => T) => Outcome<T>;
+  readonly apart: <T>(make: () => T) => CheckOutcome<T>;
 }
 
 export function createRecorder(round: number, tables: Tables): Recorder {
-  let current: Outcome = emptyOutcome(round);
-  const make = <T>(check: () => T): Outcome<T> => {
+  let current: CheckOutcome = emptyOutcome(round);
+  const make = <T>(check: () => T): CheckOutcome<T> => {
     const around = current;
-    const outcome = emptyOutcome(round) as Outcome<T>;
+    const outcome = emptyOutcome(round) as CheckOutcome<T>;
     current = outcome;
     try {
       outcome.value = check();
@@ -49,13 +49,13 @@ export function createRecorder(round: number, tables: Tables): Recorder {
     }
     return outcome;
   };
-  const isSound = (outcome: Outcome): boolean => {
+  const isSound = (outcome: CheckOutcome): boolean => {
     if (outcome.round === round) return outcome.isSound;
     outcome.round = round;
     outcome.isSound = outcome.isLasting && hasSameAnswers(outcome, tables) && outcome.said.every(isSoundPart);
     return outcome.isSound;
   };
-  const isSoundPart = (part: Diagnostic | Outcome): boolean => 'code' in part || isSound(part);
+  const isSoundPart = (part: Diagnostic | CheckOutcome): boolean => 'code' in part || isSound(part);
   return {
     say: (diagnostic) => void current.said.push(diagnostic),
     use: (name) => void current.used.push(name),
@@ -77,11 +77,11 @@ export function createRecorder(round: number, tables: Tables): Recorder {
   };
 }
 
-function emptyOutcome(round: number): Outcome {
+function emptyOutcome(round: number): CheckOutcome {
   return { value: null, asked: [], said: [], used: [], leftOut: [], isLasting: true, round, isSound: true };
 }
 
-function hasSameAnswers({ asked }: Outcome, tables: Tables): boolean {
+function hasSameAnswers({ asked }: CheckOutcome, tables: Tables): boolean {
   for (let at = 0; at < asked.length; at += 3) {
     if (tables[asked[at] as string]!(asked[at + 1] as string) !== asked[at + 2]) return false;
   }
@@ -90,9 +90,12 @@ function hasSameAnswers({ asked }: Outcome, tables: Tables): boolean {
 
 /** Goes through an outcome and its parts, each once, in the order in which they were checked. */
 export function walkOutcome(
-  outcome: Outcome,
-  visit: { readonly outcome: (outcome: Outcome) => void; readonly said: (diagnostic: Diagnostic) => void },
-  seen: Set<Outcome> = new Set(),
+  outcome: CheckOutcome,
+  visit: {
+    readonly outcome: (outcome: CheckOutcome) => void;
+    readonly said: (diagnostic: Diagnostic) => void;
+  },
+  seen: Set<CheckOutcome> = new Set(),
 ): void {
   if (seen.has(outcome)) return;
   seen.add(outcome);

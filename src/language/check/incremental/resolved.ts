@@ -21,7 +21,7 @@ export interface ActionSet {
 
 /** A place, and those below it that have been asked for. */
 export interface PathNode {
-  readonly found: readonly Found[];
+  readonly found: readonly FoundActions[];
   /** From the payload or the variable on; shared by all reads of it. */
   readonly steps: readonly string[];
   readonly isOptional: boolean;
@@ -40,7 +40,7 @@ export interface PathNode {
 }
 
 /** A slot with the record around it, of one action. */
-export interface Found {
+export interface FoundActions {
   readonly slot: Slot;
   readonly isOptional: boolean;
   readonly parent: Shape | null;

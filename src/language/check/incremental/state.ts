@@ -5,7 +5,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../model/policy.ts';
 import type { PolicyFile } from '../../syntax/tree/tree.ts';
-import type { Outcome } from './recorder.ts';
+import type { CheckOutcome } from './recorder.ts';
 import type { Renaming } from './rename.ts';
 import type { ActionSet, FactTypes, Match } from './resolved.ts';
 
@@ -14,9 +14,9 @@ export interface CheckState {
   /** How many sets have been checked. */
   round: number;
   /** By declaration of the tree or policy of the model. */
-  readonly outcomes: WeakMap<object, Outcome>;
+  readonly outcomes: WeakMap<object, CheckOutcome>;
   /** By the way in which they are read. */
-  variants: Map<string, Outcome>;
+  variants: Map<string, CheckOutcome>;
   /** Patterns and the actions that they matched, by how they are written. */
   matches: Map<string, Match>;
   /** By their keys. */
@@ -36,7 +36,7 @@ export interface CheckState {
 }
 
 /** What checking comes to. */
-export interface Checked {
+export interface CheckedSet {
   /** Null exactly when something is in error, here or (a gap that the parser reported) in the trees. */
   readonly set: PolicySet | null;
   /** Errors and warnings, sorted by file and position. */
@@ -48,7 +48,7 @@ export interface LastCheck {
   readonly files: readonly PolicyFile[];
   /** By path, the text of each list file that was asked for, or why there was none, as a text. */
   readonly listFiles: ReadonlyMap<string, string>;
-  readonly checked: Checked;
+  readonly checked: CheckedSet;
 }
 
 export function createCheckState(): CheckState {

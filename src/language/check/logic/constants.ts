@@ -4,7 +4,7 @@
 import type { Expression } from '../../model/expression.ts';
 import { type Money, type Unknown, unknown, type Value } from '../../model/value.ts';
 import { add, type Decimal, divide, multiply, negate, subtract } from '../../value/decimal.ts';
-import type { Atom } from './domains.ts';
+import type { DomainAtom } from './domains.ts';
 
 /** The expression of a let by its id. What conditions say while lets are read so may be kept with it. */
 export interface ValueOfLet {
@@ -14,8 +14,8 @@ export interface ValueOfLet {
 
 /** What single tests say where they are true, and where they are false. */
 export interface KnownAtoms {
-  readonly whereTrue: Map<Expression, readonly Atom[]>;
-  readonly whereFalse: Map<Expression, readonly Atom[]>;
+  readonly whereTrue: Map<Expression, readonly DomainAtom[]>;
+  readonly whereFalse: Map<Expression, readonly DomainAtom[]>;
 }
 
 /** The expression that a let stands for, through lets of lets. */

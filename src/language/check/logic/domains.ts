@@ -18,10 +18,10 @@ import { length } from '../../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
 import { valueAs } from './literals.ts';
 import { structureOf } from './structure.ts';
-import { areDisjoint, type End, intersection, isEmpty, type Texts, type Values } from './value-sets.ts';
+import { areDisjointSets, type End, intersection, isEmpty, type Texts, type Values } from './value-sets.ts';
 
 /** One thing that a condition says of one value. */
-export interface Atom {
+export interface DomainAtom {
   /** What it speaks of: a field, the length of one, an amount in one currency, or a condition as a whole. */
   readonly key: string;
   readonly values: Values;
@@ -33,12 +33,12 @@ export interface Atom {
 
 /** Whether the condition is true for no value of what it speaks of. */
 export function isNeverTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
-  return isImpossible(atomsOf(condition, true, valueOfLet));
+  return isImpossible(domainAtomsOf(condition, true, valueOfLet));
 }
 
 /** Whether the condition is false for no value, and never unknown. */
 export function isAlwaysTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
-  const atoms = atomsOf(condition, false, valueOfLet);
+  const atoms = domainAtomsOf(condition, false, valueOfLet);
   return isImpossible(atoms.filter((atom) => !atom.mayBeUnknown));
 }
 
@@ -46,14 +46,14 @@ const nothingLeft: ReadonlyMap<string, Values> = new Map();
 
 /** No value is left for one of the keys; `before` is what was left of them already. */
 export function isImpossible(
-  atoms: readonly Atom[],
+  atoms: readonly DomainAtom[],
   before: ReadonlyMap<string, Values> = nothingLeft,
 ): boolean {
   const [first] = atoms;
   if (first === undefined) return false;
-  if (atoms.length === 1) return areDisjoint(before.get(first.key) ?? first.all, first.values);
+  if (atoms.length === 1) return areDisjointSets(before.get(first.key) ?? first.all, first.values);
   if (atoms.length <= fewAtoms && haveOwnKeys(atoms)) {
-    return atoms.some(({ key, values, all }) => areDisjoint(before.get(key) ?? all, values));
+    return atoms.some(({ key, values, all }) => areDisjointSets(before.get(key) ?? all, values));
   }
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) {
@@ -67,7 +67,7 @@ export function isImpossible(
 /** Most conditions say one thing of each of a few values. */
 const fewAtoms = 8;
 
-function haveOwnKeys(atoms: readonly Atom[]): boolean {
+function haveOwnKeys(atoms: readonly DomainAtom[]): boolean {
   for (let at = 1; at < atoms.length; at++) {
     const { key } = atoms[at]!;
     for (let before = 0; before < at; before++) if (atoms[before]!.key === key) return false;
@@ -76,31 +76,35 @@ function haveOwnKeys(atoms: readonly Atom[]): boolean {
 }
 
 /** By key, the values that all atoms together leave. */
-export function valuesLeft(atoms: readonly Atom[]): ReadonlyMap<string, Values> {
+export function valuesLeft(atoms: readonly DomainAtom[]): ReadonlyMap<string, Values> {
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) left.set(key, intersection(left.get(key) ?? all, values));
   return left;
 }
 
-const noAtoms: readonly Atom[] = [];
+const noAtoms: readonly DomainAtom[] = [];
 
 /** What the parts of a conjunction say; with `isTrue` false, what follows from the condition's being false. */
-export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+export function domainAtomsOf(
+  node: Expression,
+  isTrue: boolean,
+  valueOfLet: ValueOfLet,
+): readonly DomainAtom[] {
   switch (node.kind) {
     case 'not':
-      return atomsOf(node.operand, !isTrue, valueOfLet);
+      return domainAtomsOf(node.operand, !isTrue, valueOfLet);
     case 'and':
     case 'or': {
       if ((node.kind === 'and') !== isTrue) return noAtoms;
-      const atoms: Atom[] = [];
+      const atoms: DomainAtom[] = [];
       for (const operand of node.operands) {
-        for (const atom of atomsOf(operand, isTrue, valueOfLet)) atoms.push(atom);
+        for (const atom of domainAtomsOf(operand, isTrue, valueOfLet)) atoms.push(atom);
       }
       return atoms;
     }
     case 'let': {
       const value = valueOfLet(node.id);
-      return value === null || value === undefined ? [] : atomsOf(value, isTrue, valueOfLet);
+      return value === null || value === undefined ? [] : domainAtomsOf(value, isTrue, valueOfLet);
     }
     default:
       return knownAtoms(node, isTrue, valueOfLet);
@@ -108,7 +112,7 @@ export function atomsOf(node: Expression, isTrue: boolean, valueOfLet: ValueOfLe
 }
 
 /** What a single test says, found out once. */
-function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
   const kept = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
   const known = kept?.get(node);
   if (known !== undefined) return known;
@@ -124,7 +128,7 @@ function saysTextsOfOne({ kind }: Expression): boolean {
   return kind !== 'compare' && kind !== 'in-range';
 }
 
-function turnedRound(atom: Atom): Atom {
+function turnedRound(atom: DomainAtom): DomainAtom {
   if (atom.values.kind === 'range') return atom;
   const { texts, isComplement } = atom.values;
   if (atom.key.startsWith('condition '))
@@ -132,7 +136,7 @@ function turnedRound(atom: Atom): Atom {
   return { ...atom, values: { kind: 'texts', texts, isComplement: !isComplement } };
 }
 
-function testAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+function testAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
   switch (node.kind) {
     case 'compare':
       return comparisonAtoms(node, isTrue, valueOfLet);
@@ -150,7 +154,7 @@ const onlyFalse: Texts = { kind: 'texts', texts: new Set(['false']), isComplemen
 const truths: Values = { kind: 'texts', texts: new Set(['true', 'false']), isComplement: false };
 
 /** A condition as a whole: true or false. */
-function conditionAtom(node: Expression, isTrue: boolean): Atom {
+function conditionAtom(node: Expression, isTrue: boolean): DomainAtom {
   const text = node.kind === 'literal' ? 'literal' : structureOf(node);
   const literal = node.kind === 'literal' ? node.value : null;
   const all: Values =
@@ -168,7 +172,7 @@ type Operator = Compare['operator'];
 const opposite = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
 const turned = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet): readonly Atom[] {
+function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
   const operator = isTrue ? node.operator : opposite[node.operator];
   const right = constantValue(node.right, valueOfLet);
   if (right !== null) return right === unknown ? [] : atomOf(node.left, operator, right, valueOfLet);
@@ -195,7 +199,7 @@ function atomOf(
   operator: Operator,
   constant: Value,
   valueOfLet: ValueOfLet,
-): readonly Atom[] {
+): readonly DomainAtom[] {
   const place = placeOf(subject, constant, valueOfLet);
   const isNone = operator === '==' && typeof constant === 'string' && !fitsText(subject.type, constant);
   const values = isNone ? noText : valuesOf(operator, constant);
@@ -230,7 +234,7 @@ function rangeAtoms(
   node: Extract<Expression, { kind: 'in-range' }>,
   isTrue: boolean,
   valueOfLet: ValueOfLet,
-): readonly Atom[] {
+): readonly DomainAtom[] {
   if (!isTrue) return [];
   const low = constantValue(node.low, valueOfLet);
   const high = constantValue(node.high, valueOfLet);
@@ -244,7 +248,7 @@ function elementAtoms(
   node: Extract<Expression, { kind: 'in-elements' }>,
   isTrue: boolean,
   valueOfLet: ValueOfLet,
-): readonly Atom[] {
+): readonly DomainAtom[] {
   if (node.elements.kind !== 'list') return [conditionAtom(node, isTrue)];
   const texts = new Set<string>();
   for (const element of node.elements.elements) {
@@ -259,7 +263,11 @@ function elementAtoms(
 }
 
 /** What a comparison with a constant speaks of, and the values that it can have; null where that is not known. */
-function placeOf(subject: Expression, constant: Value, valueOfLet: ValueOfLet): Omit<Atom, 'values'> | null {
+function placeOf(
+  subject: Expression,
+  constant: Value,
+  valueOfLet: ValueOfLet,
+): Omit<DomainAtom, 'values'> | null {
   const other = constantValue(subject, valueOfLet);
   if (other !== null && other !== unknown) return constantPlace(other);
   if (subject.kind === 'call' && subject.builtin === 'length') return lengthPlace(subject.args[0]);
@@ -277,12 +285,12 @@ function placeOf(subject: Expression, constant: Value, valueOfLet: ValueOfLet): 
 }
 
 /** A constant on both sides: the only value that there can be. */
-function constantPlace(value: Value): Omit<Atom, 'values'> | null {
+function constantPlace(value: Value): Omit<DomainAtom, 'values'> | null {
   const all = valuesOf('==', value);
   return all === null ? null : { key: `constant ${structureOf(value)}`, all, mayBeUnknown: false };
 }
 
-function lengthPlace(of: Expression | undefined): Omit<Atom, 'values'> | null {
+function lengthPlace(of: Expression | undefined): Omit<DomainAtom, 'values'> | null {
   if (of?.kind !== 'field' || (of.type.kind !== 'text' && of.type.kind !== 'list')) return null;
   const { low, high } =
     of.type.kind === 'text' && of.type.values !== null ? { low: null, high: null } : of.type.length;

@@ -4,9 +4,9 @@
 import type { Compare, Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
 import type { ValueOfLet } from './constants.ts';
-import { type Atom, atomsOf, isImpossible, valuesLeft } from './domains.ts';
+import { type DomainAtom, domainAtomsOf, isImpossible, valuesLeft } from './domains.ts';
 import { structureOf as structureOfData } from './structure.ts';
-import { areDisjoint, isEmpty, type Values } from './value-sets.ts';
+import { areDisjointSets, isEmpty, type Values } from './value-sets.ts';
 
 /** A condition taken apart once, to be compared with many others. */
 export interface Statement {
@@ -31,7 +31,7 @@ export interface Goal {
   /** A test of one value: where it stands in a condition, no value is left that its denial admits. */
   readonly isTest: boolean;
   /** What would have to hold for it to be false, where that speaks of one value; empty where it is not understood. */
-  readonly denial: readonly Atom[];
+  readonly denial: readonly DomainAtom[];
   /** Ways in which it holds, each of several goals. */
   readonly ways: readonly (readonly Goal[])[];
 }
@@ -59,7 +59,7 @@ export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Stat
   };
   const reading: Reading = { valueOfLet, structureOf };
   const facts = conjunctsOf(condition, valueOfLet);
-  const atoms = atomsOf(condition, true, valueOfLet);
+  const atoms = domainAtomsOf(condition, true, valueOfLet);
   const structures = new Set(facts.flatMap(structureOf));
   const left = valuesLeft(atoms);
   const choices = facts.filter(({ kind }) => kind === 'or').map(alternativesOf);
@@ -79,10 +79,10 @@ function isPlainTest(node: Expression, valueOfLet: ValueOfLet): boolean {
   // Goals are its two ends.
   if (node.kind === 'in-range') return true;
   if (node.kind === 'not' || node.kind === 'or' || node.kind === 'let') return false;
-  const [passed, ...more] = atomsOf(node, true, valueOfLet);
-  const [denied, ...others] = atomsOf(node, false, valueOfLet);
+  const [passed, ...more] = domainAtomsOf(node, true, valueOfLet);
+  const [denied, ...others] = domainAtomsOf(node, false, valueOfLet);
   if (passed === undefined || denied === undefined || more.length + others.length > 0) return false;
-  return passed.key === denied.key && areDisjoint(passed.values, denied.values);
+  return passed.key === denied.key && areDisjointSets(passed.values, denied.values);
 }
 
 /** Whether the conclusion follows from the premise. */
@@ -102,7 +102,7 @@ function holds(goal: Goal, known: Known): boolean {
 }
 
 /** No value is left under which it is denied; one that may be unknown is so in the premise too. */
-function isForced(denial: readonly Atom[], { left }: Known): boolean {
+function isForced(denial: readonly DomainAtom[], { left }: Known): boolean {
   const isShared = denial.every(({ key, mayBeUnknown }) => !mayBeUnknown || left.has(key));
   return denial.length > 0 && isShared && isImpossible(denial, left);
 }
@@ -111,7 +111,7 @@ function goalsOf(node: Expression, reading: Reading): readonly Goal[] {
   if (node.kind === 'and') return node.operands.flatMap((operand) => goalsOf(operand, reading));
   if (node.kind === 'in-range') return boundsOf(node).flatMap((bound) => goalsOf(bound, reading));
   const { valueOfLet, structureOf } = reading;
-  const denied = atomsOf(node, false, valueOfLet);
+  const denied = domainAtomsOf(node, false, valueOfLet);
   const isOfOneValue = denied.length > 0 && denied.every(({ key }) => key === denied[0]?.key);
   return [
     {
@@ -141,14 +141,14 @@ function boundsOf(node: Extract<Expression, { kind: 'in-range' }>): readonly Com
 
 interface Around extends Reading {
   readonly structures: ReadonlySet<string>;
-  readonly atoms: readonly Atom[];
+  readonly atoms: readonly DomainAtom[];
 }
 
 function branchOf(fact: Expression, { structures, atoms, valueOfLet, structureOf }: Around): Known {
   const facts = conjunctsOf(fact, valueOfLet);
   return {
     structures: new Set([...structures, ...facts.flatMap(structureOf)]),
-    left: valuesLeft([...atoms, ...atomsOf(fact, true, valueOfLet)]),
+    left: valuesLeft([...atoms, ...domainAtomsOf(fact, true, valueOfLet)]),
   };
 }
 

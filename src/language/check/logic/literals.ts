@@ -12,7 +12,7 @@ import {
   unbounded,
 } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
-import type { DurationLiteral, Literal } from '../../syntax/tree/tree.ts';
+import type { DurationLiteral, LiteralNode } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, negate, parseDecimal, toNumber } from '../../value/decimal.ts';
@@ -35,14 +35,14 @@ import {
 export const moneyType: Type = { kind: 'money', currencyField: null, range: unbounded };
 
 /** The literal as a typed expression. A text is an enumeration of itself, so that comparing it checks it. */
-export function inferLiteral(node: Literal, env: Environment): LiteralExpression | null {
+export function inferLiteral(node: LiteralNode, env: Environment): LiteralExpression | null {
   const value = readLiteral(node, env);
   return value === null
     ? null
     : { kind: 'literal', value, type: typeOfLiteral(node, value, env), span: node.span };
 }
 
-function typeOfLiteral(node: Literal, value: Value, env: Environment): Type {
+function typeOfLiteral(node: LiteralNode, value: Value, env: Environment): Type {
   switch (node.kind) {
     case 'text':
       return typeOfText(node.value, env);
@@ -73,7 +73,7 @@ export function typeOfText(text: string, { textTypes }: Environment): Type {
 }
 
 /** The value that a literal stands for by itself. */
-export function readLiteral(node: Literal, env: Environment): Value | null {
+export function readLiteral(node: LiteralNode, env: Environment): Value | null {
   switch (node.kind) {
     case 'text':
       return node.value;
@@ -119,14 +119,14 @@ export function readSeconds(node: DurationLiteral, env: Environment): number | n
 }
 
 /** The value of a literal where a value of `type` stands; reports a literal that is none. */
-export function readLiteralAs(node: Literal, type: Type, env: Environment): Value | null {
+export function readLiteralAs(node: LiteralNode, type: Type, env: Environment): Value | null {
   const value = readLiteral(node, env);
   if (value === null) return null;
   const fitting = literalKinds(type).includes(node.kind) ? valueAs(value, type) : null;
   return fitting ?? reported(env, entryMismatch(node, type));
 }
 
-function literalKinds(type: Type): readonly Literal['kind'][] {
+function literalKinds(type: Type): readonly LiteralNode['kind'][] {
   switch (type.kind) {
     case 'boolean':
     case 'money':

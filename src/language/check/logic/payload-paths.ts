@@ -3,7 +3,7 @@
 // out about a path is kept with the set of actions, so that each is looked into once however many rules read it.
 
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
-import type { Found, PathNode } from '../incremental/resolved.ts';
+import type { FoundActions, PathNode } from '../incremental/resolved.ts';
 import { failedType, mergeTypes } from './merge.ts';
 
 /** The payload as a whole. */
@@ -16,7 +16,7 @@ export function payloadNode(shapes: readonly Shape[]): PathNode {
   );
 }
 
-function foundSlot(type: Type): Found {
+function foundSlot(type: Type): FoundActions {
   const slot: Slot = { type, isNullable: false, isSecret: false, isSigned: false };
   return { slot, isOptional: false, parent: null };
 }
@@ -33,7 +33,7 @@ export function variableNode(slot: Slot): PathNode {
 }
 
 function nodeOf(
-  found: readonly Found[],
+  found: readonly FoundActions[],
   above: PathNode | null,
   steps: readonly string[],
   isOptional: boolean,
@@ -54,10 +54,10 @@ function nodeOf(
 }
 
 /** Signed itself, or an amount whose currency is signed. */
-function isSignedPlace({ slot, parent }: Found): boolean {
+function isSignedPlace({ slot, parent }: FoundActions): boolean {
   if (slot.isSigned) return true;
   if (slot.type.kind !== 'money' || parent === null || slot.type.currencyField === null) return false;
-  return fieldOf(parent, slot.type.currencyField)?.isSigned === true;
+  return payloadField(parent, slot.type.currencyField)?.isSigned === true;
 }
 
 /** The place one step below; null below what is no record, and where no action has the field. */
@@ -70,12 +70,12 @@ export function stepInto(node: PathNode, name: string): PathNode | null {
 }
 
 function findBelow(node: PathNode, name: string): PathNode | null {
-  const found: Found[] = [];
+  const found: FoundActions[] = [];
   let isOptional = false;
   for (const { slot } of node.found) {
     if (slot.type.kind !== 'record') return null;
     const { shape } = slot.type;
-    const field = fieldOf(shape, name);
+    const field = payloadField(shape, name);
     if (field === undefined || field.isOptional) isOptional = true;
     if (field !== undefined) found.push({ slot: field, isOptional: field.isOptional, parent: shape });
   }
@@ -88,7 +88,7 @@ export function typeOfNode(node: PathNode): NonNullable<PathNode['type']> {
   return node.type;
 }
 
-function commonTypeOf(found: readonly Found[]): NonNullable<PathNode['type']> {
+function commonTypeOf(found: readonly FoundActions[]): NonNullable<PathNode['type']> {
   let common: Type = found[0]?.slot.type ?? failedType;
   for (const { slot } of found.slice(1)) {
     if (slot.type === common) continue;
@@ -103,7 +103,7 @@ function commonTypeOf(found: readonly Found[]): NonNullable<PathNode['type']> {
 const fieldsSearchedMax = 8;
 const fieldTables = new WeakMap<Shape, ReadonlyMap<string, Field>>();
 
-export function fieldOf(shape: Shape, name: string): Field | undefined {
+export function payloadField(shape: Shape, name: string): Field | undefined {
   if (shape.fields.length <= fieldsSearchedMax) return shape.fields.find((field) => field.name === name);
   let table = fieldTables.get(shape);
   if (table === undefined) {

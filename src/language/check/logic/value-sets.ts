@@ -51,7 +51,7 @@ function textIntersection(a: Texts, b: Texts): Texts {
 }
 
 /** Whether no value is in both: as of their intersection, which is not made. */
-export function areDisjoint(a: Values, b: Values): boolean {
+export function areDisjointSets(a: Values, b: Values): boolean {
   if (a.kind !== 'texts' || b.kind !== 'texts') return isEmpty(intersection(a, b));
   if (a.isComplement && b.isComplement) return false;
   if (a.texts === b.texts) return a.isComplement !== b.isComplement || a.texts.size === 0;

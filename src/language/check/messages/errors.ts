@@ -5,13 +5,13 @@ import type { Span } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
 import type { Type } from '../../model/type.ts';
 import type {
-  Claim,
+  ClaimNode,
   Declaration,
   Metadata,
-  Name,
+  NameNode,
   NumberLiteral,
   Pattern,
-  Rule,
+  RuleNode,
   TextLiteral,
 } from '../../syntax/tree/tree.ts';
 import { dependencyDepthMax } from './dependencies.ts';
@@ -40,20 +40,20 @@ export function article(kind: Kind): string {
 
 // Names
 
-export function nameDeclaredTwice(name: Name, first: Name): Diagnostic {
+export function nameDeclaredTwice(name: NameNode, first: NameNode): Diagnostic {
   return error('name-declared-twice', name.span, `\`${name.text}\` is declared twice`, {
     help: 'all declarations of a policy set share one namespace: rename one of them',
     ...earlier(first.span, 'first declared here'),
   });
 }
 
-export function nameReserved(name: Name, reason: string): Diagnostic {
+export function nameReserved(name: NameNode, reason: string): Diagnostic {
   return error('name-taken', name.span, `\`${name.text}\` may not be declared: it ${reason}`, {
     help: 'choose another name',
   });
 }
 
-export function unknownName(name: Name, kind: Kind, candidates: readonly string[]): Diagnostic {
+export function unknownName(name: NameNode, kind: Kind, candidates: readonly string[]): Diagnostic {
   const message = `no ${articles[kind].replace(/^an? /, '')} is named \`${name.text}\``;
   const suggestion = didYouMean(name, candidates);
   return error('unknown-name', name.span, message, {
@@ -62,33 +62,33 @@ export function unknownName(name: Name, kind: Kind, candidates: readonly string[
   });
 }
 
-export function nameOfOtherKind(name: Name, found: Kind, expected: Kind): Diagnostic {
+export function nameOfOtherKind(name: NameNode, found: Kind, expected: Kind): Diagnostic {
   const message = `\`${name.text}\` is ${articles[found]}, not ${articles[expected]}`;
   return error('name-of-other-kind', name.span, message);
 }
 
-export function ruleDeclaredTwice(name: Name, first: Name): Diagnostic {
+export function ruleDeclaredTwice(name: NameNode, first: NameNode): Diagnostic {
   return error('rule-declared-twice', name.span, `the policy has two rules named \`${name.text}\``, {
     help: 'a decision names its rule: give each its own name',
     ...earlier(first.span, 'the first one'),
   });
 }
 
-export function actionDeclaredTwice(key: Name, first: Name): Diagnostic {
+export function actionDeclaredTwice(key: NameNode, first: NameNode): Diagnostic {
   return error('action-declared-twice', key.span, `action \`${key.text}\` is declared twice`, {
     help: 'an action has one shape: remove one of the keys',
     ...earlier(first.span, 'first declared here'),
   });
 }
 
-export function groupNamedTwice(name: Name, first: Name): Diagnostic {
+export function groupNamedTwice(name: NameNode, first: NameNode): Diagnostic {
   return warning('group-named-twice', name.span, `\`${name.text}\` is named twice`, {
     help: 'remove one of them',
     ...earlier(first.span, 'first named here'),
   });
 }
 
-export function letCyclic(name: Name, path: readonly string[]): Diagnostic {
+export function letCyclic(name: NameNode, path: readonly string[]): Diagnostic {
   const way = path.map((step) => `\`${step}\``).join(' reads ');
   return error('let-cyclic', name.span, `\`${name.text}\` depends on itself: ${way}`, {
     help: 'a let stands for its expression and has no recursion: break the circle',
@@ -96,34 +96,34 @@ export function letCyclic(name: Name, path: readonly string[]): Diagnostic {
 }
 
 /** Declarations in a row, each referring to the next. */
-export function tooDeepDeclaration(name: Name): Diagnostic {
+export function tooDeepDeclaration(name: NameNode): Diagnostic {
   const message = `\`${name.text}\` stands on declarations that stand on others, more than ${dependencyDepthMax} deep`;
   return error('declaration-too-deep', name.span, message, { help: 'say it with fewer steps' });
 }
 
 // Types
 
-export function unknownType(name: Name, candidates: readonly string[]): Diagnostic {
+export function unknownType(name: NameNode, candidates: readonly string[]): Diagnostic {
   return error('unknown-type', name.span, `no type is named \`${name.text}\``, {
     help: `declare it: \`type ${name.text} = ...\``,
     ...didYouMean(name, candidates),
   });
 }
 
-export function typeRecursive(name: Name): Diagnostic {
+export function typeRecursive(name: NameNode): Diagnostic {
   return error('type-recursive', name.span, `type \`${name.text}\` contains itself`, {
     help: 'payloads have a fixed depth: write out the levels that occur',
   });
 }
 
-export function typeTooLarge(name: Name, fieldsMax: number): Diagnostic {
+export function typeTooLarge(name: NameNode, fieldsMax: number): Diagnostic {
   const message = `\`${name.text}\` has more than ${fieldsMax} fields, those of its types included`;
   return error('type-too-large', name.span, message, {
     help: 'payloads of this size are checked too slowly',
   });
 }
 
-export function fieldDeclaredTwice(name: Name, first: Name): Diagnostic {
+export function fieldDeclaredTwice(name: NameNode, first: NameNode): Diagnostic {
   return error('field-declared-twice', name.span, `field \`${name.text}\` is declared twice`, {
     help: 'remove one of them',
     ...earlier(first.span, 'first declared here'),
@@ -210,7 +210,7 @@ export function patternContained(inner: Pattern, outer: Pattern): Diagnostic {
   });
 }
 
-export function policyMatchesNothing(name: Name): Diagnostic {
+export function policyMatchesNothing(name: NameNode): Diagnostic {
   return error('policy-matches-nothing', name.span, `policy \`${name.text}\` speaks of no action`, {
     help: '`except` takes out all that its patterns match',
   });
@@ -243,14 +243,14 @@ export function pointsUnfit(node: NumberLiteral): Diagnostic {
   });
 }
 
-export function guardLowersRisk(points: NumberLiteral, { effect, name }: Rule): Diagnostic {
+export function guardLowersRisk(points: NumberLiteral, { effect, name }: RuleNode): Diagnostic {
   const message = `\`${effect}\` rule \`${name.text}\` lowers risk`;
   return error('guard-lowers-risk', points.span, message, {
     help: `a guard may raise risk only; let a \`risk\` rule of its own say \`${points.text}\``,
   });
 }
 
-export function unapprovedMisplaced(claim: Claim): Diagnostic {
+export function unapprovedMisplaced(claim: ClaimNode): Diagnostic {
   return error('unapproved-misplaced', claim.span, '`unapproved` belongs to `never allow` alone', {
     help: 'write `never allow unapproved`',
   });

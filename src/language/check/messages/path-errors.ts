@@ -5,14 +5,14 @@ import { type Span, spanning } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
-import type { Binary, Declaration, Else, Name, Path } from '../../syntax/tree/tree.ts';
+import type { Binary, Declaration, Else, NameNode, Path } from '../../syntax/tree/tree.ts';
 import { article } from './errors.ts';
 import { error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';
 
 interface FieldPath {
-  readonly root: Name;
-  readonly steps: readonly Name[];
+  readonly root: NameNode;
+  readonly steps: readonly NameNode[];
 }
 
 // Paths
@@ -75,7 +75,7 @@ export function factMissing(span: Span, names: readonly string[]): Diagnostic {
   });
 }
 
-export function unknownFact(root: string, step: Name, names: readonly string[]): Diagnostic {
+export function unknownFact(root: string, step: NameNode, names: readonly string[]): Diagnostic {
   const attributes = names.map((name) => name.slice(root.length + 1));
   return error('unknown-fact', step.span, `\`${root}\` has no attribute \`${step.text}\``, {
     help: `there are ${listed(names)}`,
@@ -91,7 +91,7 @@ export function stepsMisplaced(path: Path, known: number): Diagnostic {
   return error('steps-misplaced', span, `\`${pathText(path, known - 1)}\` has no fields`);
 }
 
-export function notAValue(name: Name, kind: Declaration['kind']): Diagnostic {
+export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic {
   const message = `\`${name.text}\` is ${article(kind)}, not a value`;
   const uses: Partial<Record<Declaration['kind'], string>> = {
     list: `test membership: \`x in ${name.text}\``,
@@ -107,7 +107,7 @@ export function secretRead(field: FieldRead): Diagnostic {
   return error(
     'secret-read',
     field.span,
-    `\`${readText(field)}\` is secret and may be tested with \`has\` alone`,
+    `\`${spelledPath(field)}\` is secret and may be tested with \`has\` alone`,
     {
       help: 'a condition on its value would show it in decisions',
     },
@@ -122,7 +122,7 @@ export function anyRead(field: FieldRead): Diagnostic {
   return error(
     'any-read',
     field.span,
-    `\`${readText(field)}\` is \`any\` and may be tested for presence alone`,
+    `\`${spelledPath(field)}\` is \`any\` and may be tested for presence alone`,
     {
       help: 'declare its type to read its value',
     },
@@ -131,24 +131,24 @@ export function anyRead(field: FieldRead): Diagnostic {
 
 // Presence
 
-export function fieldMayBeAbsent(field: FieldRead, steps: readonly Name[]): Diagnostic {
+export function fieldMayBeAbsent(field: FieldRead, steps: readonly NameNode[]): Diagnostic {
   const text = dotted(
     field.root,
     steps.map((step) => step.text),
   );
   const whole = field.steps.map(stepText).join('.');
   return error('field-may-be-absent', steps.at(-1)?.span ?? field.span, `\`${text}\` may be absent here`, {
-    help: `ask first: \`${field.root} has ${whole} and ...\`, or give a value: \`(${readText(field)} else ...)\``,
+    help: `ask first: \`${field.root} has ${whole} and ...\`, or give a value: \`(${spelledPath(field)} else ...)\``,
   });
 }
 
-export function fieldMayBeNull(field: FieldRead, steps: readonly Name[]): Diagnostic {
+export function fieldMayBeNull(field: FieldRead, steps: readonly NameNode[]): Diagnostic {
   const text = dotted(
     field.root,
     steps.map((step) => step.text),
   );
   return error('field-may-be-null', steps.at(-1)?.span ?? field.span, `\`${text}\` may be null here`, {
-    help: `ask first: \`${text} != null and ...\`, or give a value: \`(${readText(field)} else ...)\``,
+    help: `ask first: \`${text} != null and ...\`, or give a value: \`(${spelledPath(field)} else ...)\``,
   });
 }
 
@@ -160,7 +160,7 @@ export function hasSubjectUnfit(subject: Path): Diagnostic {
 }
 
 export function hasAlways(span: Span, field: FieldRead): Diagnostic {
-  return warning('has-always', span, `\`${readText(field)}\` is always there`, {
+  return warning('has-always', span, `\`${spelledPath(field)}\` is always there`, {
     help: 'the gate refuses a payload without it: remove the test',
   });
 }
@@ -173,7 +173,7 @@ export function elseSubjectUnfit(span: Span): Diagnostic {
 
 export function elseNeedless(node: Else, field: FieldRead): Diagnostic {
   const span = { ...node.span, start: node.subject.span.end };
-  return error('else-needless', span, `\`${readText(field)}\` is always there: \`else\` never counts`, {
+  return error('else-needless', span, `\`${spelledPath(field)}\` is always there: \`else\` never counts`, {
     help: 'remove it',
   });
 }
@@ -188,7 +188,7 @@ export function nullSubjectUnfit(span: Span): Diagnostic {
 }
 
 export function nullNever(node: Binary, field: FieldRead): Diagnostic {
-  const text = readText(field);
+  const text = spelledPath(field);
   return error('null-never', node.span, `\`${text}\` is never null`, {
     help: 'absent and null are two states: `has` asks for presence',
   });
@@ -208,7 +208,7 @@ function pathText(path: FieldPath, last: number = path.steps.length - 1): string
 }
 
 /** The read as it is written. */
-export function readText(field: FieldRead): string {
+export function spelledPath(field: FieldRead): string {
   return dotted(field.root, field.steps);
 }
 

@@ -6,8 +6,15 @@ import { didYouMean, nearestOf } from '../../diagnostic/suggest.ts';
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression, FieldRead, Literal } from '../../model/expression.ts';
 import type { Slot, Type } from '../../model/type.ts';
-import type { Binary, Call, Name, Path, Quantifier, Expression as Tree } from '../../syntax/tree/tree.ts';
-import { listed, readText } from './path-errors.ts';
+import type {
+  Binary,
+  CallNode,
+  NameNode,
+  Path,
+  Quantifier,
+  ExpressionNode as Tree,
+} from '../../syntax/tree/tree.ts';
+import { listed, spelledPath } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
 import { typeText } from './type-text.ts';
 
@@ -197,14 +204,14 @@ export function negationUnfit(operand: Expression): Diagnostic {
   return error('arithmetic-unfit', operand.span, `\`${typeText(operand.type)}\` has no opposite`);
 }
 
-export function unknownFunction(callee: Name, names: readonly string[]): Diagnostic {
+export function unknownFunction(callee: NameNode, names: readonly string[]): Diagnostic {
   return error('unknown-function', callee.span, `no function is named \`${callee.text}\``, {
     help: `there are ${listed(names)}`,
     ...didYouMean(callee, names),
   });
 }
 
-export function argumentCount(node: Call, builtin: Builtin): Diagnostic {
+export function argumentCount(node: CallNode, builtin: Builtin): Diagnostic {
   const message = `\`${builtin}\` does not take ${node.args.length === 1 ? 'one argument' : `${node.args.length} arguments`}`;
   return error('argument-count', node.span, message, { help: `it is \`${builtins[builtin].signature}\`` });
 }
@@ -216,7 +223,7 @@ export function argumentMistyped(argument: Expression, builtin: Builtin): Diagno
   });
 }
 
-export function todayCalled(node: Call): Diagnostic {
+export function todayCalled(node: CallNode): Diagnostic {
   return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });
 }
 
@@ -234,14 +241,14 @@ export function quantifierTooDeep(node: Quantifier): Diagnostic {
   });
 }
 
-export function variableTaken(name: Name, declared: Name | undefined): Diagnostic {
+export function variableTaken(name: NameNode, declared: NameNode | undefined): Diagnostic {
   return error('variable-taken', name.span, `\`${name.text}\` already stands for something else`, {
     help: 'choose another name',
     ...(declared === undefined ? {} : earlier(declared.span, 'declared here')),
   });
 }
 
-export function sourceDeclaredList(name: Name): Diagnostic {
+export function sourceDeclaredList(name: NameNode): Diagnostic {
   return error(
     'source-unfit',
     name.span,
@@ -286,7 +293,7 @@ export function riskComparisonUnfit(node: Binary): Diagnostic {
   });
 }
 
-export function riskReadAndRaised(name: Name, span: Span): Diagnostic {
+export function riskReadAndRaised(name: NameNode, span: Span): Diagnostic {
   const message = `rule \`${name.text}\` reads \`risk\` and contributes to it`;
   return error('risk-read-and-raised', name.span, message, {
     help: 'split it: one rule that contributes, one that reads',
@@ -297,7 +304,7 @@ export function riskReadAndRaised(name: Name, span: Span): Diagnostic {
 export function riskAgainstGrain(
   comparison: Extract<Expression, { kind: 'compare' }>,
   effect: 'allow' | 'deny' | 'escalate' | 'reauth',
-  name: Name,
+  name: NameNode,
 ): Diagnostic {
   const isAllow = effect === 'allow';
   const message = `\`${effect}\` rule \`${name.text}\` may come true as risk ${isAllow ? 'rises' : 'falls'}`;
@@ -323,7 +330,7 @@ export function meterCurrencyMissing(argument: Expression): Diagnostic {
   });
 }
 
-export function meterCurrencyNeedless(currency: Name): Diagnostic {
+export function meterCurrencyNeedless(currency: NameNode): Diagnostic {
   return error('meter-currency-needless', currency.span, `only a sum of money is in \`${currency.text}\``, {
     help: 'remove it',
   });
@@ -352,7 +359,7 @@ export function meterKeyUnknown(path: Path): Diagnostic {
 }
 
 export function meterKeyUnfit(field: FieldRead): Diagnostic {
-  const message = `\`${readText(field)}\` must be a required single value, not secret`;
+  const message = `\`${spelledPath(field)}\` must be a required single value, not secret`;
   return error('meter-key-unfit', field.span, message, {
     help: 'without it a request would belong to no count',
   });

@@ -8,8 +8,8 @@ import type {
   ClockLiteral,
   HoursSpan,
   ListDeclaration,
-  Literal,
-  Name,
+  LiteralNode,
+  NameNode,
   TextLiteral,
 } from '../../syntax/tree/tree.ts';
 import type { ListFileCode } from './list-files.ts';
@@ -18,7 +18,7 @@ import { typeText } from './type-text.ts';
 
 // Literals
 
-export function numberInvalid(node: Literal): Diagnostic {
+export function numberInvalid(node: LiteralNode): Diagnostic {
   return error('number-unfit', node.span, 'the number has more than 34 significant digits', {
     help: 'round it',
   });
@@ -72,7 +72,7 @@ export function nullMisplaced(span: Span): Diagnostic {
 
 // Lists
 
-export function entryMismatch(node: Literal, type: Type): Diagnostic {
+export function entryMismatch(node: LiteralNode, type: Type): Diagnostic {
   const text =
     'text' in node ? node.text : node.kind === 'text' ? JSON.stringify(node.value) : `this ${node.kind}`;
   return error('literal-mismatch', node.span, `\`${text}\` is no value of \`${typeText(type)}\``, {
@@ -80,7 +80,7 @@ export function entryMismatch(node: Literal, type: Type): Diagnostic {
   });
 }
 
-export function entryTwice(node: Literal, first: Literal): Diagnostic {
+export function entryTwice(node: LiteralNode, first: LiteralNode): Diagnostic {
   return warning('list-entry-twice', node.span, 'the entry stands twice in the list', {
     help: 'remove one of them',
     ...earlier(first.span, 'the first one'),
@@ -99,24 +99,24 @@ export function listEmpty({ name }: ListDeclaration): Diagnostic {
   });
 }
 
-export function caseOnOtherType(name: Name, type: Type): Diagnostic {
+export function caseOnOtherType(name: NameNode, type: Type): Diagnostic {
   const message = `list \`${name.text}\` ignores case, but holds \`${typeText(type)}\``;
   return error('case-on-other-type', name.span, message, { help: 'remove `ignoring case`' });
 }
 
-export function listCyclic(name: Name, path: readonly string[]): Diagnostic {
+export function listCyclic(name: NameNode, path: readonly string[]): Diagnostic {
   const way = path.map((step) => `\`${step}\``).join(' joins ');
   return error('list-cyclic', name.span, `list \`${name.text}\` is joined into itself: ${way}`, {
     help: 'break the circle',
   });
 }
 
-export function listJoinMismatch(name: Name, type: Type, other: Type): Diagnostic {
+export function listJoinMismatch(name: NameNode, type: Type, other: Type): Diagnostic {
   const message = `\`${name.text}\` holds \`${typeText(type)}\`, the other lists \`${typeText(other)}\``;
   return error('list-join-mismatch', name.span, message, { help: 'join lists of one type' });
 }
 
-export function listJoinCase(joined: Name, name: Name): Diagnostic {
+export function listJoinCase(joined: NameNode, name: NameNode): Diagnostic {
   const message = `\`${joined.text}\` ignores case, but \`${name.text}\`, which it is joined into, does not`;
   return warning('list-join-case', joined.span, message, {
     help: `write \`list ${name.text} ignoring case = ...\``,
@@ -212,7 +212,7 @@ export function hoursOverlap(span: HoursSpan, first: HoursSpan): Diagnostic {
   });
 }
 
-export function exceptNotDates(name: Name, type: Type): Diagnostic {
+export function exceptNotDates(name: NameNode, type: Type): Diagnostic {
   const message = `\`except\` takes a list of dates, but \`${name.text}\` holds \`${typeText(type)}\``;
   return error('except-not-dates', name.span, message, {
     help: 'write dates without quotes: `[2026-12-25]`, or `list NAME: date from "..."`',

@@ -8,7 +8,7 @@ import type { PolicyDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
-import type { Checked, Examined, GroupRule, ListRead } from './engine/examined.ts';
+import type { Examined, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
 import { keptBeside } from './engine/kept-beside.ts';
 import { type RuleInPolicy, ruleInPolicy } from './engine/rule-in-policy.ts';
 import { rulesByActions } from './engine/rules-by-actions.ts';
@@ -53,7 +53,7 @@ const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   openDots,
 ];
 
-const rulesOfSets: readonly ((checked: Checked) => void)[] = [
+const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [
   unusedDeclarations,
   mixedScriptInDeclarations,
   valuesNeverGranted,
@@ -61,7 +61,7 @@ const rulesOfSets: readonly ((checked: Checked) => void)[] = [
   riskNeverReached,
 ];
 
-const rulesOfGroups: readonly ((checked: Checked) => GroupRule)[] = [
+const rulesOfGroups: readonly ((checked: ExaminedRule) => GroupRule)[] = [
   guardsWithoutAllow,
   rulesNeverDeciding,
   duplicateRules,
@@ -94,7 +94,7 @@ export function warn({ set, files, env, declarations, used }: Whole): void {
   }
   const valueOfLet: ValueOfLet = (id) => set.lets.get(id)?.expression;
   const around = rulesByActions(enforced);
-  const checked: Checked = { set, files, env, valueOfLet, enforced, around, listReads, used };
+  const checked: ExaminedRule = { set, files, env, valueOfLet, enforced, around, listReads, used };
   for (const rule of rulesOfSets) rule(checked);
   const ofGroups = rulesOfGroups.map((rule) => rule(checked));
   for (const group of around.groups) {

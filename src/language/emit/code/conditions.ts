@@ -4,14 +4,14 @@
 
 import { canonical } from '../../model/canonical.ts';
 import type { Value } from '../../model/value.ts';
-import { isMoney } from '../../program/condition.ts';
+import { isMoneyTerm } from '../../program/condition.ts';
 import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../../program/plain.ts';
 import type {
-  Comparison,
+  ComparisonTest,
   Condition,
   InList,
   LiteralTerm,
-  Read,
+  ReadFrom,
   ReadTerm,
   Term,
 } from '../../program/program.ts';
@@ -156,7 +156,7 @@ function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' 
 }
 
 /** Definite, but unknown where a signature is asked for and missing. */
-function presence(read: Read, test: Js): ConditionCode {
+function presence(read: ReadFrom, test: Js): ConditionCode {
   return read.isSigned ? threeValued(js`(f.request.signed === true ? ${test} ? 2 : 0 : 1)`) : twoValued(test);
 }
 
@@ -166,9 +166,9 @@ const operators = {
   '<=': js`<=`,
   '>': js`>`,
   '>=': js`>=`,
-} as const satisfies Record<Comparison['operator'], Js>;
+} as const satisfies Record<ComparisonTest['operator'], Js>;
 
-function comparisonCode(writer: Writer, { operator, left, right }: Comparison): ConditionCode {
+function comparisonCode(writer: Writer, { operator, left, right }: ComparisonTest): ConditionCode {
   if (left.sort === 'text' || (isPlain(left) && isPlain(right))) {
     return guarded(writer, [left, right], (a, b) => js`${a} ${operators[operator]} ${b}`);
   }
@@ -196,10 +196,10 @@ function comparisonCode(writer: Writer, { operator, left, right }: Comparison): 
 /** An amount of the payload against a constant, without making a value of the two. */
 function amountCode(
   writer: Writer,
-  parts: { amount: ReadTerm; operator: Comparison['operator']; limit: LiteralTerm },
+  parts: { amount: ReadTerm; operator: ComparisonTest['operator']; limit: LiteralTerm },
 ): ConditionCode {
   const { amount, operator, limit } = parts;
-  if (!isMoney(limit.value)) throw new TypeError('the limit of an amount is money');
+  if (!isMoneyTerm(limit.value)) throw new TypeError('the limit of an amount is money');
   const amountOf = (term: LiteralTerm): number => plainNumber((term.value as Money).amount)!;
   const number = constantCode(writer, limit, { inline: () => js`${amountOf(limit)}`, make: amountOf });
   const raw = rawCode(writer, amount.read);

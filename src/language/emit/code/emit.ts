@@ -5,18 +5,18 @@
 
 import { canonical } from '../../model/canonical.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
-import type { Subject } from '../../program/index/index-key.ts';
+import type { IndexSubject } from '../../program/index/index-key.ts';
 import type {
+  ActionMetering,
   ActionProgram,
   Condition,
   CountedEntry,
-  Metering,
   PlannedEntry,
   PlannedRule,
   Program,
   Term,
 } from '../../program/program.ts';
-import type { Template } from '../../program/template.ts';
+import type { ProgramTemplate } from '../../program/template.ts';
 import { fromNumber } from '../../value/decimal.ts';
 import type { MeterHead } from '../runtime/entries.ts';
 import { isFixed } from '../runtime/show.ts';
@@ -26,6 +26,7 @@ import { identifier, type Js, joinJs, js, render } from './js.ts';
 import { elseCode, rawCode, readCode, valuesOf } from './reads.ts';
 import { termCode } from './terms.ts';
 import {
+  type CodeSlot,
   type ConditionCode,
   type ConstantsApart,
   commaJs,
@@ -33,7 +34,6 @@ import {
   declareFunction,
   kleene,
   type Lists,
-  type Slot,
   temporary,
   type Unit,
   use,
@@ -48,7 +48,7 @@ export interface Emitted {
 
 /** The text of a template, and what it finds at each place of `k`. */
 export interface EmittedTemplate extends Emitted {
-  readonly slots: readonly Slot[];
+  readonly slots: readonly CodeSlot[];
 }
 
 /** So many ternary digits fit a small integer; an action of more rules is not one text. */
@@ -99,7 +99,7 @@ export function emitReason(reason: PlannedRule['reason'], from: TemplateSource):
 }
 
 /** The function that reads the subjects of an index into an array, which it takes after facts and state. */
-export function emitSubjects(program: Program, subjects: readonly Subject[], lists: Lists): Emitted {
+export function emitSubjects(program: Program, subjects: readonly IndexSubject[], lists: Lists): Emitted {
   const unit = createUnit(program, lists, null);
   const values = identifier('v', 0);
   const name = declareFunction(unit, {
@@ -114,7 +114,7 @@ export function emitSubjects(program: Program, subjects: readonly Subject[], lis
 }
 
 /** The function that makes the entries of a request in the meters of its action. */
-export function emitEntries(program: Program, { entries, lets }: Metering, lists: Lists): Emitted {
+export function emitEntries(program: Program, { entries, lets }: ActionMetering, lists: Lists): Emitted {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
   const name = declareFunction(unit, {
@@ -132,7 +132,7 @@ export function emitEntries(program: Program, { entries, lets }: Metering, lists
 export interface TemplateSource {
   readonly program: Program;
   readonly lists: Lists;
-  readonly template: Template;
+  readonly template: ProgramTemplate;
 }
 
 function emitTemplate(
@@ -222,7 +222,7 @@ function shownCode(writer: Writer, term: Term): Js {
 }
 
 /** The value that rules are filed under; an amount as its bare number. */
-function subjectCode(writer: Writer, { term, currency }: Subject): Js {
+function subjectCode(writer: Writer, { term, currency }: IndexSubject): Js {
   if (term.kind !== 'read' || currency === null) return writer.unit.term(writer, term);
   const amount = rawCode(writer, term.read);
   if (term.currency === null || term.currency.known !== null) {

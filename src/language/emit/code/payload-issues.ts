@@ -12,7 +12,7 @@ import { parseIp } from '../../value/ip.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { cut, escapeControls, length } from '../../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
-import { isWithin } from './payload.ts';
+import { withinCode } from './payload.ts';
 
 /** Code points of an undeclared key that a pointer quotes at most. */
 const quotedKeyLengthMax = 100;
@@ -80,9 +80,9 @@ function isOfType(type: Type, value: unknown): boolean {
       return typeof value === 'string' && isText(type, value);
     case 'number':
     case 'money':
-      return typeof value === 'number' && Number.isFinite(value) && isWithin(type.range, fromNumber(value));
+      return typeof value === 'number' && Number.isFinite(value) && withinCode(type.range, fromNumber(value));
     case 'integer':
-      return Number.isInteger(value) && isWithin(type.range, fromNumber(value as number));
+      return Number.isInteger(value) && withinCode(type.range, fromNumber(value as number));
     case 'date':
       return isPoint(value, type.range, parseDate);
     case 'timestamp':
@@ -94,7 +94,7 @@ function isOfType(type: Type, value: unknown): boolean {
     case 'ip':
       return typeof value === 'string' && parseIp(value) !== null;
     case 'list':
-      return Array.isArray(value) && isWithin(type.length, fromNumber(value.length));
+      return Array.isArray(value) && withinCode(type.length, fromNumber(value.length));
     case 'record':
       return isRecord(value);
   }
@@ -109,7 +109,7 @@ function hasCurrency(type: Type, owner: object | null): boolean {
 
 function isPoint(value: unknown, range: Range, parse: (text: string) => Decimal | null): boolean {
   const point = typeof value === 'string' ? parse(value) : null;
-  return point !== null && isWithin(range, point);
+  return point !== null && withinCode(range, point);
 }
 
 /** Patterns and length speak of the canonical form. */
@@ -118,7 +118,7 @@ function isText(type: TextType, sent: string): boolean {
   return (
     text !== null &&
     (type.values === null || type.values.includes(text)) &&
-    isWithin(type.length, fromNumber(length(text))) &&
+    withinCode(type.length, fromNumber(length(text))) &&
     type.patterns.every((pattern) => matches(pattern, text))
   );
 }

@@ -200,13 +200,13 @@ function pointTest(writer: Writer, type: Extract<Type, { range: Range }>, value:
   const key = `${type.kind} ${low && formatDecimal(low)}..${high && formatDecimal(high)}`;
   const test = writer.bindings.bind(key, () => (text: string) => {
     const point = parse(text);
-    return point !== null && isWithin(type.range, point);
+    return point !== null && withinCode(type.range, point);
   });
   return js`typeof ${value} === "string" && ${test}(${value})`;
 }
 
 /** Both ends included. */
-export function isWithin({ low, high }: Range, value: Decimal): boolean {
+export function withinCode({ low, high }: Range, value: Decimal): boolean {
   return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
 }
 
@@ -215,7 +215,7 @@ function numberRange(writer: Writer, range: Range, value: Js): readonly Js[] {
   const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
   if (!isPlainRange(range)) {
     const key = `range ${range.low && formatDecimal(range.low)}..${range.high && formatDecimal(range.high)}`;
-    const test = writer.bindings.bind(key, () => (number: Numeric) => isWithin(range, exact(number)));
+    const test = writer.bindings.bind(key, () => (number: Numeric) => withinCode(range, exact(number)));
     return [js`${test}(${value})`];
   }
   return [

@@ -1,7 +1,7 @@
 // Reads of the payload and of elements into JavaScript: the path to the JSON, and what turns it into a value. A step
 // whose name every object inherits goes through `own`.
 
-import type { CurrencyRead, Element, Read, ReadTerm, Sort, Term } from '../../program/program.ts';
+import type { CurrencyRead, Element, ReadFrom, ReadTerm, Sort, Term } from '../../program/program.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, js } from './js.ts';
 import { use, type Writer } from './writer.ts';
@@ -10,11 +10,11 @@ import { use, type Writer } from './writer.ts';
 export function readCode(writer: Writer, term: ReadTerm): Js {
   const raw = rawCode(writer, term.read);
   // A loop has made its elements values.
-  return bounded(writer, term, isElementItself(term.read) ? raw : fieldValue(writer, term, raw));
+  return boundedCode(writer, term, isElementItself(term.read) ? raw : fieldValue(writer, term, raw));
 }
 
 /** A text, which inside quantifiers is unknown where it is too long to go through round after round. */
-export function bounded(writer: Writer, { sort }: Term, code: Js): Js {
+export function boundedCode(writer: Writer, { sort }: Term, code: Js): Js {
   if (sort !== 'text' || writer.variables.size === 0) return code;
   return js`${use(writer, 'boundedText')}(${code}, s.rounds)`;
 }
@@ -25,13 +25,13 @@ export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
   const chain = chainCode(writer, read);
   const missing = isElementItself(read) ? js`${chain} === null` : js`${chain} == null`;
   const value = isElementItself(read) ? chain : valuesOf(writer, subject, fieldValue(writer, subject, chain));
-  const known = bounded(writer, subject, value);
+  const known = boundedCode(writer, subject, value);
   const chosen = js`(${missing} ? ${fallback} : ${known})`;
   return read.isSigned ? signedCode(chosen) : chosen;
 }
 
 /** The list that a loop goes through: empty where absent or null, undefined where unsigned though it has to be. */
-export function listCode(writer: Writer, read: Read): Js {
+export function listCode(writer: Writer, read: ReadFrom): Js {
   const empty = writer.unit.bindings.bind('no elements', () => Object.freeze([]));
   const chain = chainCode(writer, read);
   const list = read.mayBeAbsent ? js`(${chain} ?? ${empty})` : chain;
@@ -39,7 +39,7 @@ export function listCode(writer: Writer, read: Read): Js {
 }
 
 /** The JSON at the place, whether it needs a signature or not; undefined where there is none. */
-export function chainCode(writer: Writer, read: Read): Js {
+export function chainCode(writer: Writer, read: ReadFrom): Js {
   if (!read.isDeclared) return js`undefined`;
   const variable = writer.variables.get(read.root);
   let code = variable ?? js`p`;
@@ -90,7 +90,7 @@ function currencyCode(writer: Writer, currency: CurrencyRead | null): Js {
 }
 
 /** The JSON at the place; undefined where absent, or unsigned though it has to be signed. */
-export function rawCode(writer: Writer, read: Read): Js {
+export function rawCode(writer: Writer, read: ReadFrom): Js {
   const chain = chainCode(writer, read);
   return read.isSigned ? signedCode(chain) : chain;
 }
@@ -99,6 +99,6 @@ function signedCode(code: Js): Js {
   return js`(f.request.signed === true ? ${code} : undefined)`;
 }
 
-function isElementItself(read: Read): boolean {
+function isElementItself(read: ReadFrom): boolean {
   return read.root !== 'payload' && read.steps.length === 0;
 }

@@ -5,13 +5,13 @@
 import type { Builtin } from '../../model/builtins.ts';
 import { canonical } from '../../model/canonical.ts';
 import type { Value } from '../../model/value.ts';
-import { isDecimal, isMoney } from '../../program/condition.ts';
+import { isDecimal, isMoneyTerm } from '../../program/condition.ts';
 import { plainNumber } from '../../program/plain.ts';
 import type { LiteralTerm, RequestFact, Term } from '../../program/program.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
-import { bounded, elseCode, readCode, valuesOf } from './reads.ts';
+import { boundedCode, elseCode, readCode, valuesOf } from './reads.ts';
 import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
 /** An expression that yields the term's value, or undefined or null where it is unknown. */
@@ -78,7 +78,7 @@ function inlineValue(writer: Writer, value: Value): Js {
 /** The constant as generated code compares it: numbers plain where they are. */
 function readyValue(value: Value): unknown {
   if (isDecimal(value)) return plainNumber(value) ?? value;
-  return isMoney(value) ? { ...value, amount: plainNumber(value.amount) ?? value.amount } : value;
+  return isMoneyTerm(value) ? { ...value, amount: plainNumber(value.amount) ?? value.amount } : value;
 }
 
 type LetTerm = Extract<Term, { kind: 'let' }>;
@@ -86,13 +86,13 @@ type LetTerm = Extract<Term, { kind: 'let' }>;
 /** The let's own function where code is of one action; the let itself, to be read, where code is shared. */
 function letCode(writer: Writer, term: LetTerm): Js {
   if (writer.unit.apart === null) {
-    return bounded(writer, term, js`${writer.unit.shared[term.index]!}(f, s)`);
+    return boundedCode(writer, term, js`${writer.unit.shared[term.index]!}(f, s)`);
   }
   const shared = constantCode(writer, term, {
     inline: () => js``,
     make: (constant, { letAt }) => letAt(constant.index),
   });
-  return bounded(writer, term, js`${use(writer, 'readLet')}(${shared}, f, s)`);
+  return boundedCode(writer, term, js`${use(writer, 'readLet')}(${shared}, f, s)`);
 }
 
 function factCode(writer: Writer, fact: RequestFact): Js {

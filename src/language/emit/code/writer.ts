@@ -30,11 +30,11 @@ export interface ConstantsApart {
   /** Where the template has each of them. */
   readonly places: ReadonlyMap<Constant, number>;
   /** What the code finds at each place of `k`, counted from `b`. */
-  readonly slots: Slot[];
+  readonly slots: CodeSlot[];
 }
 
 /** A value that code wants of a constant of its template; of another constant at this place it is made alike. */
-export interface Slot {
+export interface CodeSlot {
   readonly place: number;
   readonly make: (constant: Constant, ctx: ConstantContext) => unknown;
 }
@@ -98,7 +98,7 @@ export function constantCode<C extends Constant>(
   const place = apart.places.get(constant);
   if (place === undefined) throw new TypeError('the template lacks a constant');
   // A constant at the same place of an equal template is of the same kind.
-  apart.slots.push({ place, make: make as Slot['make'] });
+  apart.slots.push({ place, make: make as CodeSlot['make'] });
   return js`k[b + ${apart.slots.length - 1}]`;
 }
 

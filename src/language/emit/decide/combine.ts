@@ -45,7 +45,7 @@ export function weigh(ballot: Ballot): Verdict {
       if (truths[at] === 2 && (granting === none || isMilder(ballot, at, granting))) granting = at;
       continue;
     }
-    if (isSatisfied(rule, ballot.satisfied)) continue;
+    if (isRequirementSatisfied(rule, ballot.satisfied)) continue;
     level = Math.max(level, levels[rule.effect]);
     if (rule.effect === 'deny' && truths[at] === 2 && isWeightier(ballot, at, trueDeny)) trueDeny = at;
   }
@@ -88,7 +88,7 @@ export function requirements(ballot: Ballot, granting: number): Requirements {
   for (const [at, rule] of ballot.rules.entries()) {
     const { requirement } = rule;
     const asks = rule.effect === 'allow' ? at === granting : takesPart(ballot, at);
-    if (requirement === null || !asks || isSatisfied(rule, ballot.satisfied)) continue;
+    if (requirement === null || !asks || isRequirementSatisfied(rule, ballot.satisfied)) continue;
     if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
     else approvals.set(requirement.group, stricterApproval(approvals.get(requirement.group), requirement));
   }
@@ -108,7 +108,7 @@ export function firing({ rules, truths }: Ballot): string[] {
 }
 
 /** Whether what the rule asks for has been met. */
-export function isSatisfied(rule: RuleHead, satisfied: Satisfied): boolean {
+export function isRequirementSatisfied(rule: RuleHead, satisfied: Satisfied): boolean {
   if (rule.requirement === null) return false;
   const ids = rule.requirement.kind === 'approval' ? satisfied.escalate : satisfied.reauth;
   return ids.length > 0 && ids.includes(rule.id);
@@ -120,7 +120,7 @@ function takesPart({ rules, truths, withShadow }: Ballot, at: number): boolean {
 
 /** What the allow alone would come to. */
 function grantLevel(rule: RuleHead, satisfied: Satisfied): number {
-  if (rule.requirement === null || isSatisfied(rule, satisfied)) return levels.allow;
+  if (rule.requirement === null || isRequirementSatisfied(rule, satisfied)) return levels.allow;
   return rule.requirement.kind === 'approval' ? levels.escalate : levels.reauth;
 }
 
@@ -145,7 +145,7 @@ function decider(ballot: Ballot, granting: number, level: number): number {
     const isCandidate =
       rule.effect === 'allow'
         ? at === granting && grantLevel(rule, satisfied) === level
-        : takesPart(ballot, at) && levels[rule.effect] === level && !isSatisfied(rule, satisfied);
+        : takesPart(ballot, at) && levels[rule.effect] === level && !isRequirementSatisfied(rule, satisfied);
     if (isCandidate && isWeightier(ballot, at, best)) best = at;
   }
   return best;

@@ -5,7 +5,7 @@ import type { Decision, Requirements } from '../../model/decision.ts';
 import { defaultDenyReason } from '../../model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
-import { between, type Kleene, type Quantity } from '../runtime/quantity.ts';
+import { between, type Kleene, type RuntimeQuantity } from '../runtime/quantity.ts';
 import { isFixed } from '../runtime/show.ts';
 import type { RuleCode, State } from '../runtime/state.ts';
 import { type Ballot, firing, requirements, riskOf, validity, weigh } from './combine.ts';
@@ -24,14 +24,14 @@ export interface DecidedAll {
   readonly decision: Decision;
   /** By place; valid until the next call. */
   readonly truths: ArrayLike<Kleene>;
-  readonly risk: Quantity;
+  readonly risk: RuntimeQuantity;
 }
 
 /**
  * The truths of rules that stand one after the other in a frame from `base` on, as ternary digits, the first one lowest. In
  * a layout the entry before the constants says where the next ones begin, the entry before that is the function.
  */
-export function digits(
+export function digitsOf(
   layout: readonly unknown[],
   { base, count }: Frame,
   facts: Facts,
@@ -55,7 +55,7 @@ export interface Frame {
 }
 
 /** The risk so far, for the rules that read it. */
-export function riskQuantity(ballot: Ballot): Quantity {
+export function riskQuantity(ballot: Ballot): RuntimeQuantity {
   const { low, high } = riskOf(ballot);
   return between(low, high)!;
 }
@@ -63,7 +63,7 @@ export function riskQuantity(ballot: Ballot): Quantity {
 /** A decision whose reason is still to be made where it shows values. */
 export interface Settled {
   readonly decision: Decision;
-  readonly risk: Quantity;
+  readonly risk: RuntimeQuantity;
   /** The deciding rule, if its reason shows values. */
   readonly shows: RuleHead | null;
 }

@@ -4,7 +4,7 @@
 import type { Decision } from '../../model/decision.ts';
 import type { Facts } from '../../model/request.ts';
 import type { ActionProgram, RuleHead } from '../../program/program.ts';
-import type { Kleene, Quantity } from '../runtime/quantity.ts';
+import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
 import { forgetTexts } from '../runtime/remembered.ts';
 import { createState, forgetLets, type ReasonCode, type RuleCode, type State } from '../runtime/state.ts';
 import type { Ballot } from './combine.ts';
@@ -66,7 +66,7 @@ export class ListedDecider implements Decider {
   readonly #firing: Int32Array;
   readonly #kept = new KeptByRules<Settled>();
   /** The risk by rules that do not read it. */
-  readonly #risks = new KeptByRules<Quantity>();
+  readonly #risks = new KeptByRules<RuntimeQuantity>();
 
   constructor(action: ListedAction, code: ListedCode) {
     const { rules, lets } = action;
@@ -191,7 +191,7 @@ export class ListedDecider implements Decider {
     });
   }
 
-  #risk(before: number, facts: Facts, withShadow: boolean): Quantity {
+  #risk(before: number, facts: Facts, withShadow: boolean): RuntimeQuantity {
     if (withShadow) return riskQuantity(this.#ballot(before, facts, true));
     const known = this.#risks.find(this.#firing, before);
     if (known !== undefined) return known;

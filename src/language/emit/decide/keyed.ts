@@ -5,7 +5,7 @@
 import type { Decision } from '../../model/decision.ts';
 import type { Facts } from '../../model/request.ts';
 import type { ActionProgram, RuleHead } from '../../program/program.ts';
-import type { Kleene, Quantity } from '../runtime/quantity.ts';
+import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
 import { forgetTexts } from '../runtime/remembered.ts';
 import { createState, forgetLets, type ReasonCode, type State } from '../runtime/state.ts';
 import type { Ballot } from './combine.ts';
@@ -62,7 +62,7 @@ export class KeyedDecider implements Decider {
   /** Those of the last ballot. */
   readonly #truths: Kleene[];
   /** The risk by truths of the rules that do not read it; null where none does. */
-  readonly #risks: Map<number, Quantity> | null;
+  readonly #risks: Map<number, RuntimeQuantity> | null;
 
   constructor(action: KeyedAction, code: KeyedCode) {
     const { rules, lets } = action;
@@ -128,7 +128,7 @@ export class KeyedDecider implements Decider {
     return key + this.#keysBeforeRisk * this.#code.afterRisk!(facts, state);
   }
 
-  #risk(risks: Map<number, Quantity>, key: number, facts: Facts): Quantity {
+  #risk(risks: Map<number, RuntimeQuantity>, key: number, facts: Facts): RuntimeQuantity {
     const known = risks.get(key);
     if (known !== undefined) return known;
     // Rules that read risk add nothing to it, and their digits are 0.

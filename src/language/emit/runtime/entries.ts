@@ -6,13 +6,13 @@ import type { Decimal } from '../../value/decimal.ts';
 import { distinctText, distinctTexts } from '../../value/distinct-text.ts';
 import type { Ip } from '../../value/ip.ts';
 import {
-  type Amount,
   exact,
   isAmount,
   type Kleene,
   type Maybe,
   type Numeric,
-  type Quantity,
+  type RuntimeAmount,
+  type RuntimeQuantity,
 } from './quantity.ts';
 
 /** What is the same for every request of an action. */
@@ -37,7 +37,7 @@ export function meterKey(values: readonly unknown[]): string | null {
 }
 
 /** An amount to add, in the meter's currency where it has one. */
-export function addedAmount(value: Maybe<Quantity>, currency: string | null): Decimal | null {
+export function addedAmount(value: Maybe<RuntimeQuantity>, currency: string | null): Decimal | null {
   if (value == null || (typeof value === 'object' && 'low' in value)) return null;
   if (!isAmount(value)) return exact(value);
   return value.currency === null || value.currency === currency ? exact(value.amount) : null;
@@ -52,13 +52,15 @@ export function valueText(value: unknown): string | null {
     case 'number':
       return distinctText(exact(value));
     case 'object':
-      return value === null || Array.isArray(value) ? null : objectText(value as Decimal | Amount | Ip);
+      return value === null || Array.isArray(value)
+        ? null
+        : objectText(value as Decimal | RuntimeAmount | Ip);
     default:
       return null;
   }
 }
 
-function objectText(value: Decimal | Amount | Ip): string | null {
+function objectText(value: Decimal | RuntimeAmount | Ip): string | null {
   if (!('amount' in value)) return 'family' in value || 'coefficient' in value ? distinctText(value) : null;
   const amount: Numeric = value.amount;
   return distinctText({ amount: exact(amount), currency: value.currency });

@@ -4,14 +4,14 @@
 import { fromNumber } from '../../value/decimal.ts';
 import { type Hours, isWithinHours } from '../../value/hours.ts';
 import { localSecond } from '../../value/time.ts';
-import { exact, type Kleene, type Maybe, type Numeric, type Quantity } from './quantity.ts';
+import { exact, type Kleene, type Maybe, type Numeric, type RuntimeQuantity } from './quantity.ts';
 
 /** A service asks for one minute, a replay for many. */
 const minutesKeptMax = 4_096;
 const secondsPerMinute = 60;
 
 /** The test of an instant in seconds since the epoch; of one that lies between two others nothing is said. */
-export function hoursTest(hours: Hours): (instant: Maybe<Quantity>) => Kleene {
+export function hoursTest(hours: Hours): (instant: Maybe<RuntimeQuantity>) => Kleene {
   const kept = new Map<number, Kleene>();
   return (instant) => {
     if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return 1;

@@ -2,13 +2,20 @@
 
 import type { List } from '../../model/policy.ts';
 import type { Value } from '../../model/value.ts';
-import { isDecimal, isMoney } from '../../program/condition.ts';
+import { isDecimal, isMoneyTerm } from '../../program/condition.ts';
 import { plainNumber } from '../../program/plain.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import { formatDecimal } from '../../value/decimal.ts';
 import { formatIp, type Ip } from '../../value/ip.ts';
 import { fold } from '../../value/text.ts';
-import { equal, isAmount, type Kleene, type Maybe, type Quantity, type Scalar } from './quantity.ts';
+import {
+  equalQuantities,
+  isAmount,
+  type Kleene,
+  type Maybe,
+  type RuntimeQuantity,
+  type RuntimeScalar,
+} from './quantity.ts';
 
 /**
  * Whether some element is the same as the subject, by Kleene's `or`; a null element equals nothing, a list that is
@@ -44,7 +51,7 @@ export interface PreparedList {
   /** Texts and truth values as they are compared, folded where the list ignores case; null for other types. */
   readonly scalars: ReadonlySet<string | boolean> | null;
   /** For lists of all other types; the subject is known. */
-  readonly test: (subject: Quantity | Ip) => Kleene;
+  readonly test: (subject: RuntimeQuantity | Ip) => Kleene;
 }
 
 /** A list of one or more entries. */
@@ -62,7 +69,7 @@ export function prepareList(list: List): PreparedList {
     }
     default: {
       const test = quantityTest(list.entries);
-      return { scalars: null, test: (subject) => test(subject as Quantity) };
+      return { scalars: null, test: (subject) => test(subject as RuntimeQuantity) };
     }
   }
 }
@@ -78,7 +85,7 @@ interface NumericSet {
   readonly texts: Set<string>;
 }
 
-function quantityTest(entries: readonly Value[]): (subject: Quantity) => Kleene {
+function quantityTest(entries: readonly Value[]): (subject: RuntimeQuantity) => Kleene {
   const scalars = entries.map(toScalar);
   const byCurrency = new Map<string | null, NumericSet>();
   for (const scalar of scalars) addTo(byCurrency, scalar);
@@ -87,18 +94,19 @@ function quantityTest(entries: readonly Value[]): (subject: Quantity) => Kleene 
     const isSingle = typeof subject !== 'object' || !('low' in subject);
     const set = isSingle ? byCurrency.get(isAmount(subject) ? subject.currency : null) : undefined;
     // Intervals, foreign currencies and the sum of nothing have to be compared one by one.
-    if (!isSingle || set === undefined) return among<Quantity>(scalars, subject, equal);
+    if (!isSingle || set === undefined) return among<RuntimeQuantity>(scalars, subject, equalQuantities);
     return hasNumber(set, isAmount(subject) ? subject.amount : (subject as number | Decimal)) ? 2 : others;
   };
 }
 
-function toScalar(value: Value): Scalar {
+function toScalar(value: Value): RuntimeScalar {
   if (isDecimal(value)) return plainNumber(value) ?? value;
-  if (isMoney(value)) return { amount: plainNumber(value.amount) ?? value.amount, currency: value.currency };
+  if (isMoneyTerm(value))
+    return { amount: plainNumber(value.amount) ?? value.amount, currency: value.currency };
   throw new TypeError('a list holds texts, truth values, addresses and quantities');
 }
 
-function addTo(byCurrency: Map<string | null, NumericSet>, scalar: Scalar): void {
+function addTo(byCurrency: Map<string | null, NumericSet>, scalar: RuntimeScalar): void {
   const [currency, number] = isAmount(scalar) ? [scalar.currency, scalar.amount] : [null, scalar];
   const set = byCurrency.get(currency) ?? { numbers: new Set(), texts: new Set() };
   byCurrency.set(currency, set);

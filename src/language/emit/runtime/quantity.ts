@@ -12,19 +12,19 @@ import { secondsPerDay } from '../../value/time.ts';
 export type Numeric = number | Decimal;
 
 /** Money; `currency` null is the sum of nothing, which goes with every currency. */
-export interface Amount {
+export interface RuntimeAmount {
   readonly amount: Numeric;
   readonly currency: string | null;
 }
 
 /** Every value between both ends is possible. */
 interface Bounds {
-  readonly low: Scalar;
-  readonly high: Scalar;
+  readonly low: RuntimeScalar;
+  readonly high: RuntimeScalar;
 }
 
-export type Scalar = Numeric | Amount;
-export type Quantity = Scalar | Bounds;
+export type RuntimeScalar = Numeric | RuntimeAmount;
+export type RuntimeQuantity = RuntimeScalar | Bounds;
 export type Maybe<T> = T | null | undefined;
 
 /** A truth value as generated code counts them: `and` is the smallest, `or` the largest, `not` is 2 less it. */
@@ -44,7 +44,7 @@ export function plain(value: Decimal): Numeric {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-export function equal(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
+export function equalQuantities(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Kleene {
   if (a == null || b == null) return 1;
   if (typeof a === 'number' && typeof b === 'number') return a === b ? 2 : 0;
   const [aLow, aHigh, bLow, bHigh] = [lowEnd(a), highEnd(a), lowEnd(b), highEnd(b)];
@@ -55,7 +55,7 @@ export function equal(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
   return below === 0 && above === 0 ? 2 : 1;
 }
 
-export function less(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
+export function less(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Kleene {
   if (a == null || b == null) return 1;
   if (typeof a === 'number' && typeof b === 'number') return a < b ? 2 : 0;
   const always = order(highEnd(a), lowEnd(b));
@@ -64,41 +64,56 @@ export function less(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
   return always < 0 ? 2 : ever < 0 ? 1 : 0;
 }
 
-export function lessOrEqual(a: Maybe<Quantity>, b: Maybe<Quantity>): Kleene {
+export function lessOrEqual(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Kleene {
   return (2 - less(b, a)) as Kleene;
 }
 
-export function add(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+export function addQuantities(
+  a: Maybe<RuntimeQuantity>,
+  b: Maybe<RuntimeQuantity>,
+): RuntimeQuantity | undefined {
   if (a == null || b == null) return undefined;
   return hull(a, b, addScalars);
 }
 
-export function subtract(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
-  return b == null ? undefined : add(a, negate(b));
+export function subtractQuantities(
+  a: Maybe<RuntimeQuantity>,
+  b: Maybe<RuntimeQuantity>,
+): RuntimeQuantity | undefined {
+  return b == null ? undefined : addQuantities(a, negateQuantity(b));
 }
 
 /** The duration between two dates: so many times 24 hours. */
-export function subtractDates(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
-  return multiply(subtract(a, b), secondsPerDay);
+export function subtractDates(
+  a: Maybe<RuntimeQuantity>,
+  b: Maybe<RuntimeQuantity>,
+): RuntimeQuantity | undefined {
+  return multiplyQuantities(subtractQuantities(a, b), secondsPerDay);
 }
 
-export function multiply(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+export function multiplyQuantities(
+  a: Maybe<RuntimeQuantity>,
+  b: Maybe<RuntimeQuantity>,
+): RuntimeQuantity | undefined {
   return a == null || b == null ? undefined : hull(a, b, multiplyScalars);
 }
 
 /** Unknown where the divisor may be zero. */
-export function divide(a: Maybe<Quantity>, b: Maybe<Quantity>): Quantity | undefined {
+export function divideQuantities(
+  a: Maybe<RuntimeQuantity>,
+  b: Maybe<RuntimeQuantity>,
+): RuntimeQuantity | undefined {
   if (a == null || b == null) return undefined;
   if (isBounds(b) && sign(b.low) <= 0 && sign(b.high) >= 0) return undefined;
   return hull(a, b, divideScalars);
 }
 
-export function negate(a: Maybe<Quantity>): Quantity | undefined {
+export function negateQuantity(a: Maybe<RuntimeQuantity>): RuntimeQuantity | undefined {
   if (a == null) return undefined;
   return isBounds(a) ? { low: negateScalar(a.high), high: negateScalar(a.low) } : negateScalar(a);
 }
 
-export function absolute(a: Maybe<Quantity>): Quantity | undefined {
+export function absoluteQuantity(a: Maybe<RuntimeQuantity>): RuntimeQuantity | undefined {
   if (a == null) return undefined;
   if (!isBounds(a)) return sign(a) < 0 ? negateScalar(a) : a;
   if (sign(a.low) >= 0) return a;
@@ -107,39 +122,39 @@ export function absolute(a: Maybe<Quantity>): Quantity | undefined {
   return between(zeroLike(a.low), pick(a.high, flipped.high, isLarger));
 }
 
-export function minimum(...values: readonly Maybe<Quantity>[]): Quantity | undefined {
+export function minimum(...values: readonly Maybe<RuntimeQuantity>[]): RuntimeQuantity | undefined {
   return extreme(values, (a, b) => !isLarger(a, b));
 }
 
-export function maximum(...values: readonly Maybe<Quantity>[]): Quantity | undefined {
+export function maximum(...values: readonly Maybe<RuntimeQuantity>[]): RuntimeQuantity | undefined {
   return extreme(values, (a, b) => !isLarger(b, a));
 }
 
 /** The upper end of an interval, a single value itself. */
-export function highEnd(value: Quantity): Scalar {
+export function highEnd(value: RuntimeQuantity): RuntimeScalar {
   return isBounds(value) ? value.high : value;
 }
 
 /** The interval between both ends, as one value where they meet. */
-export function between(low: Maybe<Scalar>, high: Maybe<Scalar>): Quantity | undefined {
+export function between(low: Maybe<RuntimeScalar>, high: Maybe<RuntimeScalar>): RuntimeQuantity | undefined {
   if (low == null || high == null) return undefined;
   return order(low, high) === 0 ? low : { low, high };
 }
 
-export function isAmount(value: Quantity): value is Amount {
+export function isAmount(value: RuntimeQuantity): value is RuntimeAmount {
   return typeof value === 'object' && 'amount' in value;
 }
 
-function isBounds(value: Quantity): value is Bounds {
+function isBounds(value: RuntimeQuantity): value is Bounds {
   return typeof value === 'object' && 'low' in value;
 }
 
-function lowEnd(value: Quantity): Scalar {
+function lowEnd(value: RuntimeQuantity): RuntimeScalar {
   return isBounds(value) ? value.low : value;
 }
 
 /** Negative, zero or positive; undefined across currencies. */
-function order(a: Scalar, b: Scalar): number | undefined {
+function order(a: RuntimeScalar, b: RuntimeScalar): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (commonCurrency(a, b) === undefined) return undefined;
   const [x, y] = [numberOf(a), numberOf(b)];
@@ -147,29 +162,29 @@ function order(a: Scalar, b: Scalar): number | undefined {
 }
 
 /** The currency of two values together; undefined where they have two. */
-function commonCurrency(a: Scalar, b: Scalar): string | null | undefined {
+function commonCurrency(a: RuntimeScalar, b: RuntimeScalar): string | null | undefined {
   const [x, y] = [currencyOf(a), currencyOf(b)];
   return x === y || y === null ? x : x === null ? y : undefined;
 }
 
-function currencyOf(value: Scalar): string | null {
+function currencyOf(value: RuntimeScalar): string | null {
   return isAmount(value) ? value.currency : null;
 }
 
-function numberOf(value: Scalar): Numeric {
+function numberOf(value: RuntimeScalar): Numeric {
   return isAmount(value) ? value.amount : value;
 }
 
-function sign(value: Scalar): number {
+function sign(value: RuntimeScalar): number {
   const number = numberOf(value);
   return typeof number === 'number' ? number : decimal.compare(number, decimal.zero);
 }
 
-function zeroLike(value: Scalar): Scalar {
+function zeroLike(value: RuntimeScalar): RuntimeScalar {
   return isAmount(value) ? { amount: 0, currency: value.currency } : 0;
 }
 
-function addScalars(a: Scalar, b: Scalar): Scalar | undefined {
+function addScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | undefined {
   if (typeof a === 'number' && typeof b === 'number') return addNumbers(a, b);
   const currency = commonCurrency(a, b);
   if (currency === undefined) return undefined;
@@ -185,7 +200,7 @@ function addNumbers(a: Numeric, b: Numeric): Numeric | undefined {
   return decimal.add(exact(a), exact(b)) ?? undefined;
 }
 
-function multiplyScalars(a: Scalar, b: Scalar): Scalar | undefined {
+function multiplyScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | undefined {
   const product = multiplyNumbers(numberOf(a), numberOf(b));
   if (isAmount(a)) return inCurrency(product, a.currency);
   return isAmount(b) ? inCurrency(product, b.currency) : product;
@@ -200,7 +215,7 @@ function multiplyNumbers(a: Numeric, b: Numeric): Numeric | undefined {
 }
 
 /** Money by money is a number, money by a number is money. */
-function divideScalars(a: Scalar, b: Scalar): Scalar | undefined {
+function divideScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | undefined {
   if (isAmount(a) && isAmount(b) && commonCurrency(a, b) === undefined) return undefined;
   const quotient = divideNumbers(numberOf(a), numberOf(b));
   return isAmount(a) && !isAmount(b) ? inCurrency(quotient, a.currency) : quotient;
@@ -213,11 +228,11 @@ function divideNumbers(a: Numeric, b: Numeric): Numeric | undefined {
   return decimal.divide(exact(a), exact(b)) ?? undefined;
 }
 
-function inCurrency(amount: Numeric | undefined, currency: string | null): Amount | undefined {
+function inCurrency(amount: Numeric | undefined, currency: string | null): RuntimeAmount | undefined {
   return amount === undefined ? undefined : { amount, currency };
 }
 
-function negateScalar(value: Scalar): Scalar {
+function negateScalar(value: RuntimeScalar): RuntimeScalar {
   if (typeof value === 'number') return -value;
   if (isAmount(value)) return { amount: negateScalar(value.amount) as Numeric, currency: value.currency };
   return decimal.negate(value);
@@ -225,10 +240,10 @@ function negateScalar(value: Scalar): Scalar {
 
 /** The smallest interval with every result of the operation, which is monotonic in each operand. */
 function hull(
-  a: Quantity,
-  b: Quantity,
-  operation: (a: Scalar, b: Scalar) => Scalar | undefined,
-): Quantity | undefined {
+  a: RuntimeQuantity,
+  b: RuntimeQuantity,
+  operation: (a: RuntimeScalar, b: RuntimeScalar) => RuntimeScalar | undefined,
+): RuntimeQuantity | undefined {
   if (!isBounds(a) && !isBounds(b)) return operation(a, b);
   const corners = [lowEnd(a), highEnd(a)].flatMap((x) => [operation(x, lowEnd(b)), operation(x, highEnd(b))]);
   let [low, high] = [corners[0], corners[0]];
@@ -240,11 +255,14 @@ function hull(
   return between(low, high);
 }
 
-type Preference = (a: Scalar, b: Scalar) => boolean;
+type Preference = (a: RuntimeScalar, b: RuntimeScalar) => boolean;
 
 /** The preferred end of each interval; unknown across currencies. */
-function extreme(values: readonly Maybe<Quantity>[], prefers: Preference): Quantity | undefined {
-  let best: Quantity | undefined;
+function extreme(
+  values: readonly Maybe<RuntimeQuantity>[],
+  prefers: Preference,
+): RuntimeQuantity | undefined {
+  let best: RuntimeQuantity | undefined;
   let currency: string | null = null;
   for (const value of values) {
     if (value == null) return undefined;
@@ -256,16 +274,20 @@ function extreme(values: readonly Maybe<Quantity>[], prefers: Preference): Quant
   return best;
 }
 
-function extremeOfTwo(a: Quantity, b: Quantity, prefers: Preference): Quantity | undefined {
+function extremeOfTwo(
+  a: RuntimeQuantity,
+  b: RuntimeQuantity,
+  prefers: Preference,
+): RuntimeQuantity | undefined {
   return between(pick(lowEnd(a), lowEnd(b), prefers), pick(highEnd(a), highEnd(b), prefers));
 }
 
 /** Of equals the first. */
-function pick(a: Scalar, b: Scalar, prefers: Preference): Scalar {
+function pick(a: RuntimeScalar, b: RuntimeScalar, prefers: Preference): RuntimeScalar {
   return prefers(a, b) ? a : b;
 }
 
 /** Within one currency. */
-function isLarger(a: Scalar, b: Scalar): boolean {
+function isLarger(a: RuntimeScalar, b: RuntimeScalar): boolean {
   return (order(a, b) ?? 0) > 0;
 }

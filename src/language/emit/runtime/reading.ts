@@ -6,7 +6,14 @@ import type { Decimal } from '../../value/decimal.ts';
 import * as decimal from '../../value/decimal.ts';
 import { type Ip, parseIp } from '../../value/ip.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
-import { type Amount, between, type Maybe, type Numeric, plain, type Quantity } from './quantity.ts';
+import {
+  between,
+  type Maybe,
+  type Numeric,
+  plain,
+  type RuntimeAmount,
+  type RuntimeQuantity,
+} from './quantity.ts';
 
 /** A record's own field; undefined where there is no record or no such field. */
 export function own(record: unknown, name: string): unknown {
@@ -31,7 +38,7 @@ export function readIp(text: Maybe<string>): Maybe<Ip> {
 }
 
 /** An amount whose currency stands elsewhere; unknown without it. */
-export function readMoney(amount: Maybe<number>, currency: Maybe<string>): Maybe<Amount> {
+export function readMoney(amount: Maybe<number>, currency: Maybe<string>): Maybe<RuntimeAmount> {
   if (amount == null) return amount;
   return currency == null ? undefined : { amount, currency };
 }
@@ -54,7 +61,7 @@ export function readMeter(
   meters: Facts['meters'],
   name: string,
   currency: string | null,
-): Quantity | undefined {
+): RuntimeQuantity | undefined {
   const reading = Object.hasOwn(meters, name) ? meters[name] : undefined;
   if (reading === undefined) return undefined;
   const [low, high] = [plain(reading.low), plain(reading.high)];

@@ -44,13 +44,13 @@ function remembering<T>(make: (text: string) => T): (text: string) => T {
 const plainWords = /^[!-~]+(?: [!-~]+)*$/;
 
 const foldRemembered = remembering(foldText);
-export const links = remembering(canonicalLinks);
+export const cachedLinks = remembering(canonicalLinks);
 const tokens = remembering(tokensOf);
 
-export function fold(text: string): string {
+export function cachedFold(text: string): string {
   return text.length < keptLengthMin && plainWords.test(text) ? text.toLowerCase() : foldRemembered(text);
 }
 
-export function mentions(text: string, foldedWords: readonly string[]): boolean {
+export function cachedMentions(text: string, foldedWords: readonly string[]): boolean {
   return isMentioned(tokens(text), foldedWords);
 }

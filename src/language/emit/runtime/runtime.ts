@@ -14,10 +14,10 @@ import { canonicalUrl, canonicalWebAddress, parseWebAddress } from '../../value/
 import { addedAmount, meterKey, meterUse, valueText } from './entries.ts';
 import { among, sameIp, sameScalar } from './membership.ts';
 import {
-  absolute,
-  add,
-  divide,
-  equal,
+  absoluteQuantity,
+  addQuantities,
+  divideQuantities,
+  equalQuantities,
   exact,
   type Kleene,
   less,
@@ -25,13 +25,13 @@ import {
   type Maybe,
   maximum,
   minimum,
-  multiply,
+  multiplyQuantities,
   type Numeric,
-  negate,
+  negateQuantity,
   plain,
-  type Quantity,
-  subtract,
+  type RuntimeQuantity,
   subtractDates,
+  subtractQuantities,
 } from './quantity.ts';
 import {
   own,
@@ -44,15 +44,15 @@ import {
   readNow,
   readTimestamp,
 } from './reading.ts';
-import { fold, links, mentions } from './remembered.ts';
-import { show } from './show.ts';
+import { cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
+import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
 
 export type RuntimeName = keyof typeof runtime;
 
 export const runtime = {
-  absolute,
-  add,
+  absolute: absoluteQuantity,
+  add: addQuantities,
   addedAmount,
   among,
   boundedList,
@@ -64,10 +64,10 @@ export const runtime = {
   canonicalUrl,
   canonicalWebAddress,
   dateOf,
-  divide,
+  divide: divideQuantities,
   domain,
-  equal,
-  fold,
+  equal: equalQuantities,
+  fold: cachedFold,
   hostOf,
   includes,
   isCurrency,
@@ -80,15 +80,15 @@ export const runtime = {
   length,
   less,
   lessOrEqual,
-  links,
+  links: cachedLinks,
   lower,
   maximum,
-  mentions,
+  mentions: cachedMentions,
   meterKey,
   meterUse,
   minimum,
-  multiply,
-  negate,
+  multiply: multiplyQuantities,
+  negate: negateQuantity,
   own,
   portOf,
   readAll,
@@ -104,8 +104,8 @@ export const runtime = {
   sameIp,
   sameScalar,
   schemeOf,
-  show,
-  subtract,
+  show: showRuntimeValue,
+  subtract: subtractQuantities,
   subtractDates,
   trim,
   truthValue,
@@ -145,7 +145,7 @@ function portOf(url: string): number | undefined {
 }
 
 /** Of an instant that lies between two others nothing is said. */
-function dateOf(instant: Maybe<Numeric | Quantity>, zone: string): Numeric | undefined {
+function dateOf(instant: Maybe<Numeric | RuntimeQuantity>, zone: string): Numeric | undefined {
   if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
   const date = dateInZone(exact(instant), zone);
   return date === null ? undefined : plain(date);

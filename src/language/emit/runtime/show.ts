@@ -5,13 +5,13 @@ import { formatDecimal } from '../../value/decimal.ts';
 import { formatIp, type Ip } from '../../value/ip.ts';
 import { cut, escapeControls } from '../../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../../value/time.ts';
-import { exact, highEnd, isAmount, type Quantity } from './quantity.ts';
+import { exact, highEnd, isAmount, type RuntimeQuantity } from './quantity.ts';
 
 /** Code points that a shown value has at most. */
 const shownLengthMax = 200;
 
 /** A value of generated code for a reason: control characters escaped, then cut; undefined is unknown, null is not there. */
-export function show(value: unknown, sort: Sort, elementSort: Sort | null): string {
+export function showRuntimeValue(value: unknown, sort: Sort, elementSort: Sort | null): string {
   const text = Array.isArray(value)
     ? value.map((element) => plainText(element, elementSort ?? 'text')).join(', ')
     : plainText(value, sort);
@@ -65,11 +65,11 @@ function plainText(value: unknown, sort: Sort): string {
     case 'date':
     case 'timestamp':
     case 'datetime':
-      return quantityText(value as Quantity, sort);
+      return quantityText(value as RuntimeQuantity, sort);
   }
 }
 
-function quantityText(value: Quantity, sort: Sort): string {
+function quantityText(value: RuntimeQuantity, sort: Sort): string {
   const end = highEnd(value);
   if (!isAmount(end)) return (formats[sort] ?? formatDecimal)(exact(end));
   const amount = formatDecimal(exact(end.amount));

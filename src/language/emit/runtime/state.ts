@@ -2,12 +2,12 @@
 
 import type { Facts } from '../../model/request.ts';
 import type { ActionProgram } from '../../program/program.ts';
-import type { Quantity } from './quantity.ts';
+import type { RuntimeQuantity } from './quantity.ts';
 
 /** What generated functions work on: a value a let, the risk so far. */
 export interface State {
   readonly lets: unknown[];
-  risk: Quantity;
+  risk: RuntimeQuantity;
   /** How often the quantifiers around the place that is being evaluated go round together; 1 outside of them. */
   rounds: number;
 }

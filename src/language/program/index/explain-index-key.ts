@@ -4,7 +4,7 @@
 import type { List } from '../../model/policy.ts';
 import { printRead } from '../print.ts';
 import type { PlannedRule, Term } from '../program.ts';
-import { indexKeysOf, type Subject } from './index-key.ts';
+import { type IndexSubject, indexKeysOf } from './index-key.ts';
 import { createIndex } from './rule-index.ts';
 
 export interface ExplainedIndexKey {
@@ -32,7 +32,7 @@ function whyAlways({ condition }: PlannedRule, lists: ReadonlyMap<string, List>)
   return `what is asked of ${[...subjects].join(', ')} leaves out too few requests, or too few rules ask it`;
 }
 
-function name({ term }: Subject): string {
+function name({ term }: IndexSubject): string {
   const source = firstRead(term);
   return source ?? 'a value';
 }

@@ -6,13 +6,13 @@ import type { Builtin } from '../../model/builtins.ts';
 import type { List } from '../../model/policy.ts';
 import { globLiteralParts } from '../../value/glob.ts';
 import { fold } from '../../value/text.ts';
-import { isDecimal, isMoney } from '../condition.ts';
+import { isDecimal, isMoneyTerm } from '../condition.ts';
 import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../plain.ts';
-import type { Comparison, Condition, Read, Term } from '../program.ts';
+import type { ComparisonTest, Condition, ReadFrom, Term } from '../program.ts';
 import { constantTexts, globForm, termTemplate } from '../template.ts';
 
 /** A value of the request that rules are filed under; an amount in another currency than this one is unknown. */
-export interface Subject {
+export interface IndexSubject {
   readonly key: string;
   readonly kind: 'text' | 'number';
   readonly term: Term;
@@ -21,7 +21,7 @@ export interface Subject {
 }
 
 export interface IndexKey {
-  readonly subject: Subject;
+  readonly subject: IndexSubject;
   /** Unless the value is there, the condition is false. */
   readonly needsValue: boolean;
   readonly test: KeyTest;
@@ -69,7 +69,7 @@ export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexK
 }
 
 interface Found {
-  readonly subject: Subject;
+  readonly subject: IndexSubject;
   readonly test: KeyTest;
   /** The condition is true of every such value. */
   readonly isExact: boolean;
@@ -116,7 +116,7 @@ function indexKeyOf(condition: Condition, lists: Lists): Found | null {
 /** Several equalities of one text are a set. */
 function alternativesKey(operands: readonly Condition[], lists: Lists): Found | null {
   const texts: string[] = [];
-  let subject: Subject | null = null;
+  let subject: IndexSubject | null = null;
   for (const operand of operands) {
     const found = indexKeyOf(operand, lists);
     if (found?.test.kind !== 'texts' || (subject !== null && subject.key !== found.subject.key)) return null;
@@ -130,28 +130,28 @@ function alternativesKey(operands: readonly Condition[], lists: Lists): Found | 
 
 const mirrored = { '==': '==', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-function comparisonKey({ operator, left, right }: Comparison, lists: Lists): Found | null {
+function comparisonKey({ operator, left, right }: ComparisonTest, lists: Lists): Found | null {
   if (right.kind === 'literal') return againstConstant(left, operator, right, lists);
   return left.kind === 'literal' ? againstConstant(right, mirrored[operator], left, lists) : null;
 }
 
 function againstConstant(
   term: Term,
-  operator: Comparison['operator'],
+  operator: ComparisonTest['operator'],
   constant: Extract<Term, { kind: 'literal' }>,
   lists: Lists,
 ): Found | null {
   const { value } = constant;
   if (typeof value === 'string') return operator === '==' ? textsKey(term, [value], lists) : null;
   const subject = numberSubject(term, constant, lists);
-  const exact = isMoney(value) ? value.amount : value;
+  const exact = isMoneyTerm(value) ? value.amount : value;
   const number = isDecimal(exact) ? plainNumber(exact) : null;
   return subject === null || number === null
     ? null
     : { subject, test: bounds(operator, number), isExact: true };
 }
 
-function bounds(operator: Comparison['operator'], number: number): Bounds {
+function bounds(operator: ComparisonTest['operator'], number: number): Bounds {
   const isUpper = operator === '<' || operator === '<=';
   const isLower = operator === '>' || operator === '>=';
   return {
@@ -191,18 +191,18 @@ function prefixKey(term: Term, prefix: string, lists: Lists): Found | null {
     : { subject, test: { kind: 'prefix', prefix }, isExact: true };
 }
 
-function textSubject(term: Term, lists: Lists): Subject | null {
+function textSubject(term: Term, lists: Lists): IndexSubject | null {
   if (term.sort !== 'text' || !isReadable(term)) return null;
   const { mayBeUnknown } = term;
   return { key: termTemplate(term, lists).key, kind: 'text', term, currency: null, mayBeUnknown };
 }
 
-function numberSubject(term: Term, constant: Term, lists: Lists): Subject | null {
+function numberSubject(term: Term, constant: Term, lists: Lists): IndexSubject | null {
   if (isPlain(term) && isReadable(term)) {
     const { mayBeUnknown } = term;
     return { key: termTemplate(term, lists).key, kind: 'number', term, currency: null, mayBeUnknown };
   }
-  if (!isPayloadAmount(term) || !isPlainMoney(constant) || !isMoney(constant.value)) return null;
+  if (!isPayloadAmount(term) || !isPlainMoney(constant) || !isMoneyTerm(constant.value)) return null;
   const { currency } = constant.value;
   const mayBeUnknown = term.mayBeUnknown || term.currency?.known !== currency;
   return {
@@ -241,7 +241,7 @@ function folded(subject: Term): Term {
 }
 
 /** Presence is definite but for what is signed; an amount may also lack its currency. */
-function needsValue({ term, currency }: Subject, needed: readonly Read[]): boolean {
+function needsValue({ term, currency }: IndexSubject, needed: readonly ReadFrom[]): boolean {
   const source = term.kind === 'call' && unknownOnlyWithText.has(term.builtin) ? term.args[0]! : term;
   if (source.kind !== 'read' || source.read.isSigned) return false;
   if (currency !== null && source.currency?.known !== currency) return false;
@@ -251,7 +251,7 @@ function needsValue({ term, currency }: Subject, needed: readonly Read[]): boole
 /** Functions whose result is there whenever the text is. */
 const unknownOnlyWithText: ReadonlySet<Builtin> = new Set(['lower', 'trim', 'fold', 'domain']);
 
-function isSamePath(a: Read, b: Read): boolean {
+function isSamePath(a: ReadFrom, b: ReadFrom): boolean {
   return (
     a.root === b.root &&
     a.steps.length === b.steps.length &&

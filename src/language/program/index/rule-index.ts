@@ -5,7 +5,7 @@
 
 import type { List } from '../../model/policy.ts';
 import type { PlannedRule, Program } from '../program.ts';
-import { type IndexKey, indexKeysOf, type KeyTest, partsOf, type Subject } from './index-key.ts';
+import { type IndexKey, type IndexSubject, indexKeysOf, type KeyTest, partsOf } from './index-key.ts';
 import { fileAll, type Posting, type Postings } from './postings.ts';
 import { createPrefilter, type Prefilter } from './prefilter.ts';
 import { createPrefixes, findPrefixes, type Prefixes } from './prefixes.ts';
@@ -19,7 +19,7 @@ export function selectAll(program: Program, action: string): readonly PlannedRul
 /** The rules of one action, told by their places in the sorted order, filed by what they ask. */
 export interface RuleIndex {
   /** What has to be read of a request; shared by the indexes within. */
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly IndexSubject[];
   readonly postings: RulePostings;
   readonly prefilter: Prefilter;
 }
@@ -191,8 +191,8 @@ function textsOf(test: Exclude<KeyTest, { kind: 'bounds' }>): readonly string[] 
 }
 
 /** The subjects under which most rules would be filed. */
-function subjectsOf(entries: readonly WeighedEntry[]): readonly Subject[] {
-  const counts = new Map<string, { readonly subject: Subject; count: number }>();
+function subjectsOf(entries: readonly WeighedEntry[]): readonly IndexSubject[] {
+  const counts = new Map<string, { readonly subject: IndexSubject; count: number }>();
   for (const { indexKeys } of entries) {
     for (const [at, { subject }] of indexKeys.entries()) {
       const known = counts.get(subject.key) ?? { subject, count: 0 };

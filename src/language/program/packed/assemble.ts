@@ -9,7 +9,7 @@ import type { PackedBlocks, PackedProgram, PackedTexts } from './packed.ts';
 import { alignment } from './values.ts';
 
 /** The blocks of one program, each by name. */
-export interface Parts {
+export interface ProgramParts {
   readonly actions: ReadonlyMap<string, ActionBlock>;
   readonly lists: ReadonlyMap<string, Block>;
   readonly hours: ReadonlyMap<string, Block>;
@@ -18,7 +18,7 @@ export interface Parts {
 
 /** Puts programs together, one after the other. */
 export interface Assembly {
-  assemble(parts: Parts): PackedProgram;
+  assemble(parts: ProgramParts): PackedProgram;
 }
 
 /** So many texts may be given up before all are numbered anew. */
@@ -45,7 +45,7 @@ export function createAssembly(): Assembly {
   };
 }
 
-function metersOf(actions: Parts['actions']): readonly MeterDefinition[] {
+function metersOf(actions: ProgramParts['actions']): readonly MeterDefinition[] {
   const byId = new Map<string, MeterDefinition>();
   for (const { definitions } of actions.values()) for (const one of definitions) byId.set(one.id, one);
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -6,7 +6,7 @@ import { canonicalMeaning } from '../../model/canonical.ts';
 import type { Action, List, PolicySet, Rule } from '../../model/policy.ts';
 import { textsMax } from '../index/index-key.ts';
 import { createIndex } from '../index/rule-index.ts';
-import { type Assembly, createAssembly, type Parts } from '../packed/assemble.ts';
+import { type Assembly, createAssembly, type ProgramParts } from '../packed/assemble.ts';
 import {
   type ActionBlock,
   type Block,
@@ -101,7 +101,7 @@ export function pack(program: Program, digest: Digest): PackedProgram {
   const indexes = [...program.actions].map(
     ([key, action]) => [key, packIndex(action, program.lists, digest)] as const,
   );
-  const parts: Parts = {
+  const parts: ProgramParts = {
     actions: new Map(blocks),
     indexes: indexesOf(indexes),
     lists: partsOf(program.lists, memory),

@@ -3,18 +3,18 @@
 import type { Builtin } from '../../model/builtins.ts';
 import type { Expression, FactRead } from '../../model/expression.ts';
 import type { Element, RequestFact, Term } from '../program.ts';
-import { literal, openTerm, textElement, valueElement } from './term.ts';
+import { literalTerm, openTerm, textElement, valueElement } from './term.ts';
 
 /** A fact of the request; of the action a constant. */
 export function factTerm(expression: FactRead, action: string): Term {
   const lastDot = action.lastIndexOf('.');
   switch (expression.fact) {
     case 'action.key':
-      return literal(action, 'text');
+      return literalTerm(action, 'text');
     case 'action.area':
-      return literal(action.slice(0, Math.max(lastDot, 0)), 'text');
+      return literalTerm(action.slice(0, Math.max(lastDot, 0)), 'text');
     case 'action.verb':
-      return literal(action.slice(lastDot + 1), 'text');
+      return literalTerm(action.slice(lastDot + 1), 'text');
     default:
       return requestFact(expression, expression.fact);
   }
@@ -28,9 +28,9 @@ function requestFact(expression: FactRead, fact: RequestFact): Term {
 /** A constant; a list of constants element by element. */
 export function constantTerm(expression: Extract<Expression, { kind: 'literal' }>): Term {
   const { value, type } = expression;
-  if (!Array.isArray(value) || type.kind !== 'list') return literal(value, type.kind);
+  if (!Array.isArray(value) || type.kind !== 'list') return literalTerm(value, type.kind);
   const sort = type.element.type.kind;
-  const elements = value.map((entry) => literal(entry, sort));
+  const elements = value.map((entry) => literalTerm(entry, sort));
   return { kind: 'list', elements, ...openTerm(expression, elements.length), element: valueElement(sort) };
 }
 

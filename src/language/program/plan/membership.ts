@@ -43,7 +43,7 @@ function isTextLiteral(term: Term): boolean {
 }
 
 /** Whether a text mentions words that are written out or listed. */
-export function mentions({ words }: Mentions, subject: Term): Condition {
+export function mentionsCondition({ words }: Mentions, subject: Term): Condition {
   if (words.kind === 'words') {
     return { kind: 'mentions-words', words: words.words, ...ofSubject(subject, 80) };
   }

@@ -9,7 +9,7 @@ import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
 import { definite } from '../condition.ts';
 import { ByteWriter, hexOf } from '../packed/bytes.ts';
-import type { Digest, Metering, PlannedEntry } from '../program.ts';
+import type { ActionMetering, Digest, PlannedEntry } from '../program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
 /** The meters of a set as their actions need them. */
@@ -125,7 +125,7 @@ export function meteringContent({ set, meters }: Planning, action: string, read:
 
 /** The action's part of the meters, and the translation that it was made in; null where it has none. */
 export interface PlannedMetering {
-  readonly metering: Metering;
+  readonly metering: ActionMetering;
   readonly translation: Translation;
 }
 

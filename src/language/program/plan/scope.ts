@@ -3,8 +3,8 @@
 
 import type { FieldRead } from '../../model/expression.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
-import type { CurrencyRead, Element, Read, ReadTerm } from '../program.ts';
-import { fieldOf, type Place, placeOf } from '../slot.ts';
+import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
+import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
 
 /** What names stand for at one place of an expression. */
 export interface Scope {
@@ -82,7 +82,7 @@ function variableTerm(expression: FieldRead, variable: Variable): ReadTerm {
   };
 }
 
-function resolve({ root, steps }: FieldRead, scope: Scope): Place | null {
+function resolve({ root, steps }: FieldRead, scope: Scope): SlotPlace | null {
   if (root === 'payload') return placeOf(scope.shape, steps);
   const slots = scope.variables.get(root)?.slots ?? [];
   const places = slots.map(({ type }) => (type.kind === 'record' ? placeOf(type.shape, steps) : null));
@@ -94,12 +94,12 @@ function resolve({ root, steps }: FieldRead, scope: Scope): Place | null {
   return { ...place, mayBeAbsent };
 }
 
-function toRead({ root, steps, isSigned, isSecret }: FieldRead, mayBeAbsent: boolean): Read {
+function toRead({ root, steps, isSigned, isSecret }: FieldRead, mayBeAbsent: boolean): ReadFrom {
   return { root, steps, isDeclared: true, isSigned, isSecret, mayBeAbsent };
 }
 
 /** The sibling that names an amount's currency. */
-function currencyOf(expression: FieldRead, place: Place, name: string | null): CurrencyRead | null {
+function currencyOf(expression: FieldRead, place: SlotPlace, name: string | null): CurrencyRead | null {
   const field = name === null ? null : fieldOf(place.owner, name);
   if (name === null || field === null) return null;
   const steps = [...expression.steps.slice(0, -1), name];
@@ -107,7 +107,7 @@ function currencyOf(expression: FieldRead, place: Place, name: string | null): C
   const isSigned = expression.isSigned || field.isSigned;
   const { root, isSecret } = expression;
   const mayBeAbsent = place.mayBeAbsent || isOpen;
-  const read: Read = { root, steps, isDeclared: true, isSigned, isSecret, mayBeAbsent };
+  const read: ReadFrom = { root, steps, isDeclared: true, isSigned, isSecret, mayBeAbsent };
   const values = field.type.kind === 'text' ? field.type.values : null;
   const isOne = values?.length === 1 && !isOpen && !field.isSigned;
   return { read, known: isOne ? (values[0] ?? null) : null };

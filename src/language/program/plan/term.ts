@@ -5,7 +5,7 @@ import type { Expression } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
 import * as decimal from '../../value/decimal.ts';
-import { isDecimal, isMoney } from '../condition.ts';
+import { isDecimal, isMoneyTerm } from '../condition.ts';
 import type { ArithmeticTerm, Condition, Element, ReadTerm, Sort, Term } from '../program.ts';
 
 /** Elements that are ready to compare. */
@@ -16,7 +16,7 @@ export function valueElement(sort: Sort): Element {
 /** Text as it stands in JSON, which is ready as it is. */
 export const textElement: Element = valueElement('text');
 
-export function literal(value: Value, sort: Sort): Term {
+export function literalTerm(value: Value, sort: Sort): Term {
   const element = sort === 'list' ? valueElement('text') : null;
   return { kind: 'literal', value, sort, element, mayBeUnknown: false, cost: 0 };
 }
@@ -47,7 +47,7 @@ export function absent(type: Type): Term {
 export function truthTerm(condition: Condition): Term {
   const { mayBeUnknown, cost } = condition;
   if (condition.kind === 'constant' && condition.truth !== 'unknown') {
-    return literal(condition.truth === 'true', 'boolean');
+    return literalTerm(condition.truth === 'true', 'boolean');
   }
   if (condition.kind === 'flag') return condition.term;
   return { kind: 'truth', condition, sort: 'boolean', element: null, mayBeUnknown, cost };
@@ -74,7 +74,7 @@ export function arithmetic(expression: Extract<Expression, { kind: 'arithmetic' 
   const { left, right } = sides;
   if (left.kind === 'literal' && right.kind === 'literal') {
     const value = foldArithmetic(operator, left.value, right.value);
-    if (value !== null && left.sort !== 'date') return literal(value, type.kind);
+    if (value !== null && left.sort !== 'date') return literalTerm(value, type.kind);
   }
   const cost = 4 + left.cost + right.cost;
   return {
@@ -94,11 +94,12 @@ interface Sides {
   readonly right: Term;
 }
 
-export function negate(operand: Term): Term {
+export function negatedTerm(operand: Term): Term {
   if (operand.kind === 'literal') {
     const value = operand.value;
-    if (isDecimal(value)) return literal(decimal.negate(value), operand.sort);
-    if (isMoney(value)) return literal({ ...value, amount: decimal.negate(value.amount) }, operand.sort);
+    if (isDecimal(value)) return literalTerm(decimal.negate(value), operand.sort);
+    if (isMoneyTerm(value))
+      return literalTerm({ ...value, amount: decimal.negate(value.amount) }, operand.sort);
   }
   const { sort, mayBeUnknown, cost } = operand;
   return { kind: 'negate', operand, sort, element: null, mayBeUnknown, cost: cost + 2 };
@@ -115,7 +116,7 @@ const operations = {
 function foldArithmetic(operator: ArithmeticTerm['operator'], left: Value, right: Value): Value | null {
   const operation = operations[operator];
   if (isDecimal(left) && isDecimal(right)) return operation(left, right);
-  if (isMoney(left) && isDecimal(right)) {
+  if (isMoneyTerm(left) && isDecimal(right)) {
     const amount = operation(left.amount, right);
     return amount === null ? null : { amount, currency: left.currency };
   }

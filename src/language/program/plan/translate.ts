@@ -15,13 +15,13 @@ import {
 } from '../condition.ts';
 import type { Condition, PlannedLet, Term } from '../program.ts';
 import { callTerm, constantTerm, factTerm } from './leaf.ts';
-import { inElements, inList, mentions } from './membership.ts';
+import { inElements, inList, mentionsCondition } from './membership.ts';
 import { elementSlots, mayBeTooLong, readTerm, type Scope, type Variable } from './scope.ts';
 import {
   absent,
   arithmetic,
   elseTerm,
-  negate,
+  negatedTerm,
   ofSubject,
   openTerm,
   truthTerm,
@@ -141,7 +141,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
     }
     case 'mentions':
       if (expression.words.kind === 'list') ctx.lists.add(expression.words.list);
-      return mentions(expression, term(expression.subject));
+      return mentionsCondition(expression, term(expression.subject));
     case 'quantify':
       return toQuantified(expression, scope, ctx);
     case 'meter':
@@ -181,7 +181,7 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
     case 'arithmetic':
       return arithmetic(expression, { left: term(expression.left), right: term(expression.right) });
     case 'negate':
-      return negate(term(expression.operand));
+      return negatedTerm(term(expression.operand));
     case 'list': {
       const elements = expression.elements.map(term);
       const sort = expression.type.kind === 'list' ? expression.type.element.type.kind : 'any';

@@ -2,7 +2,7 @@
 // needs, and in the usual order. Only the order is a matter of taste, so it alone is a warning, with a fix.
 
 import type { Span } from '../../diagnostic/span.ts';
-import type { Clause, Effect } from '../tree/tree.ts';
+import type { Clause, EffectWord } from '../tree/tree.ts';
 import { type Reader, syntaxError } from './context.ts';
 
 /** A clause beside how it was written, which the tree does not tell: the points of a `risk` rule stand without a word. */
@@ -27,7 +27,7 @@ const order = [
 type ClauseName = (typeof order)[number];
 
 const common: readonly ClauseName[] = ['when', 'unless', 'risk', 'because'];
-const allowed: Readonly<Record<Effect, readonly ClauseName[]>> = {
+const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
   allow: ['for', 'after', 'needs', 'within', ...common],
   deny: common,
   escalate: ['to', 'needs', 'within', ...common],
@@ -36,7 +36,7 @@ const allowed: Readonly<Record<Effect, readonly ClauseName[]>> = {
 };
 
 export function checkClauses(
-  effect: Effect,
+  effect: EffectWord,
   ruleName: Span,
   clauses: readonly WrittenClause[],
   ctx: Reader,
@@ -55,7 +55,7 @@ export function checkClauses(
 }
 
 /** Whether nothing is to be said: clauses that the effect takes, those that it needs, each once and in order. */
-function areUsual(effect: Effect, clauses: readonly WrittenClause[]): boolean {
+function areUsual(effect: EffectWord, clauses: readonly WrittenClause[]): boolean {
   const names = clauses.map(clauseName);
   let before = -1;
   for (const name of names) {
@@ -102,7 +102,7 @@ function joinHelp(name: 'when' | 'unless'): string {
   return `join the two conditions by \`${name === 'when' ? 'and' : 'or'}\``;
 }
 
-function reportNotAllowed(effect: Effect, { clause, name }: NamedClause, ctx: Reader): false {
+function reportNotAllowed(effect: EffectWord, { clause, name }: NamedClause, ctx: Reader): false {
   const span = clause.span;
   if (name === 'bare points') {
     const fix = {
@@ -123,7 +123,12 @@ function described(name: ClauseName): string {
   return name === 'bare points' ? 'points such as `+30`' : `\`${name}\``;
 }
 
-function checkNeeded(effect: Effect, ruleName: Span, clauses: readonly NamedClause[], ctx: Reader): boolean {
+function checkNeeded(
+  effect: EffectWord,
+  ruleName: Span,
+  clauses: readonly NamedClause[],
+  ctx: Reader,
+): boolean {
   const needed = neededClause(
     effect,
     clauses.map(({ name }) => name),
@@ -134,7 +139,7 @@ function checkNeeded(effect: Effect, ruleName: Span, clauses: readonly NamedClau
 }
 
 function neededClause(
-  effect: Effect,
+  effect: EffectWord,
   names: readonly ClauseName[],
 ): { readonly message: string; readonly help: string } | null {
   if (effect === 'escalate' && !names.includes('to')) {

@@ -4,7 +4,7 @@
 import type { Code } from '../../diagnostic/codes.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
-import type { Name } from '../tree/tree.ts';
+import type { NameNode } from '../tree/tree.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 
 /** The source and where to report. */
@@ -36,7 +36,7 @@ export function writtenImage(token: Token | undefined): string | null {
   return isWritten(token) ? token.image : null;
 }
 
-export function plainName(token: Token | undefined, reader: Reader): Name | null {
+export function plainName(token: Token | undefined, reader: Reader): NameNode | null {
   if (!isWritten(token)) return null;
   return { kind: 'name', text: token.image, isQuoted: false, span: tokenSpan(token, reader) };
 }

@@ -12,22 +12,22 @@ import type {
   ListDeclaration,
   ListSource,
   MeterDeclaration,
-  Name,
+  NameNode,
   TypeDeclaration,
-  Weekday,
+  WeekdayWord,
 } from '../tree/tree.ts';
 import { isWritten, plainName, writtenImage } from './context.ts';
 import { quotedKey, writtenKey } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
-import type { Draft, Rule } from './node-parser.ts';
+import type { Draft, ParserRule } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
-import { Currency, literal, sign, Text, type Token, Weekday as WeekdayToken, Word, word } from './tokens.ts';
+import { Currency, literal, sign, Text, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
 type Aggregated = Pick<MeterDeclaration, 'aggregate' | 'argument' | 'currency'>;
 
 export abstract class DeclarationParser extends PolicyRuleParser {
   // file = { declaration }
-  file: Rule<readonly Declaration[]> = this.always(
+  file: ParserRule<readonly Declaration[]> = this.always(
     'file',
     (draft: { declarations?: Declaration[] }) => {
       this.MANY({
@@ -39,10 +39,10 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // declaration = action | typeDeclaration | group | approvers | list | hours | let | meter | policy | guarantee
-  declaration: Rule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
+  declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
   // action = 'action' key { ',' key } [ 'in' names ] recordBody
-  action: Rule<Declaration | null> = this.node(
+  action: ParserRule<Declaration | null> = this.node(
     'action',
     (draft: Draft<ActionDeclaration>) => {
       this.CONSUME(word.action);
@@ -60,7 +60,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // key = Text | Word { '.' Word }
-  key: Rule<Name | null> = this.node(
+  key: ParserRule<NameNode | null> = this.node(
     'key',
     (draft: { text?: Token; segments?: string[] }) => {
       const segment = (index: number) => writtenImage(this.consume(index, Word));
@@ -77,16 +77,16 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // names = Word { ',' Word }
-  names: Rule<Name[]> = this.always(
+  names: ParserRule<NameNode[]> = this.always(
     'names',
-    (draft: { names?: Name[] }) => {
+    (draft: { names?: NameNode[] }) => {
       this.listed(draft, 'names', 'a name', () => this.used('a name'));
     },
     ({ names = [] }) => names,
   );
 
   // typeDeclaration = 'type' Word '=' type
-  typeDeclaration: Rule<Declaration | null> = this.node(
+  typeDeclaration: ParserRule<Declaration | null> = this.node(
     'typeDeclaration',
     (draft: Draft<TypeDeclaration>) => {
       this.CONSUME(word.type);
@@ -99,7 +99,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // group = 'group' Word
-  group: Rule<Declaration | null> = this.node(
+  group: ParserRule<Declaration | null> = this.node(
     'group',
     (draft: Draft<GroupDeclaration>) => {
       this.CONSUME(word.group);
@@ -109,7 +109,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // approvers = 'approvers' Word Text
-  approvers: Rule<Declaration | null> = this.node(
+  approvers: ParserRule<Declaration | null> = this.node(
     'approvers',
     (draft: Draft<ApproversDeclaration>) => {
       this.CONSUME(word.approvers);
@@ -122,7 +122,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
 
   // list = 'list' Word [ ':' type ] [ 'ignoring' 'case' ] ( '=' ( listEntries | listJoin ) | 'from' Text )
   //   [ 'may' 'be' 'empty' ]
-  list: Rule<Declaration | null> = this.node(
+  list: ParserRule<Declaration | null> = this.node(
     'list',
     (draft: Draft<ListDeclaration>) => {
       this.CONSUME(word.list);
@@ -175,7 +175,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // listEntries = '[' [ constant { ',' constant } [ ',' ] ] ']'
-  listEntries: Rule<ListSource | null> = this.node(
+  listEntries: ParserRule<ListSource | null> = this.node(
     'listEntries',
     (draft: Draft<Extract<ListSource, { readonly kind: 'entries' }>>) => {
       this.CONSUME(sign.openSquare);
@@ -185,9 +185,9 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // listJoin = Word { '+' Word }
-  listJoin: Rule<ListSource | null> = this.node(
+  listJoin: ParserRule<ListSource | null> = this.node(
     'listJoin',
-    (draft: { lists?: Name[] }) => {
+    (draft: { lists?: NameNode[] }) => {
       this.each(draft, 'lists', () => plainName(this.CONSUME(Word), this));
       this.MANY(() => {
         this.CONSUME(sign.plus);
@@ -201,7 +201,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   private listValues = this.eachRule(this.listEntries, this.listJoin);
 
   // hours = 'hours' Word '=' hoursSpan { ',' hoursSpan } 'in' Text [ 'except' Word ]
-  hours: Rule<Declaration | null> = this.node(
+  hours: ParserRule<Declaration | null> = this.node(
     'hours',
     (draft: Draft<HoursDeclaration>) => {
       this.CONSUME(word.hours);
@@ -223,7 +223,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // hoursSpan = Weekday [ '-' Weekday ] Clock '-' Clock | Date [ '..' Date ]
-  hoursSpan: Rule<HoursSpan | null> = this.node(
+  hoursSpan: ParserRule<HoursSpan | null> = this.node(
     'hoursSpan',
     (draft: { tokens?: Token[] }) => {
       const message = 'hours such as `mon-fri 09:00-17:00`';
@@ -238,7 +238,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       const of = (type: Token['tokenType']) => tokens.filter(({ tokenType }) => tokenType === type);
       const [first, last = first] = of(literal.date).map((token) => writtenLiteral('date', token, this));
       if (first && last) return { kind: 'date-span', first, last, span };
-      const [firstDay, lastDay = firstDay] = of(WeekdayToken).map(({ image }) => image as Weekday);
+      const [firstDay, lastDay = firstDay] = of(WeekdayToken).map(({ image }) => image as WeekdayWord);
       const [from, to] = of(literal.clock).map((token) => writtenLiteral('clock', token, this));
       if (!firstDay || !lastDay || !from || !to) return null;
       return { kind: 'weekly-span', firstDay, lastDay, from, to, span };
@@ -270,7 +270,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   ];
 
   // let = 'let' Word '=' expression
-  let: Rule<Declaration | null> = this.node(
+  let: ParserRule<Declaration | null> = this.node(
     'let',
     (draft: Draft<LetDeclaration>) => {
       this.CONSUME(word.let);
@@ -289,7 +289,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'per' path { ',' path } ] 'over' Duration
-  meter: Rule<Declaration | null> = this.node(
+  meter: ParserRule<Declaration | null> = this.node(
     'meter',
     (draft: Draft<MeterDeclaration> & { total?: Aggregated | null }) => {
       this.CONSUME(word.meter);
@@ -319,7 +319,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // aggregate = 'sum' '(' expression ')' [ 'in' Currency ] | 'count' '(' ')' | 'distinct' '(' expression ')'
-  aggregate: Rule<Aggregated | null> = this.node(
+  aggregate: ParserRule<Aggregated | null> = this.node(
     'aggregate',
     (draft: Draft<Aggregated>) => {
       this.OR({

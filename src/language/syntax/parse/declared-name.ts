@@ -1,12 +1,12 @@
 // The name of a declaration, a rule or an element: must be snake_case and no word of the language. Reports what is not,
 // and keeps the name, so that uses of it are not reported too.
 
-import type { Name } from '../tree/tree.ts';
+import type { NameNode } from '../tree/tree.ts';
 import { plainName, type Reader, syntaxError } from './context.ts';
 import { isReservedWord, type Token } from './tokens.ts';
 
 /** `what` is named with its article, such as `a list`; null where recovery found no name. */
-export function declaredName(token: Token | undefined, what: string, reader: Reader): Name | null {
+export function declaredName(token: Token | undefined, what: string, reader: Reader): NameNode | null {
   const name = plainName(token, reader);
   if (name === null) return null;
   if (isReservedWord(name.text)) {
@@ -19,7 +19,7 @@ export function declaredName(token: Token | undefined, what: string, reader: Rea
   return name;
 }
 
-function reportStyle(name: Name, reader: Reader): void {
+function reportStyle(name: NameNode, reader: Reader): void {
   const better = snakeCase(name.text);
   const message = `\`${name.text}\` is not in snake_case`;
   const isUsable = /^[a-z]/.test(better) && !isReservedWord(better);

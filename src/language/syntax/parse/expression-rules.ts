@@ -1,30 +1,30 @@
 // The rules of operands: literals, paths, lists, calls, quantifiers and what stands in parentheses.
 
 import { EOF } from 'chevrotain';
-import type { Call, Expression, ListExpression, Quantifier, Today } from '../tree/tree.ts';
-import type { Draft, Rule } from './node-parser.ts';
+import type { CallNode, ExpressionNode, ListExpression, Quantifier, TodayNode } from '../tree/tree.ts';
+import type { Draft, ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { Name, sign, Text, type Token, tokenEnd, word } from './tokens.ts';
+import { NameToken, sign, Text, type Token, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | path
-  primary: Rule<Expression | null> = this.same('primary', () => {
+  primary: ParserRule<ExpressionNode | null> = this.same('primary', () => {
     // The most frequent operand by far; the alternatives are tried one by one.
     if (this.isPlainPath()) return this.subrule(0, this.path);
     return this.OR(this.primaries);
   });
 
   private isPlainPath(): boolean {
-    return this.LA(1).tokenType === Name && this.LA(2).tokenType !== sign.openParen;
+    return this.LA(1).tokenType === NameToken && this.LA(2).tokenType !== sign.openParen;
   }
 
   // fallback = constant | path | parentheses
-  fallback: Rule<Expression | null> = this.same('fallback', () => this.OR(this.fallbacks));
+  fallback: ParserRule<ExpressionNode | null> = this.same('fallback', () => this.OR(this.fallbacks));
 
   // parentheses = '(' expression ')'
-  parentheses: Rule<Expression> = this.always(
+  parentheses: ParserRule<ExpressionNode> = this.always(
     'parentheses',
-    (draft: { value?: Expression | null }) => {
+    (draft: { value?: ExpressionNode | null }) => {
       this.CONSUME(sign.openParen);
       this.part(draft, 'value', () => this.inner());
       this.CONSUME(sign.closeParen);
@@ -33,12 +33,12 @@ export abstract class ExpressionParser extends OperatorParser {
   );
 
   private fallbacks = {
-    DEF: this.eachRule<Expression>(this.constant, this.path, this.parentheses),
+    DEF: this.eachRule<ExpressionNode>(this.constant, this.path, this.parentheses),
     ERR_MSG: 'a literal, a path or parentheses',
   };
 
   // listLiteral = '[' [ expression { ',' expression } [ ',' ] ] ']'
-  listLiteral: Rule<Expression | null> = this.node(
+  listLiteral: ParserRule<ExpressionNode | null> = this.node(
     'listLiteral',
     (draft: Draft<ListExpression>) => {
       this.CONSUME(sign.openSquare);
@@ -48,7 +48,7 @@ export abstract class ExpressionParser extends OperatorParser {
   );
 
   // quantifier = ( 'some' | 'every' | 'no' | 'count' | 'sum' ) Word 'in' listSource { ',' listSource } '(' expression ')'
-  quantifier: Rule<Expression | null> = this.node(
+  quantifier: ParserRule<ExpressionNode | null> = this.node(
     'quantifier',
     (draft: Draft<Quantifier> & { word?: Token }) => {
       draft.word = this.OR(this.quantifiers);
@@ -70,21 +70,21 @@ export abstract class ExpressionParser extends OperatorParser {
   private quantifiers = this.eachToken(word.some, word.every, word.no, word.count, word.sum);
 
   // listSource = listLiteral | call | path
-  listSource: Rule<Expression | null> = this.same('listSource', () => this.OR(this.listSources));
+  listSource: ParserRule<ExpressionNode | null> = this.same('listSource', () => this.OR(this.listSources));
 
   private listSources = {
     DEF: [
-      { ALT: (): Expression | null => this.SUBRULE(this.listLiteral) },
-      { GATE: () => this.isCalledSource(), ALT: (): Expression | null => this.SUBRULE(this.call) },
-      { ALT: (): Expression | null => this.SUBRULE(this.path) },
+      { ALT: (): ExpressionNode | null => this.SUBRULE(this.listLiteral) },
+      { GATE: () => this.isCalledSource(), ALT: (): ExpressionNode | null => this.SUBRULE(this.call) },
+      { ALT: (): ExpressionNode | null => this.SUBRULE(this.path) },
     ],
     ERR_MSG: 'a list',
   };
 
   // today = 'today' 'in' Text
-  today: Rule<Today | null> = this.node(
+  today: ParserRule<TodayNode | null> = this.node(
     'today',
-    (draft: Draft<Today>) => {
+    (draft: Draft<TodayNode>) => {
       this.CONSUME(word.today);
       this.CONSUME(word.in);
       draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
@@ -93,9 +93,9 @@ export abstract class ExpressionParser extends OperatorParser {
   );
 
   // call = Word '(' [ expression { ',' expression } ] ')'
-  call: Rule<Call | null> = this.node(
+  call: ParserRule<CallNode | null> = this.node(
     'call',
-    (draft: Draft<Call>) => {
+    (draft: Draft<CallNode>) => {
       draft.callee = this.used('a name');
       this.CONSUME(sign.openParen);
       this.items(draft, 'args', sign.closeParen, (occurrence) => this.inner(occurrence));
@@ -105,9 +105,9 @@ export abstract class ExpressionParser extends OperatorParser {
 
   private primaries = {
     DEF: [
-      ...this.eachRule<Expression>(this.literal, this.parentheses, this.listLiteral, this.quantifier),
+      ...this.eachRule<ExpressionNode>(this.literal, this.parentheses, this.listLiteral, this.quantifier),
       { GATE: () => this.isToday(), ALT: () => this.SUBRULE(this.today) },
-      ...this.eachRule<Expression>(this.call, this.path),
+      ...this.eachRule<ExpressionNode>(this.call, this.path),
     ],
     ERR_MSG: 'a value',
   };

@@ -2,19 +2,19 @@
 // for a `*` that is neither first nor last.
 
 import type { Span } from '../../diagnostic/span.ts';
-import type { Name, Pattern } from '../tree/tree.ts';
+import type { NameNode, Pattern } from '../tree/tree.ts';
 import { type ReadContext, type Reader, syntaxError } from './context.ts';
 import { quotedName } from './text-literal.ts';
 import type { Token } from './tokens.ts';
 
 /** A key written as words and dots. */
-export function writtenKey(text: string, span: Span, ctx: ReadContext): Name {
+export function writtenKey(text: string, span: Span, ctx: ReadContext): NameNode {
   reportBlanks(text, span, ctx);
   reportKeyShape(text, span, ctx);
   return { kind: 'name', text, isQuoted: false, span };
 }
 
-export function quotedKey(token: Token, ctx: ReadContext): Name | null {
+export function quotedKey(token: Token, ctx: ReadContext): NameNode | null {
   const name = quotedName(token, ctx);
   if (name !== null) reportKeyShape(name.text, name.span, ctx);
   return name;

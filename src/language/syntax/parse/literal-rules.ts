@@ -2,9 +2,16 @@
 // they precede.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { DurationLiteral, Literal, MoneyLiteral, Name, NumberLiteral, Path } from '../tree/tree.ts';
+import type {
+  DurationLiteral,
+  LiteralNode,
+  MoneyLiteral,
+  NameNode,
+  NumberLiteral,
+  Path,
+} from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
-import { type Draft, NodeParser, type Rule, tokenTable } from './node-parser.ts';
+import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
 import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
@@ -12,7 +19,7 @@ export type SignableLiteral = NumberLiteral | MoneyLiteral | DurationLiteral;
 
 interface Signed {
   minus?: Token | undefined;
-  value?: Literal | null | undefined;
+  value?: LiteralNode | null | undefined;
 }
 
 const isCurrency = tokenTable(Currency);
@@ -30,12 +37,12 @@ export abstract class LiteralParser extends NodeParser {
   );
 
   // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
-  literal: Rule<Literal | null> = this.same('literal', () => this.OR(this.literals));
+  literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
 
   private literals = {
     DEF: [
-      { ALT: (): Literal | null => textLiteral(this.CONSUME(Text), this) },
-      { ALT: (): Literal | null => this.SUBRULE(this.quantity) },
+      { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
+      { ALT: (): LiteralNode | null => this.SUBRULE(this.quantity) },
       ...[literal.date, literal.instant, literal.clock, word.true, word.false, word.null].map((type) => ({
         ALT: () => simpleLiteral(this.CONSUME(type), this),
       })),
@@ -44,7 +51,7 @@ export abstract class LiteralParser extends NodeParser {
   };
 
   // quantity = Number [ Currency ] | Duration
-  quantity: Rule<SignableLiteral | null> = this.same('quantity', () => this.OR(this.quantities));
+  quantity: ParserRule<SignableLiteral | null> = this.same('quantity', () => this.OR(this.quantities));
 
   private quantities = {
     DEF: [
@@ -88,7 +95,7 @@ export abstract class LiteralParser extends NodeParser {
   );
 
   // fieldName = Word | Text
-  fieldName: Rule<Name | null> = this.same('fieldName', () => this.OR(this.fieldNames));
+  fieldName: ParserRule<NameNode | null> = this.same('fieldName', () => this.OR(this.fieldNames));
 
   private fieldNames = {
     DEF: [
@@ -99,7 +106,7 @@ export abstract class LiteralParser extends NodeParser {
   };
 
   // path = ( Word | 'risk' ) { '.' fieldName }
-  path: Rule<Path | null> = this.always(
+  path: ParserRule<Path | null> = this.always(
     'path',
     (draft: Draft<Path>) => {
       draft.root = plainName(this.OR(this.roots), this);
@@ -118,7 +125,7 @@ export abstract class LiteralParser extends NodeParser {
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
-  private signed({ minus, value }: Signed): Literal | null {
+  private signed({ minus, value }: Signed): LiteralNode | null {
     if (!value) return null;
     if (minus === undefined) return value;
     if (isSignable(value)) return withSign(value, tokenSpan(minus, this));
@@ -152,7 +159,7 @@ export function writtenLiteral<Kind extends 'date' | 'instant' | 'clock' | 'dura
   return isWritten(token) ? { kind, text: token.image, span: tokenSpan(token, reader) } : null;
 }
 
-function simpleLiteral(token: Token, reader: Reader): Literal | null {
+function simpleLiteral(token: Token, reader: Reader): LiteralNode | null {
   if (!isWritten(token)) return null;
   const span = tokenSpan(token, reader);
   switch (token.tokenType) {

@@ -12,13 +12,13 @@ import {
 } from 'chevrotain';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
-import type { Missing, Name, TextLiteral } from '../tree/tree.ts';
+import type { MissingNode, NameNode, TextLiteral } from '../tree/tree.ts';
 import { makeSpan, plainName, type ReadContext } from './context.ts';
 import { declaredName } from './declared-name.ts';
 import { textLiteral } from './text-literal.ts';
 import { sign, Text, type Token, tokenEnd, tokenTypes, Word } from './tokens.ts';
 
-export type Rule<Node> = ParserMethod<[], Node>;
+export type ParserRule<Node> = ParserMethod<[], Node>;
 
 /** What has been read of a node so far. */
 export type Draft<Node> = {
@@ -80,7 +80,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     name: string,
     read: (draft: Parts) => void,
     make: (draft: Parts, span: Span, isBroken: boolean) => Node | null | undefined,
-  ): Rule<Node | null> {
+  ): ParserRule<Node | null> {
     return this.always<Parts, Node | null>(name, read, (draft, first, isBroken) => {
       const span = this.spanFrom(first);
       return span === null ? null : (make(draft, span, isBroken) ?? null);
@@ -92,7 +92,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     name: string,
     read: (draft: Parts, first: number) => void,
     make: (draft: Parts, first: number, isBroken: boolean) => Node,
-  ): Rule<Node> {
+  ): ParserRule<Node> {
     const readAndMake = (): Node => {
       const first = this.count;
       const draft = {} as Parts;
@@ -114,7 +114,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   /** A rule that is what it reads, and makes nothing of its own. */
-  protected same<Node>(name: string, read: () => Node | null): Rule<Node | null> {
+  protected same<Node>(name: string, read: () => Node | null): ParserRule<Node | null> {
     return this.RULE(name, read, { recoveryValueFunc: (error) => madeBy<Node>(error) ?? null });
   }
 
@@ -237,7 +237,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   /** One alternative a rule. */
-  protected eachRule<Node>(...rules: readonly Rule<Node | null>[]): { ALT: () => Node | null }[] {
+  protected eachRule<Node>(...rules: readonly ParserRule<Node | null>[]): { ALT: () => Node | null }[] {
     return rules.map((rule) => ({ ALT: () => this.SUBRULE(rule) }));
   }
 
@@ -247,12 +247,12 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   /** The name that a declaration, rule or element is given; `what` is named with its article. */
-  protected nameOf(what: string, expected: string): Name | null {
+  protected nameOf(what: string, expected: string): NameNode | null {
     return declaredName(this.CONSUME(Word, { ERR_MSG: expected }), what, this);
   }
 
   /** A name that is used. */
-  protected used(expected: string): Name | null {
+  protected used(expected: string): NameNode | null {
     return plainName(this.CONSUME(Word, { ERR_MSG: expected }), this);
   }
 
@@ -269,12 +269,12 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   /** The expression that is not there behind the first so many tokens. */
-  protected missing(first: number): Missing {
+  protected missing(first: number): MissingNode {
     const before = this.taken[first - 1];
     return this.missingAt(before === undefined ? this.start : tokenEnd(before));
   }
 
-  protected missingAt(at: number): Missing {
+  protected missingAt(at: number): MissingNode {
     return { kind: 'missing', span: makeSpan(this, at, at) };
   }
 

@@ -2,11 +2,11 @@
 // operator, so a rule looks whether one follows before it makes anything. What an error leaves out is missing in the tree.
 
 import { spanning } from '../../diagnostic/span.ts';
-import type { Expression, Name } from '../tree/tree.ts';
+import type { ExpressionNode, NameNode } from '../tree/tree.ts';
 import { expressionDepth } from '../tree/visit.ts';
 import { makeSpan, type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
-import { madeBy, type Rule, type TokenTable, tokenTable } from './node-parser.ts';
+import { madeBy, type ParserRule, type TokenTable, tokenTable } from './node-parser.ts';
 import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from './operators.ts';
 import { sign, type Token, tokenEnd, word } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
@@ -16,7 +16,7 @@ const expressionDepthMax = 500;
 
 /** An expression with the counts of tokens up to its beginning and up to its end. */
 interface Read {
-  value?: Expression | null;
+  value?: ExpressionNode | null;
   from: number;
   to: number;
 }
@@ -36,7 +36,7 @@ interface Prefixed {
 /** What stands behind the left side of a comparison: an operator and the right side, or what is asked to be there. */
 type RightSide =
   | { readonly operator: Operator; readonly right: Operand }
-  | { readonly field: readonly Name[] };
+  | { readonly field: readonly NameNode[] };
 
 const isOr = tokenTable(word.or);
 const isAnd = tokenTable(word.and);
@@ -51,11 +51,11 @@ const isRightSide = tokenTable(
 );
 
 export abstract class OperatorParser extends LiteralParser {
-  abstract primary: Rule<Expression | null>;
-  abstract fallback: Rule<Expression | null>;
+  abstract primary: ParserRule<ExpressionNode | null>;
+  abstract fallback: ParserRule<ExpressionNode | null>;
 
   // expression = conjunction { 'or' conjunction }
-  expression: Rule<Expression | null> = this.chain(
+  expression: ParserRule<ExpressionNode | null> = this.chain(
     'expression',
     () => this.conjunction,
     isOr,
@@ -63,7 +63,7 @@ export abstract class OperatorParser extends LiteralParser {
   );
 
   // conjunction = inversion { 'and' inversion }
-  conjunction: Rule<Expression | null> = this.chain(
+  conjunction: ParserRule<ExpressionNode | null> = this.chain(
     'conjunction',
     () => this.inversion,
     isAnd,
@@ -71,7 +71,7 @@ export abstract class OperatorParser extends LiteralParser {
   );
 
   // inversion = { 'not' } comparison
-  inversion: Rule<Expression | null> = this.same('inversion', () => {
+  inversion: ParserRule<ExpressionNode | null> = this.same('inversion', () => {
     if (!this.isNext(isNot)) return this.SUBRULE(this.comparison);
     const empty: Prefixed = {};
     return this.making(
@@ -85,7 +85,7 @@ export abstract class OperatorParser extends LiteralParser {
   });
 
   // comparison = sum [ ( relation | membership | presence ) ]
-  comparison: Rule<Expression | null> = this.same('comparison', () => {
+  comparison: ParserRule<ExpressionNode | null> = this.same('comparison', () => {
     const from = this.count;
     const value = this.SUBRULE(this.sum);
     if (!this.isNext(isRightSide)) return value;
@@ -104,7 +104,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   // relation = ( '==' | '!=' | '<' | '<=' | '>' | '>=' | 'like' | 'matches' | 'starts' 'with' | 'ends' 'with'
   //   | 'contains' | 'mentions' 'any' 'of' | 'inside' ) sum
-  relation: Rule<RightSide | null> = this.always(
+  relation: ParserRule<RightSide | null> = this.always(
     'relation',
     (draft: { mode?: ReadContext['textMode']; right?: Read }, first) => {
       draft.mode = this.textMode;
@@ -131,7 +131,7 @@ export abstract class OperatorParser extends LiteralParser {
   ];
 
   // membership = [ 'not' ] 'in' sum [ '..' sum ]
-  membership: Rule<RightSide | null> = this.always(
+  membership: ParserRule<RightSide | null> = this.always(
     'membership',
     (draft: { low?: Read; high?: Read }) => {
       this.OPTION(() => this.CONSUME(word.not));
@@ -155,9 +155,9 @@ export abstract class OperatorParser extends LiteralParser {
   );
 
   // presence = 'has' fieldName { '.' fieldName }
-  presence: Rule<RightSide | null> = this.always(
+  presence: ParserRule<RightSide | null> = this.always(
     'presence',
-    (draft: { field?: Name[] }) => {
+    (draft: { field?: NameNode[] }) => {
       this.CONSUME(word.has);
       this.dotted(draft, 'field', (index) => this.subrule(index, this.fieldName));
     },
@@ -166,7 +166,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   private rightSides = this.eachRule(this.relation, this.membership, this.presence);
 
-  private has({ value: subject, extent }: Operand, field: readonly Name[]): Expression {
+  private has({ value: subject, extent }: Operand, field: readonly NameNode[]): ExpressionNode {
     if (subject.kind === 'missing') return subject;
     if (subject.kind !== 'path') {
       const help = 'write a path before it, such as `payload has note`';
@@ -179,7 +179,7 @@ export abstract class OperatorParser extends LiteralParser {
   }
 
   // sum = product { ( '+' | '-' ) product }
-  sum: Rule<Expression | null> = this.chain(
+  sum: ParserRule<ExpressionNode | null> = this.chain(
     'sum',
     () => this.product,
     isTerm,
@@ -189,7 +189,7 @@ export abstract class OperatorParser extends LiteralParser {
   private terms = this.eachToken(sign.plus, sign.minus);
 
   // product = negation { ( '*' | '/' ) negation }
-  product: Rule<Expression | null> = this.chain(
+  product: ParserRule<ExpressionNode | null> = this.chain(
     'product',
     () => this.negation,
     isFactor,
@@ -199,7 +199,7 @@ export abstract class OperatorParser extends LiteralParser {
   private factors = this.eachToken(sign.star, sign.slash);
 
   // negation = { '-' } primary { 'else' fallback }
-  negation: Rule<Expression | null> = this.same('negation', () => {
+  negation: ParserRule<ExpressionNode | null> = this.same('negation', () => {
     const draft: Prefixed = {};
     if (this.isNext(isMinus)) return this.making(draft, () => this.readNegation(draft), this.negated);
     const operand = this.nothing();
@@ -224,7 +224,7 @@ export abstract class OperatorParser extends LiteralParser {
     });
   }
 
-  private negated = ({ signs = [], operand, fallbacks = [] }: Prefixed): Expression | undefined => {
+  private negated = ({ signs = [], operand, fallbacks = [] }: Prefixed): ExpressionNode | undefined => {
     if (operand === undefined) return undefined;
     const whole = fallbacks.reduce((subject, read) => {
       const fallback = this.operandOf(read);
@@ -245,7 +245,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   /** Reads a whole expression, as a declaration, a clause or a placeholder holds it. */
   protected whole<Key extends string>(
-    draft: { [One in Key]?: Expression | null | undefined },
+    draft: { [One in Key]?: ExpressionNode | null | undefined },
     key: Key,
     occurrence = 0,
   ): void {
@@ -258,17 +258,17 @@ export abstract class OperatorParser extends LiteralParser {
   }
 
   /** An expression where one must stand. */
-  protected inner(occurrence = 0): Expression {
+  protected inner(occurrence = 0): ExpressionNode {
     const first = this.count;
     try {
       return this.subrule(occurrence, this.expression) ?? this.missing(first);
     } catch (error) {
-      throw this.leaving(error, madeBy<Expression>(error) ?? this.missing(first));
+      throw this.leaving(error, madeBy<ExpressionNode>(error) ?? this.missing(first));
     }
   }
 
   /** The expression that was read behind the first so many tokens; each step down takes a token. */
-  protected notTooDeep(expression: Expression, first: number): Expression {
+  protected notTooDeep(expression: ExpressionNode, first: number): ExpressionNode {
     if (this.count - first <= expressionDepthMax) return expression;
     if (expressionDepth(expression) <= expressionDepthMax) return expression;
     const message = `an expression is more than ${expressionDepthMax} operators deep`;
@@ -280,11 +280,11 @@ export abstract class OperatorParser extends LiteralParser {
   /** A rule of operands with operators of equal strength between them. */
   private chain(
     name: string,
-    operand: () => Rule<Expression | null>,
+    operand: () => ParserRule<ExpressionNode | null>,
     isOperator: TokenTable,
     operator: () => Token,
-  ): Rule<Expression | null> {
-    return this.same<Expression>(name, () => {
+  ): ParserRule<ExpressionNode | null> {
+    return this.same<ExpressionNode>(name, () => {
       const from = this.count;
       const value = this.SUBRULE(operand());
       if (!this.isNext(isOperator)) return value;
@@ -309,7 +309,7 @@ export abstract class OperatorParser extends LiteralParser {
   private operand<Key extends string>(
     draft: { [One in Key]?: Read },
     key: Key,
-    rule: Rule<Expression | null>,
+    rule: ParserRule<ExpressionNode | null>,
     occurrence = 0,
   ): void {
     const read = this.nothing();
@@ -317,7 +317,7 @@ export abstract class OperatorParser extends LiteralParser {
     this.readInto(read, rule, occurrence);
   }
 
-  private readInto(read: Read, rule: Rule<Expression | null>, occurrence = 0): void {
+  private readInto(read: Read, rule: ParserRule<ExpressionNode | null>, occurrence = 0): void {
     try {
       this.part(read, 'value', () => this.subrule(occurrence, rule));
     } finally {

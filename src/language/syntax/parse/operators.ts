@@ -1,13 +1,13 @@
 // Operands and operators → expressions. Chains of operators become left-leaning pairs without recursion.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { Binary, BinaryOperator, Expression, Unary } from '../tree/tree.ts';
+import type { Binary, BinaryOperator, ExpressionNode, Unary } from '../tree/tree.ts';
 import { makeSpan, type Reader, tokenSpan } from './context.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 
 /** An operand with the place that it takes in the text, parentheses included. */
 export interface Operand {
-  readonly value: Expression;
+  readonly value: ExpressionNode;
   readonly extent: Span;
 }
 
@@ -40,7 +40,7 @@ export function pairUp(
   operands: readonly Operand[],
   operators: readonly Token[],
   reader: Reader,
-): Expression {
+): ExpressionNode {
   let left = operands[0]!;
   for (const [index, token] of operators.entries()) {
     const value = pair(left, operatorOf(token, token, reader), operands[index + 1]!);
@@ -55,8 +55,8 @@ export function prefix(
   operator: Unary['operator'],
   { value, extent }: Operand,
   reader: Reader,
-): Expression {
-  return signs.reduceRight<Expression>(
+): ExpressionNode {
+  return signs.reduceRight<ExpressionNode>(
     (operand, token) => ({
       kind: 'unary',
       operator,

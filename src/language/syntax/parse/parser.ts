@@ -3,7 +3,7 @@
 // INVARIANT: never throws for any sequence of tokens nested no deeper than the caller allows.
 
 import { EOF, type IRecognitionException, type TokenType } from 'chevrotain';
-import type { Declaration, Expression } from '../tree/tree.ts';
+import type { Declaration, ExpressionNode } from '../tree/tree.ts';
 import type { Reader } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
 import { emptySource } from './node-parser.ts';
@@ -27,7 +27,7 @@ interface ParsedTokens {
 }
 
 interface ParsedExpression {
-  readonly expression: Expression;
+  readonly expression: ExpressionNode;
   readonly errors: readonly ParserError[];
 }
 

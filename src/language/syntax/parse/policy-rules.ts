@@ -3,23 +3,23 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import type {
-  Claim,
+  ClaimNode,
   Clause,
   Declaration,
-  Effect,
-  Expression,
+  EffectWord,
+  ExpressionNode,
   GuaranteeDeclaration,
   Metadata,
   Pattern,
   PolicyDeclaration,
-  Rule as PolicyRule,
+  RuleNode as PolicyRule,
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses, type WrittenClause } from './clauses.ts';
 import { isWritten, tokenSpan, writtenImage } from './context.ts';
 import { quotedPattern, writtenPattern } from './keys.ts';
 import { numberLiteral, writtenLiteral } from './literal-rules.ts';
-import type { Draft, Rule } from './node-parser.ts';
+import type { Draft, ParserRule } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
 import { isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
@@ -43,7 +43,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private isClauseBroken = false;
 
   // patterns = pattern { ',' pattern }
-  patterns: Rule<Pattern[]> = this.always(
+  patterns: ParserRule<Pattern[]> = this.always(
     'patterns',
     (draft: { patterns?: Pattern[] }) => {
       this.listed(draft, 'patterns', 'a pattern such as `payment.create`, `payment.*` or `*`', () =>
@@ -54,7 +54,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   // pattern = Text | segment { '.' segment }
-  pattern: Rule<Pattern | null> = this.node(
+  pattern: ParserRule<Pattern | null> = this.node(
     'pattern',
     (draft: { text?: Token; segments?: string[] }) => {
       const segment = (index: number) => this.subrule(index, this.segment);
@@ -71,7 +71,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   // segment = '*' | Word
-  segment: Rule<string | null> = this.node(
+  segment: ParserRule<string | null> = this.node(
     'segment',
     (draft: { token?: Token }) => {
       draft.token = this.OR({ DEF: this.segments, ERR_MSG: 'a name or `*`' });
@@ -83,7 +83,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // policy = [ 'shadow' ] 'policy' Word 'on' patterns [ 'except' patterns ] [ 'when' expression ]
   //   '{' { ( metadata | rule ) } '}'
-  policy: Rule<Declaration | null> = this.node(
+  policy: ParserRule<Declaration | null> = this.node(
     'policy',
     (draft: Draft<PolicyDeclaration>) => {
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
@@ -126,7 +126,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   // metadata = ( 'owner' | 'tags' | 'link' ) Text { ',' Text }
-  metadata: Rule<Metadata | null> = this.node(
+  metadata: ParserRule<Metadata | null> = this.node(
     'metadata',
     (draft: Draft<Metadata>) => {
       draft.kind = this.OR(this.metadataWords).image as Metadata['kind'];
@@ -138,13 +138,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private metadataWords = this.eachToken(word.owner, word.tags, word.link);
 
   // rule = [ 'shadow' ] ( 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk' ) Word { clause }
-  rule: Rule<PolicyRule | null> = this.node(
+  rule: ParserRule<PolicyRule | null> = this.node(
     'rule',
     (draft: RuleParts) => {
       this.isClauseBroken = false;
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
       const message = '`allow`, `deny`, `escalate`, `reauth` or `risk`';
-      draft.effect = this.OR({ DEF: this.effects, ERR_MSG: message }).image as Effect;
+      draft.effect = this.OR({ DEF: this.effects, ERR_MSG: message }).image as EffectWord;
       draft.name = this.nameOf('a rule', 'a name for the rule');
       // Without the gate the `risk` of a following rule would be taken for a clause of this one.
       this.MANY({
@@ -165,7 +165,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // clause = forClause | afterClause | toClause | needsClause | withinClause | whenClause | unlessClause
   //   | pointsClause | becauseClause
-  clause: Rule<WrittenClause | null> = this.node(
+  clause: ParserRule<WrittenClause | null> = this.node(
     'clause',
     (draft: { clause?: Clause | null }) => {
       this.part(draft, 'clause', () => this.OR(this.clauses));
@@ -263,7 +263,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   };
 
   // guarantee = 'guarantee' Word 'on' patterns '{' { claim } '}'
-  guarantee: Rule<Declaration | null> = this.node(
+  guarantee: ParserRule<Declaration | null> = this.node(
     'guarantee',
     (draft: Draft<GuaranteeDeclaration>) => {
       this.CONSUME(word.guarantee);
@@ -282,12 +282,12 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   // claim = ( 'never' | 'always' ) ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] [ 'when' expression ]
-  claim: Rule<Claim | null> = this.node(
+  claim: ParserRule<ClaimNode | null> = this.node(
     'claim',
-    (draft: Draft<Claim>) => {
-      draft.mode = this.OR(this.modes).image as Claim['mode'];
+    (draft: Draft<ClaimNode>) => {
+      draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
       const message = '`allow`, `deny`, `escalate` or `reauth`';
-      draft.effect = this.OR1({ DEF: this.outcomes, ERR_MSG: message }).image as Claim['effect'];
+      draft.effect = this.OR1({ DEF: this.outcomes, ERR_MSG: message }).image as ClaimNode['effect'];
       draft.isUnapproved = this.OPTION(() => this.CONSUME(word.unapproved)) !== undefined;
       this.OPTION1(() => {
         this.CONSUME(word.when);
@@ -314,7 +314,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private modes = this.eachToken(word.never, word.always);
 
   /** A clause of which an error leaves nothing; a rule with a broken one is not held to the table of clauses. */
-  private clauseOf(name: string, read: () => ClauseParts | null): Rule<Clause | null> {
+  private clauseOf(name: string, read: () => ClauseParts | null): ParserRule<Clause | null> {
     return this.node(
       name,
       (draft: { clause?: ClauseParts | null }) => {
@@ -328,10 +328,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
   }
 
   /** A clause whose condition may be missing. */
-  private conditionOf(name: string, kind: 'when' | 'unless'): Rule<Clause | null> {
+  private conditionOf(name: string, kind: 'when' | 'unless'): ParserRule<Clause | null> {
     return this.node(
       name,
-      (draft: { condition?: Expression }) => {
+      (draft: { condition?: ExpressionNode }) => {
         this.CONSUME(word[kind]);
         this.whole(draft, 'condition');
       },

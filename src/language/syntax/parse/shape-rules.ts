@@ -3,10 +3,10 @@
 
 import type { TokenType } from 'chevrotain';
 import { spanning } from '../../diagnostic/span.ts';
-import type { Field, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
+import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
-import { type Draft, type Rule, tokenTable } from './node-parser.ts';
+import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
 import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
@@ -19,7 +19,7 @@ interface TypeDraft {
 
 export abstract class ShapeParser extends ExpressionParser {
   // recordBody = '{' { field [ ',' ] } [ '...' [ ',' ] ] '}'
-  recordBody: Rule<RecordBody | null> = this.node(
+  recordBody: ParserRule<RecordBody | null> = this.node(
     'recordBody',
     (draft: Draft<RecordBody>) => {
       this.CONSUME(sign.openCurly);
@@ -41,9 +41,9 @@ export abstract class ShapeParser extends ExpressionParser {
   );
 
   // field = fieldName ( ':' | '?:' ) type
-  field: Rule<Field | null> = this.node(
+  field: ParserRule<FieldNode | null> = this.node(
     'field',
-    (draft: Draft<Field>) => {
+    (draft: Draft<FieldNode>) => {
       draft.name = this.SUBRULE(this.fieldName);
       const separator = this.OR({ DEF: this.fieldSigns, ERR_MSG: '`:` or `?:`' });
       draft.isOptional = separator.tokenType === sign.optional;
@@ -65,7 +65,7 @@ export abstract class ShapeParser extends ExpressionParser {
   private fieldSigns = this.eachToken(sign.colon, sign.optional);
 
   // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
-  type: Rule<TypeNode | null> = this.same('type', () => {
+  type: ParserRule<TypeNode | null> = this.same('type', () => {
     if (this.isNext(isModifierWord)) return this.making({}, (draft) => this.readModified(draft), this.typeOf);
     const first = this.SUBRULE(this.typeMember);
     if (!this.isNext(isBar)) return first;
@@ -100,7 +100,7 @@ export abstract class ShapeParser extends ExpressionParser {
   private modifiers = this.eachToken(word.secret, word.signed);
 
   // typeMember = 'null' | Text | listType | recordBody | moneyType | namedType
-  typeMember: Rule<TypeNode | null> = this.same('typeMember', () => this.OR(this.typeMembers));
+  typeMember: ParserRule<TypeNode | null> = this.same('typeMember', () => this.OR(this.typeMembers));
 
   private typeMembers = {
     DEF: [
@@ -124,7 +124,7 @@ export abstract class ShapeParser extends ExpressionParser {
   }
 
   // listType = '[' type ']' [ typeRange ]
-  listType: Rule<TypeNode | null> = this.node(
+  listType: ParserRule<TypeNode | null> = this.node(
     'listType',
     (draft: TypeParts<'list-type'>) => {
       this.CONSUME(sign.openSquare);
@@ -136,7 +136,7 @@ export abstract class ShapeParser extends ExpressionParser {
   );
 
   // moneyType = 'money' '(' fieldName ')' [ typeRange ]
-  moneyType: Rule<TypeNode | null> = this.node(
+  moneyType: ParserRule<TypeNode | null> = this.node(
     'moneyType',
     (draft: TypeParts<'money-type'>) => {
       this.CONSUME(word.money);
@@ -149,7 +149,7 @@ export abstract class ShapeParser extends ExpressionParser {
   );
 
   // namedType = Word [ 'ignoring' 'case' ] [ 'matches' Text ] [ typeRange ]
-  namedType: Rule<TypeNode | null> = this.node(
+  namedType: ParserRule<TypeNode | null> = this.node(
     'namedType',
     (draft: TypeParts<'named-type'>) => {
       draft.name = this.used('a type');
@@ -184,7 +184,7 @@ export abstract class ShapeParser extends ExpressionParser {
   );
 
   // typeRange = [ bound ] '..' [ bound ]
-  typeRange: Rule<TypeRange | null> = this.node(
+  typeRange: ParserRule<TypeRange | null> = this.node(
     'typeRange',
     (draft: Draft<TypeRange>) => {
       this.OPTION(() => this.part(draft, 'low', () => this.SUBRULE(this.bound)));
@@ -225,7 +225,7 @@ function modified(type: TypeNode, token: Token, reader: Reader): TypeNode {
 }
 
 // Line breaks mean nothing to the parser, so the rule that one separates two fields is kept here.
-function reportMissingSeparators(fields: readonly Field[], reader: Reader): void {
+function reportMissingSeparators(fields: readonly FieldNode[], reader: Reader): void {
   for (const [index, field] of fields.entries()) {
     const before = fields[index - 1];
     if (before === undefined) continue;

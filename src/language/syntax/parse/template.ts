@@ -1,13 +1,13 @@
 // A reason's text → its parts: plain text with `{{` read as a brace, and expressions between braces, each read by the
 // same grammar as any other and with spans that point to where it was written, also behind escapes.
 
-import type { Expression, TemplatePart } from '../tree/tree.ts';
+import type { ExpressionNode, TemplatePart } from '../tree/tree.ts';
 import { makeSpan, type Reader, syntaxError } from './context.ts';
-import { type ResolvedText, resolveText } from './text-literal.ts';
+import { resolveText, type UnescapedText } from './text-literal.ts';
 import type { Token } from './tokens.ts';
 
 /** Reads the expression between two places of a text. */
-type ReadExpression = (text: ResolvedText, start: number, end: number) => Expression;
+type ReadExpression = (text: UnescapedText, start: number, end: number) => ExpressionNode;
 
 export function readTemplate(token: Token, reader: Reader, read: ReadExpression): readonly TemplatePart[] {
   const text = resolveText(token, { source: reader.source, report: reader.report, textMode: 'plain' });
@@ -33,7 +33,7 @@ function opensPlaceholder(value: string, at: number): boolean {
   return value[at] === '{' && value[at + 1] !== '{';
 }
 
-function readText(text: ResolvedText, start: number, reader: Reader): ReadPart {
+function readText(text: UnescapedText, start: number, reader: Reader): ReadPart {
   let end = start;
   while (end < text.value.length && !opensPlaceholder(text.value, end)) {
     end += text.value[end] === '{' ? 2 : 1;
@@ -43,7 +43,7 @@ function readText(text: ResolvedText, start: number, reader: Reader): ReadPart {
   return { part: { kind: 'template-text', text: resolved, span }, end };
 }
 
-function readPlaceholder(text: ResolvedText, start: number, reader: Reader, read: ReadExpression): ReadPart {
+function readPlaceholder(text: UnescapedText, start: number, reader: Reader, read: ReadExpression): ReadPart {
   const close = closingBrace(text.value, start + 1);
   const end = close ?? text.value.length;
   const span = makeSpan(reader, text.offsetOf(start), text.offsetOf(close === null ? end : end + 1));

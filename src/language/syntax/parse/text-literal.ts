@@ -1,7 +1,7 @@
 // A text token → the text it stands for, escapes resolved, with a diagnostic for each escape that stands for nothing. A
 // map from resolved characters to places in the file lets spans inside of a text point to where they were written.
 
-import type { Name, TextLiteral } from '../tree/tree.ts';
+import type { NameNode, TextLiteral } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { literal, type Token } from './tokens.ts';
 
@@ -13,19 +13,19 @@ export function textLiteral(token: Token, ctx: ReadContext): TextLiteral | null 
 }
 
 /** A name in quotes. */
-export function quotedName(token: Token, ctx: ReadContext): Name | null {
+export function quotedName(token: Token, ctx: ReadContext): NameNode | null {
   const text = textLiteral(token, { source: ctx.source, report: ctx.report, textMode: 'plain' });
   return text && { kind: 'name', text: text.value, isQuoted: true, span: text.span };
 }
 
-export interface ResolvedText {
+export interface UnescapedText {
   readonly value: string;
   /** Offset in the file of each UTF-16 unit of `value`, and of the closing quote. */
   readonly offsetOf: (at: number) => number;
 }
 
 /** The resolved text of a token with the place of every character. */
-export function resolveText(token: Token, ctx: ReadContext): ResolvedText {
+export function resolveText(token: Token, ctx: ReadContext): UnescapedText {
   const start = token.startOffset + 1;
   const inner = innerText(token);
   if (hasEscapes(token)) return resolveEscapes(inner, start, ctx);
@@ -53,7 +53,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
-function resolveEscapes(inner: string, start: number, ctx: ReadContext): ResolvedText {
+function resolveEscapes(inner: string, start: number, ctx: ReadContext): UnescapedText {
   const offsets: number[] = [];
   let value = '';
   let at = 0;

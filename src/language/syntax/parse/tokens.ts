@@ -94,7 +94,7 @@ type ContextualWord = (typeof contextualWords)[number];
 export const Word = createToken({ name: 'Word', pattern: Lexer.NA, label: 'a name' });
 
 const wordPattern = /[A-Za-z_][A-Za-z0-9_]*/;
-export const Name = createToken({
+export const NameToken = createToken({
   name: 'Name',
   pattern: wordPattern,
   categories: [Word],
@@ -105,15 +105,15 @@ export const Name = createToken({
 export const Currency = createToken({
   name: 'Currency',
   pattern: /[A-Z]{3}/,
-  longer_alt: Name,
+  longer_alt: NameToken,
   categories: [Word],
   label: 'a currency such as `USD`',
 });
 
-export const Weekday = createToken({
+export const WeekdayToken = createToken({
   name: 'Weekday',
   pattern: /mon|tue|wed|thu|fri|sat|sun/,
-  longer_alt: Name,
+  longer_alt: NameToken,
   categories: [Word],
   label: 'a weekday such as `mon`',
 });
@@ -201,8 +201,8 @@ export const tokenTypes: readonly TokenType[] = [
   // The first pattern that matches is taken: `inside` goes before `in`, `===` before `==`.
   ...Object.values(word).toSorted((a, b) => b.LABEL!.length - a.LABEL!.length),
   Currency,
-  Weekday,
-  Name,
+  WeekdayToken,
+  NameToken,
   ...Object.values(literal),
   ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater],
   ...[mistake.doubleAmpersand, mistake.doubleBar],
@@ -281,8 +281,8 @@ function nameFields(tokens: Token[]): void {
 
 function nameAt(tokens: Token[], index: number): void {
   const token = tokens[index];
-  if (token !== undefined && token.tokenType !== Name && isAnyWord(token))
-    tokens[index] = retype(token, Name);
+  if (token !== undefined && token.tokenType !== NameToken && isAnyWord(token))
+    tokens[index] = retype(token, NameToken);
 }
 
 function wordTokens<W extends string>(words: readonly W[], categories: TokenType[]): Record<W, TokenType> {
@@ -291,7 +291,7 @@ function wordTokens<W extends string>(words: readonly W[], categories: TokenType
     createToken({
       name: text.charAt(0).toUpperCase() + text.slice(1),
       pattern: new RegExp(text),
-      longer_alt: Name,
+      longer_alt: NameToken,
       categories,
       label: `\`${text}\``,
     }),

@@ -2,7 +2,7 @@
 // comparison, reports them with `in` as the fix, and puts `missing` in their place.
 
 import { printExpression } from '../print/expression.ts';
-import type { Binary, Expression } from '../tree/tree.ts';
+import type { Binary, ExpressionNode } from '../tree/tree.ts';
 import { type Reader, syntaxError } from './context.ts';
 import type { Operand } from './operators.ts';
 
@@ -38,7 +38,7 @@ function bareValuesFrom(operands: readonly Operand[], start: number): readonly O
   return operands.slice(start, end);
 }
 
-function isBareValue(expression: Expression): boolean {
+function isBareValue(expression: ExpressionNode): boolean {
   switch (expression.kind) {
     case 'text':
     case 'number':
@@ -54,7 +54,7 @@ function isBareValue(expression: Expression): boolean {
 }
 
 /** The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. */
-function lastComparison(expression: Expression, operator: 'or' | 'and'): Binary | null {
+function lastComparison(expression: ExpressionNode, operator: 'or' | 'and'): Binary | null {
   if (expression.kind !== 'binary') return null;
   if (expression.operator === 'and' && operator === 'or') return lastComparison(expression.right, operator);
   return expression.operator === (operator === 'or' ? '==' : '!=') ? expression : null;

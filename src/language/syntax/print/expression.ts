@@ -4,16 +4,16 @@
 import type {
   Binary,
   BinaryOperator,
-  Expression,
-  Literal,
-  Name,
+  ExpressionNode,
+  LiteralNode,
+  NameNode,
   Path,
   TextLiteral,
   Unary,
 } from '../tree/tree.ts';
 
 /** One line of text that parses to the same expression. */
-export function printExpression(expression: Expression): string {
+export function printExpression(expression: ExpressionNode): string {
   return print(expression, 'plain');
 }
 
@@ -22,7 +22,7 @@ export function printExpression(expression: Expression): string {
  * piece for anything else.
  */
 export function printPieces(
-  expression: Expression,
+  expression: ExpressionNode,
 ): readonly { readonly text: string; readonly start: number }[] {
   if (expression.kind !== 'binary' || (expression.operator !== 'and' && expression.operator !== 'or')) {
     return [{ text: printExpression(expression), start: expression.span.start }];
@@ -30,7 +30,7 @@ export function printPieces(
   const { operator } = expression;
   const own = operatorBinding(operator);
   const pieces: { readonly text: string; readonly start: number }[] = [];
-  let left: Expression = expression;
+  let left: ExpressionNode = expression;
   for (; left.kind === 'binary' && left.operator === operator; left = left.left) {
     const text = `${operator} ${operand(left.right, own + 1, 'plain')}`;
     pieces.push({ text, start: left.operatorSpan.start });
@@ -54,7 +54,7 @@ const binding = {
   primary: 9,
 } as const;
 
-function print(expression: Expression, mode: TextMode): string {
+function print(expression: ExpressionNode, mode: TextMode): string {
   switch (expression.kind) {
     case 'path':
       return printPath(expression);
@@ -88,12 +88,12 @@ function print(expression: Expression, mode: TextMode): string {
   }
 }
 
-function operand(expression: Expression, least: number, mode: TextMode): string {
+function operand(expression: ExpressionNode, least: number, mode: TextMode): string {
   const text = print(expression, mode);
   return bindingOf(expression) < least ? `(${text})` : text;
 }
 
-function bindingOf(expression: Expression): number {
+function bindingOf(expression: ExpressionNode): number {
   switch (expression.kind) {
     case 'binary':
       return operatorBinding(expression.operator);
@@ -133,12 +133,12 @@ function operatorBinding(operator: BinaryOperator): number {
   }
 }
 
-function isNegative(literal: Literal): boolean {
+function isNegative(literal: LiteralNode): boolean {
   if (literal.kind === 'money') return literal.amount.startsWith('-');
   return (literal.kind === 'number' || literal.kind === 'duration') && literal.text.startsWith('-');
 }
 
-function isUnsignedQuantity(expression: Expression): boolean {
+function isUnsignedQuantity(expression: ExpressionNode): boolean {
   const { kind } = expression;
   return (kind === 'number' || kind === 'money' || kind === 'duration') && !isNegative(expression);
 }
@@ -155,7 +155,7 @@ function printUnary({ operator, operand: inner }: Unary, mode: TextMode): string
 }
 
 /** An operand of an operator. */
-function operandOf(expression: Expression, least: number, mode: TextMode): string {
+function operandOf(expression: ExpressionNode, least: number, mode: TextMode): string {
   return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
 }
 
@@ -164,7 +164,7 @@ function printBinary(expression: Binary, mode: TextMode): string {
   const own = operatorBinding(expression.operator);
   if (own === binding.comparison) return printComparison(expression, mode);
   const pieces: string[] = [];
-  let left: Expression = expression;
+  let left: ExpressionNode = expression;
   for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
     pieces.push(`${left.operator} ${operandOf(left.right, own + 1, mode)}`);
   }
@@ -179,12 +179,12 @@ function printComparison({ operator, left, right }: Binary, mode: TextMode): str
   return `${operandOf(left, binding.sum, mode)} ${operator} ${rightText}`;
 }
 
-function printFallback(fallback: Expression, mode: TextMode): string {
+function printFallback(fallback: ExpressionNode, mode: TextMode): string {
   const text = print(fallback, mode);
   return fallback.kind === 'path' || isLiteral(fallback) ? text : `(${text})`;
 }
 
-function isLiteral(expression: Expression): expression is Literal {
+function isLiteral(expression: ExpressionNode): expression is LiteralNode {
   switch (expression.kind) {
     case 'text':
     case 'number':
@@ -206,11 +206,11 @@ function printPath({ root, steps }: Path): string {
 }
 
 /** A name as it may stand in a path or before a type. */
-export function printName({ text, isQuoted }: Name): string {
+export function printName({ text, isQuoted }: NameNode): string {
   return isQuoted ? quote(text) : text;
 }
 
-export function printLiteral(literal: Literal, mode: TextMode = 'plain'): string {
+export function printLiteral(literal: LiteralNode, mode: TextMode = 'plain'): string {
   switch (literal.kind) {
     case 'text':
       return printText(literal, mode);

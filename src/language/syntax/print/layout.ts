@@ -6,7 +6,7 @@ import type { Comment } from '../tree/tree.ts';
 /** The widest line that is not broken up. */
 export const columnsMax = 110;
 
-export interface Line {
+export interface PrintedLine {
   readonly indent: number;
   readonly text: string;
   /** Offset in the old text of what the line shows first. */
@@ -27,7 +27,10 @@ export function indentColumns(indent: number): number {
 }
 
 /** Two runs of lines of which the last and the first share a line. */
-export function joinLines(before: readonly Line[], after: readonly Line[]): readonly Line[] {
+export function joinLines(
+  before: readonly PrintedLine[],
+  after: readonly PrintedLine[],
+): readonly PrintedLine[] {
   const last = before.at(-1);
   const first = after[0];
   if (last === undefined) return after;
@@ -36,7 +39,11 @@ export function joinLines(before: readonly Line[], after: readonly Line[]): read
 }
 
 /** The lines with a text before the first and one after the last of them. */
-export function wrapLines(prefix: string, lines: readonly Line[], suffix: string): readonly Line[] {
+export function wrapLines(
+  prefix: string,
+  lines: readonly PrintedLine[],
+  suffix: string,
+): readonly PrintedLine[] {
   const [first, ...rest] = lines;
   if (first === undefined) return [];
   const all = [{ ...first, text: prefix + first.text }, ...rest];
@@ -45,7 +52,7 @@ export function wrapLines(prefix: string, lines: readonly Line[], suffix: string
 }
 
 /** The text of a file: its lines with every comment before or behind the line that it stood at. */
-export function weave(lines: readonly Line[], comments: readonly Comment[]): string {
+export function weave(lines: readonly PrintedLine[], comments: readonly Comment[]): string {
   const output: string[] = [];
   let next = 0;
   for (const [index, line] of lines.entries()) {
@@ -71,16 +78,16 @@ function firstAfter(comments: readonly Comment[], from: number, offset: number):
   return index;
 }
 
-function isBlockStart(before: Line | undefined): boolean {
+function isBlockStart(before: PrintedLine | undefined): boolean {
   return before === undefined || /[{[]$/.test(before.text);
 }
 
-function indented(line: Line): string {
+function indented(line: PrintedLine): string {
   return ' '.repeat(indentColumns(line.indent)) + line.text;
 }
 
 /** The comments before a line, its documentation last, with the blank lines among them. */
-function leadingLines(line: Line, comments: readonly Comment[], isFirst: boolean): readonly string[] {
+function leadingLines(line: PrintedLine, comments: readonly Comment[], isFirst: boolean): readonly string[] {
   const margin = ' '.repeat(indentColumns(line.isClosing ? line.indent + 1 : line.indent));
   const docLines = line.doc?.split('\n').length ?? 0;
   const detached = comments.length - docLines;

@@ -14,10 +14,10 @@ import type {
   Pattern,
   PolicyDeclaration,
   PolicyFile,
-  Rule,
+  RuleNode,
 } from '../tree/tree.ts';
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
-import { columnsMax, type HoldsComment, type Line, weave, wrapLines } from './layout.ts';
+import { columnsMax, type HoldsComment, type PrintedLine, weave, wrapLines } from './layout.ts';
 import { claimLines, expressionLines, ruleLines } from './rule.ts';
 import { recordLines, typeLines } from './type.ts';
 
@@ -50,17 +50,17 @@ function commentFinder(comments: readonly Comment[]): HoldsComment {
 
 interface Printed {
   readonly declaration: Declaration;
-  readonly lines: readonly Line[];
+  readonly lines: readonly PrintedLine[];
 }
 
-function declarationLines(declaration: Declaration, holdsComment: HoldsComment): readonly Line[] {
+function declarationLines(declaration: Declaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const [first, ...rest] = undocumentedLines(declaration, holdsComment);
   return [{ ...first!, start: declaration.span.start, doc: declaration.doc }, ...rest];
 }
 
-function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment): readonly Line[] {
+function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { start } = declaration.span;
-  const line = (text: string): readonly Line[] => [{ indent: 0, start, text }];
+  const line = (text: string): readonly PrintedLine[] => [{ indent: 0, start, text }];
   switch (declaration.kind) {
     case 'action':
       return actionLines(declaration, holdsComment);
@@ -95,14 +95,17 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
   }
 }
 
-function actionLines({ keys, groups, body }: ActionDeclaration, holdsComment: HoldsComment): readonly Line[] {
+function actionLines(
+  { keys, groups, body }: ActionDeclaration,
+  holdsComment: HoldsComment,
+): readonly PrintedLine[] {
   const names = keys.map(printName).join(', ');
   const within = groups.length === 0 ? '' : ` in ${groups.map(printName).join(', ')}`;
   const prefix = `action ${names}${within} `;
   return wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
 }
 
-function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly Line[] {
+function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { source, span } = list;
   const end = list.mayBeEmpty ? ' may be empty' : '';
   const head = listHead(list);
@@ -167,7 +170,7 @@ function printPatterns(patterns: readonly Pattern[]): string {
   return patterns.map(({ text, isQuoted }) => (isQuoted ? quote(text) : text)).join(', ');
 }
 
-function policyLines(policy: PolicyDeclaration, holdsComment: HoldsComment): readonly Line[] {
+function policyLines(policy: PolicyDeclaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { span, name, patterns, except, when } = policy;
   const shadow = policy.isShadow ? 'shadow ' : '';
   const apart = except.length === 0 ? '' : ` except ${printPatterns(except)}`;
@@ -179,10 +182,10 @@ function policyLines(policy: PolicyDeclaration, holdsComment: HoldsComment): rea
 }
 
 function itemLines(
-  item: Metadata | Rule,
-  before: Metadata | Rule | undefined,
+  item: Metadata | RuleNode,
+  before: Metadata | RuleNode | undefined,
   holdsComment: HoldsComment,
-): readonly Line[] {
+): readonly PrintedLine[] {
   if (item.kind === 'rule') return ruleLines(item, before === undefined, holdsComment);
   const text = `${item.kind} ${item.values.map((value) => printText(value)).join(', ')}`;
   return [{ indent: 1, start: item.span.start, text, isBlankBefore: before?.kind === 'rule' }];
@@ -191,7 +194,7 @@ function itemLines(
 function guaranteeLines(
   { span, name, patterns, claims }: GuaranteeDeclaration,
   holdsComment: HoldsComment,
-): readonly Line[] {
+): readonly PrintedLine[] {
   return block(
     `guarantee ${name.text} on ${printPatterns(patterns)}`,
     claims.flatMap((claim) => claimLines(claim, holdsComment)),
@@ -201,9 +204,9 @@ function guaranteeLines(
 
 function block(
   head: string,
-  body: readonly Line[],
+  body: readonly PrintedLine[],
   { start, end }: { readonly start: number; readonly end: number },
-): readonly Line[] {
+): readonly PrintedLine[] {
   if (body.length === 0) return [{ indent: 0, start, text: `${head} {}` }];
   return [
     { indent: 0, start, text: `${head} {` },
@@ -268,7 +271,7 @@ function ownAssignColumn(declaration: Declaration): number | null {
   return listHead(declaration).length + 1;
 }
 
-function withBlankLines(printed: readonly Printed[], lines: readonly Line[]): readonly Line[] {
+function withBlankLines(printed: readonly Printed[], lines: readonly PrintedLine[]): readonly PrintedLine[] {
   const apart = new Set(
     printed.flatMap((one, index) => {
       const before = printed[index - 1];

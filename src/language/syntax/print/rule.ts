@@ -1,11 +1,15 @@
 // Rules and claims → lines of canonical text: parameters on the line of the name, every other clause on a line of its
 // own, in the order in which they were written.
 
-import type { Claim, Clause, Expression, Rule, Template } from '../tree/tree.ts';
+import type { ClaimNode, Clause, ExpressionNode, RuleNode, TemplateNode } from '../tree/tree.ts';
 import { escapeText, printExpression, printPieces } from './expression.ts';
-import { columnsMax, type HoldsComment, indentColumns, type Line } from './layout.ts';
+import { columnsMax, type HoldsComment, indentColumns, type PrintedLine } from './layout.ts';
 
-export function ruleLines(rule: Rule, isFirst: boolean, holdsComment: HoldsComment): readonly Line[] {
+export function ruleLines(
+  rule: RuleNode,
+  isFirst: boolean,
+  holdsComment: HoldsComment,
+): readonly PrintedLine[] {
   const shadow = rule.isShadow ? 'shadow ' : '';
   const onHead = headLength(rule);
   const parameters = rule.clauses.slice(0, onHead).map((clause) => ` ${printParameter(clause, rule)}`);
@@ -15,12 +19,12 @@ export function ruleLines(rule: Rule, isFirst: boolean, holdsComment: HoldsComme
 }
 
 /** How many clauses stand on the line of the name: the parameters before the first other clause. */
-function headLength({ clauses, effect }: Rule): number {
+function headLength({ clauses, effect }: RuleNode): number {
   const end = clauses.findIndex((clause) => !isParameter(clause, effect));
   return end < 0 ? clauses.length : end;
 }
 
-function isParameter(clause: Clause, effect: Rule['effect']): boolean {
+function isParameter(clause: Clause, effect: RuleNode['effect']): boolean {
   switch (clause.kind) {
     case 'for':
     case 'after-approval':
@@ -38,7 +42,7 @@ function isParameter(clause: Clause, effect: Rule['effect']): boolean {
   }
 }
 
-function clauseLines(clause: Clause, rule: Rule, holdsComment: HoldsComment): readonly Line[] {
+function clauseLines(clause: Clause, rule: RuleNode, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { start } = clause.span;
   if (clause.kind === 'when' || clause.kind === 'unless') {
     return expressionLines(`${clause.kind} `, clause.condition, { indent: 2, start, holdsComment });
@@ -46,7 +50,7 @@ function clauseLines(clause: Clause, rule: Rule, holdsComment: HoldsComment): re
   return [{ indent: 2, start, text: printParameter(clause, rule) }];
 }
 
-function printParameter(clause: Clause, { effect }: Rule): string {
+function printParameter(clause: Clause, { effect }: RuleNode): string {
   switch (clause.kind) {
     case 'for':
     case 'within':
@@ -69,7 +73,7 @@ function printParameter(clause: Clause, { effect }: Rule): string {
   }
 }
 
-function printTemplate({ parts }: Template): string {
+function printTemplate({ parts }: TemplateNode): string {
   const texts = parts.map((part) =>
     part.kind === 'template-text'
       ? escapeText(part.text).replaceAll('{', '{{')
@@ -78,7 +82,7 @@ function printTemplate({ parts }: Template): string {
   return `"${texts.join('')}"`;
 }
 
-export function claimLines(claim: Claim, holdsComment: HoldsComment): readonly Line[] {
+export function claimLines(claim: ClaimNode, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { span, doc, when } = claim;
   const unapproved = claim.isUnapproved ? ' unapproved' : '';
   const text = `${claim.mode} ${claim.effect}${unapproved}`;
@@ -100,9 +104,9 @@ interface ExpressionRoom {
 /** An expression behind a text: on one line where it fits, else an operand of its outermost chain a line. */
 export function expressionLines(
   prefix: string,
-  expression: Expression,
+  expression: ExpressionNode,
   { indent, start, holdsComment }: ExpressionRoom,
-): readonly Line[] {
+): readonly PrintedLine[] {
   const text = `${prefix}${printExpression(expression)}`;
   const fits = indentColumns(indent) + text.length <= columnsMax;
   if (fits && !holdsComment(expression.span)) return [{ indent, start, text }];

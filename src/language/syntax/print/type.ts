@@ -1,9 +1,16 @@
 // Types and record bodies → lines of canonical text: a field a line with types aligned, or a record of one field on the
 // line of its name where it fits.
 
-import type { Field, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
+import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { printLiteral, printName, printText } from './expression.ts';
-import { columnsMax, type HoldsComment, indentColumns, joinLines, type Line, wrapLines } from './layout.ts';
+import {
+  columnsMax,
+  type HoldsComment,
+  indentColumns,
+  joinLines,
+  type PrintedLine,
+  wrapLines,
+} from './layout.ts';
 
 /** Where a type is to stand: the indentation of its line and the columns before it; and where comments stand. */
 export interface Room {
@@ -13,7 +20,7 @@ export interface Room {
 }
 
 /** A type as lines, of which the first may follow other text. */
-export function typeLines(type: TypeNode, room: Room): readonly Line[] {
+export function typeLines(type: TypeNode, room: Room): readonly PrintedLine[] {
   const { indent } = room;
   const start = type.span.start;
   switch (type.kind) {
@@ -51,7 +58,7 @@ function printRange(range: TypeRange | null): string {
 }
 
 /** A record body as lines, of which the first may follow other text. */
-export function recordLines(body: RecordBody, room: Room): readonly Line[] {
+export function recordLines(body: RecordBody, room: Room): readonly PrintedLine[] {
   const { indent } = room;
   const { start, end } = body.span;
   const items = body.fields.length + (body.isOpen ? 1 : 0);
@@ -72,7 +79,7 @@ export function recordLines(body: RecordBody, room: Room): readonly Line[] {
   ];
 }
 
-function fieldLines(fields: readonly Field[], room: Room): readonly Line[] {
+function fieldLines(fields: readonly FieldNode[], room: Room): readonly PrintedLine[] {
   const printed = fields.map((field) => {
     const label = `${printName(field.name)}${field.isOptional ? '?:' : ':'}`;
     return { field, label, lines: typeLines(field.type, { ...room, columns: label.length + 1 }) };

@@ -23,7 +23,7 @@ export interface Repair {
   readonly tokens: readonly Token[];
 }
 
-export interface Problem {
+export interface SyntaxProblem {
   readonly code: Code;
   readonly message: string;
   /** What to write instead, or null where that is not known. */
@@ -31,7 +31,11 @@ export interface Problem {
   readonly help?: string | undefined;
 }
 
-export function reportProblem(span: Span, { code, message, write, help }: Problem, reader: Reader): void {
+export function reportProblem(
+  span: Span,
+  { code, message, write, help }: SyntaxProblem,
+  reader: Reader,
+): void {
   const better = `write \`${write?.trim()}\``;
   const diagnostic = syntaxError(code, span, message, help ?? (write === null ? undefined : better));
   const fix = { title: better, edits: [{ span, text: write ?? '' }] };

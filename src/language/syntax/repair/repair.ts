@@ -3,9 +3,18 @@
 
 import type { TokenType } from 'chevrotain';
 import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
-import { literal, mistake, Name, reservedWords, retype, sign, type Token, word } from '../parse/tokens.ts';
+import {
+  literal,
+  mistake,
+  NameToken,
+  reservedWords,
+  retype,
+  sign,
+  type Token,
+  word,
+} from '../parse/tokens.ts';
 import { repairNumber } from './number.ts';
-import { type Problem, type Repair, type RepairState, reportProblem } from './problem.ts';
+import { type Repair, type RepairState, reportProblem, type SyntaxProblem } from './problem.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
 
 /** Repairs what stands at one place; null where nothing is to be repaired. */
@@ -27,7 +36,7 @@ export function repair(tokens: Token[], reader: Reader): Token[] {
   return repaired ?? tokens;
 }
 
-function replace(token: Token, better: Token, problem: Problem, { reader }: RepairState): Repair {
+function replace(token: Token, better: Token, problem: SyntaxProblem, { reader }: RepairState): Repair {
   reportProblem(tokenSpan(token, reader), problem, reader);
   return { taken: 1, tokens: [better] };
 }
@@ -85,7 +94,7 @@ const repairs: (RepairAt | undefined)[] = [];
 for (const text of reservedWords) repairs[word[text].tokenTypeIdx!] = repairDeclaredWord;
 for (const [type, repairAt] of [
   [word.risk, repairRisk],
-  [Name, repairFirstWord],
+  [NameToken, repairFirstWord],
   [literal.number, repairNumber],
   [literal.instant, repairInstant],
   [sign.assign, repairAssign],

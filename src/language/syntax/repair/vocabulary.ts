@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import { syntaxError } from '../parse/context.ts';
-import type { Declaration, Effect } from '../tree/tree.ts';
+import type { Declaration, EffectWord } from '../tree/tree.ts';
 
 interface Vocabulary<Meant extends string> {
   readonly code: 'unknown-declaration' | 'unknown-effect';
@@ -40,7 +40,7 @@ export const declarationVocabulary: Vocabulary<Declaration['kind']> = {
   },
 };
 
-export const effectVocabulary: Vocabulary<Effect> = {
+export const effectVocabulary: Vocabulary<EffectWord> = {
   code: 'unknown-effect',
   what: 'rule',
   words: ['allow', 'deny', 'escalate', 'reauth', 'risk'],

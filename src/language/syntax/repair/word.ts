@@ -7,7 +7,7 @@ import {
   isAnyWord,
   isReservedToken,
   literal,
-  Name,
+  NameToken,
   reservedWords,
   retype,
   sign,
@@ -61,7 +61,7 @@ export function repairDeclaredWord(index: number, state: RepairState): Repair | 
   const isName = effects.has(token.tokenType)
     ? isRuleName(index, state)
     : followers(token).has(tokens[index + 2]?.tokenType);
-  return isName ? { taken: 2, tokens: [token, retype(name, Name)] } : null;
+  return isName ? { taken: 2, tokens: [token, retype(name, NameToken)] } : null;
 }
 
 function noteDeclaration({ tokenType }: Token, state: RepairState): void {
@@ -144,7 +144,7 @@ function beginsLine(index: number, { tokens, reader }: RepairState): boolean {
 /** Whether a name follows on the same line, and then a clause, an `=`, `on`, or another line. */
 function isNamedAlone(index: number, { tokens, reader }: RepairState): boolean {
   const [token, name, after] = [tokens[index]!, tokens[index + 1], tokens[index + 2]];
-  if (name?.tokenType !== Name || areOnTwoLines(token, name, reader)) return false;
+  if (name?.tokenType !== NameToken || areOnTwoLines(token, name, reader)) return false;
   if (after === undefined || areOnTwoLines(name, after, reader)) return true;
   return clauseStarts.has(after.tokenType) || followsName.has(after.tokenType);
 }

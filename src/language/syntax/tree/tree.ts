@@ -23,7 +23,7 @@ export interface Comment extends Node {
 }
 
 /** A declared or used name, or a field's name; `isQuoted` says how it was written. */
-export interface Name extends Node {
+export interface NameNode extends Node {
   readonly kind: 'name';
   readonly text: string;
   readonly isQuoted: boolean;
@@ -49,20 +49,20 @@ interface Documented extends Node {
 export interface ActionDeclaration extends Documented {
   readonly kind: 'action';
   /** Full keys such as `github.issue.create`. */
-  readonly keys: readonly Name[];
-  readonly groups: readonly Name[];
+  readonly keys: readonly NameNode[];
+  readonly groups: readonly NameNode[];
   readonly body: RecordBody;
 }
 
 export interface RecordBody extends Node {
-  readonly fields: readonly Field[];
+  readonly fields: readonly FieldNode[];
   /** The body ends with `...`. */
   readonly isOpen: boolean;
 }
 
-export interface Field extends Documented {
+export interface FieldNode extends Documented {
   readonly kind: 'field';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly isOptional: boolean;
   readonly type: TypeNode;
 }
@@ -71,13 +71,13 @@ export type TypeNode =
   /** `string`, `integer`, a declared type; `pattern` only as in `string matches 're'`. */
   | ({
       readonly kind: 'named-type';
-      readonly name: Name;
+      readonly name: NameNode;
       /** As in `path ignoring case`. */
       readonly ignoringCase: boolean;
       readonly pattern: TextLiteral | null;
       readonly range: TypeRange | null;
     } & Node)
-  | ({ readonly kind: 'money-type'; readonly currency: Name; readonly range: TypeRange | null } & Node)
+  | ({ readonly kind: 'money-type'; readonly currency: NameNode; readonly range: TypeRange | null } & Node)
   | ({ readonly kind: 'text-type'; readonly text: TextLiteral } & Node)
   | ({ readonly kind: 'null-type' } & Node)
   | ({ readonly kind: 'list-type'; readonly element: TypeNode; readonly range: TypeRange | null } & Node)
@@ -92,30 +92,30 @@ export type TypeNode =
 
 /** Bounds of a type, both inclusive; null is an open end. */
 export interface TypeRange extends Node {
-  readonly low: Literal | null;
-  readonly high: Literal | null;
+  readonly low: LiteralNode | null;
+  readonly high: LiteralNode | null;
 }
 
 export interface TypeDeclaration extends Documented {
   readonly kind: 'type';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly type: TypeNode;
 }
 
 export interface GroupDeclaration extends Documented {
   readonly kind: 'group';
-  readonly name: Name;
+  readonly name: NameNode;
 }
 
 export interface ApproversDeclaration extends Documented {
   readonly kind: 'approvers';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly title: TextLiteral;
 }
 
 export interface ListDeclaration extends Documented {
   readonly kind: 'list';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly elementType: TypeNode | null;
   readonly ignoringCase: boolean;
   readonly source: ListSource;
@@ -123,27 +123,27 @@ export interface ListDeclaration extends Documented {
 }
 
 export type ListSource =
-  | ({ readonly kind: 'entries'; readonly entries: readonly Literal[] } & Node)
-  | ({ readonly kind: 'join'; readonly lists: readonly Name[] } & Node)
+  | ({ readonly kind: 'entries'; readonly entries: readonly LiteralNode[] } & Node)
+  | ({ readonly kind: 'join'; readonly lists: readonly NameNode[] } & Node)
   | ({ readonly kind: 'list-file'; readonly path: TextLiteral } & Node);
 
-export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+export type WeekdayWord = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
 export interface HoursDeclaration extends Documented {
   readonly kind: 'hours';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly spans: readonly HoursSpan[];
   readonly zone: TextLiteral;
   /** A declared list of dates. */
-  readonly except: Name | null;
+  readonly except: NameNode | null;
 }
 
 export type HoursSpan =
   /** `mon-fri 09:00-17:00`; a single day has `firstDay` equal to `lastDay`. */
   | ({
       readonly kind: 'weekly-span';
-      readonly firstDay: Weekday;
-      readonly lastDay: Weekday;
+      readonly firstDay: WeekdayWord;
+      readonly lastDay: WeekdayWord;
       readonly from: ClockLiteral;
       readonly to: ClockLiteral;
     } & Node)
@@ -152,19 +152,19 @@ export type HoursSpan =
 
 export interface LetDeclaration extends Documented {
   readonly kind: 'let';
-  readonly name: Name;
-  readonly value: Expression;
+  readonly name: NameNode;
+  readonly value: ExpressionNode;
 }
 
 export interface MeterDeclaration extends Documented {
   readonly kind: 'meter';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly aggregate: 'sum' | 'count' | 'distinct';
   /** Null for `count()`. */
-  readonly argument: Expression | null;
-  readonly currency: Name | null;
+  readonly argument: ExpressionNode | null;
+  readonly currency: NameNode | null;
   readonly patterns: readonly Pattern[];
-  readonly when: Expression | null;
+  readonly when: ExpressionNode | null;
   /** `agent`, `owner`, `session` as bare paths, or payload paths. */
   readonly per: readonly Path[];
   readonly over: DurationLiteral;
@@ -179,13 +179,13 @@ export interface Pattern extends Node {
 
 export interface PolicyDeclaration extends Documented {
   readonly kind: 'policy';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly isShadow: boolean;
   readonly patterns: readonly Pattern[];
   readonly except: readonly Pattern[];
-  readonly when: Expression | null;
+  readonly when: ExpressionNode | null;
   readonly metadata: readonly Metadata[];
-  readonly rules: readonly Rule[];
+  readonly rules: readonly RuleNode[];
 }
 
 export interface Metadata extends Node {
@@ -193,12 +193,12 @@ export interface Metadata extends Node {
   readonly values: readonly TextLiteral[];
 }
 
-export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
+export type EffectWord = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
 
-export interface Rule extends Documented {
+export interface RuleNode extends Documented {
   readonly kind: 'rule';
-  readonly effect: Effect;
-  readonly name: Name;
+  readonly effect: EffectWord;
+  readonly name: NameNode;
   readonly isShadow: boolean;
   /** Parameters and clauses as written: any order, duplicates included. */
   readonly clauses: readonly Clause[];
@@ -206,43 +206,43 @@ export interface Rule extends Documented {
 
 export type Clause =
   | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'after-approval'; readonly group: Name } & Node)
+  | ({ readonly kind: 'after-approval'; readonly group: NameNode } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
-  | ({ readonly kind: 'to'; readonly group: Name } & Node)
+  | ({ readonly kind: 'to'; readonly group: NameNode } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'when'; readonly condition: Expression } & Node)
-  | ({ readonly kind: 'unless'; readonly condition: Expression } & Node)
+  | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)
+  | ({ readonly kind: 'unless'; readonly condition: ExpressionNode } & Node)
   /** `risk +30` as a clause, or the bare `+30` of a `risk` rule. `points` carries its sign. */
   | ({ readonly kind: 'points'; readonly points: NumberLiteral } & Node)
-  | ({ readonly kind: 'because'; readonly reason: Template } & Node);
+  | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
 
 /** A text with `{expression}` places; parts in order, texts with escapes and `{{` already resolved. */
-export interface Template extends Node {
+export interface TemplateNode extends Node {
   readonly kind: 'template';
   readonly parts: readonly TemplatePart[];
 }
 
 export type TemplatePart =
   | ({ readonly kind: 'template-text'; readonly text: string } & Node)
-  | ({ readonly kind: 'template-value'; readonly value: Expression } & Node);
+  | ({ readonly kind: 'template-value'; readonly value: ExpressionNode } & Node);
 
 export interface GuaranteeDeclaration extends Documented {
   readonly kind: 'guarantee';
-  readonly name: Name;
+  readonly name: NameNode;
   readonly patterns: readonly Pattern[];
-  readonly claims: readonly Claim[];
+  readonly claims: readonly ClaimNode[];
 }
 
-export interface Claim extends Documented {
+export interface ClaimNode extends Documented {
   readonly kind: 'claim';
   readonly mode: 'never' | 'always';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
   readonly isUnapproved: boolean;
-  readonly when: Expression | null;
+  readonly when: ExpressionNode | null;
 }
 
-export type Literal =
+export type LiteralNode =
   | TextLiteral
   | NumberLiteral
   | MoneyLiteral
@@ -303,8 +303,8 @@ export interface NullLiteral extends Node {
   readonly kind: 'null';
 }
 
-export type Expression =
-  | Literal
+export type ExpressionNode =
+  | LiteralNode
   | Path
   | Unary
   | Binary
@@ -313,21 +313,21 @@ export type Expression =
   | Quantifier
   | Has
   | Else
-  | Today
-  | Call
-  | Missing;
+  | TodayNode
+  | CallNode
+  | MissingNode;
 
 /** `payload.vendor.name`, `agent.id`, `spent_24h`: a root name and steps. */
 export interface Path extends Node {
   readonly kind: 'path';
-  readonly root: Name;
-  readonly steps: readonly Name[];
+  readonly root: NameNode;
+  readonly steps: readonly NameNode[];
 }
 
 export interface Unary extends Node {
   readonly kind: 'unary';
   readonly operator: 'not' | '-';
-  readonly operand: Expression;
+  readonly operand: ExpressionNode;
 }
 
 export type BinaryOperator =
@@ -357,56 +357,56 @@ export interface Binary extends Node {
   readonly kind: 'binary';
   readonly operator: BinaryOperator;
   readonly operatorSpan: Span;
-  readonly left: Expression;
-  readonly right: Expression;
+  readonly left: ExpressionNode;
+  readonly right: ExpressionNode;
 }
 
 /** `0.01 USD..500 USD`, right of `in` only. */
 export interface RangeExpression extends Node {
   readonly kind: 'range';
-  readonly low: Expression;
-  readonly high: Expression;
+  readonly low: ExpressionNode;
+  readonly high: ExpressionNode;
 }
 
 export interface ListExpression extends Node {
   readonly kind: 'list-literal';
-  readonly entries: readonly Expression[];
+  readonly entries: readonly ExpressionNode[];
 }
 
 export interface Quantifier extends Node {
   readonly kind: 'quantifier';
   readonly quantifier: 'some' | 'every' | 'no' | 'count' | 'sum';
-  readonly variable: Name;
-  readonly sources: readonly Expression[];
-  readonly body: Expression;
+  readonly variable: NameNode;
+  readonly sources: readonly ExpressionNode[];
+  readonly body: ExpressionNode;
 }
 
 /** `payload has a.b`, `line has note`. */
 export interface Has extends Node {
   readonly kind: 'has';
   readonly subject: Path;
-  readonly field: readonly Name[];
+  readonly field: readonly NameNode[];
 }
 
 export interface Else extends Node {
   readonly kind: 'else';
-  readonly subject: Expression;
-  readonly fallback: Expression;
+  readonly subject: ExpressionNode;
+  readonly fallback: ExpressionNode;
 }
 
 /** `today in "Zone"`. */
-export interface Today extends Node {
+export interface TodayNode extends Node {
   readonly kind: 'today';
   readonly zone: TextLiteral;
 }
 
-export interface Call extends Node {
+export interface CallNode extends Node {
   readonly kind: 'call';
-  readonly callee: Name;
-  readonly args: readonly Expression[];
+  readonly callee: NameNode;
+  readonly args: readonly ExpressionNode[];
 }
 
 /** Where the parser found no expression and went on; a diagnostic stands beside it. */
-export interface Missing extends Node {
+export interface MissingNode extends Node {
   readonly kind: 'missing';
 }

@@ -1,9 +1,9 @@
 // Walks over the tree in the order of the text. Iterative, so that no tree is too deep for it.
 
-import type { Clause, Declaration, Expression, Rule } from './tree.ts';
+import type { Clause, Declaration, ExpressionNode, RuleNode } from './tree.ts';
 
 /** The expressions directly inside of one, in order. */
-export function childExpressions(expression: Expression): readonly Expression[] {
+export function childExpressions(expression: ExpressionNode): readonly ExpressionNode[] {
   switch (expression.kind) {
     case 'text':
     case 'number':
@@ -42,10 +42,10 @@ export function childExpressions(expression: Expression): readonly Expression[] 
  * one `and` or `or` is one deep, however long.
  */
 export function walkExpression(
-  expression: Expression,
-  visit: (expression: Expression, depth: number) => void,
+  expression: ExpressionNode,
+  visit: (expression: ExpressionNode, depth: number) => void,
 ): void {
-  const open: { readonly expression: Expression; readonly depth: number }[] = [{ expression, depth: 1 }];
+  const open: { readonly expression: ExpressionNode; readonly depth: number }[] = [{ expression, depth: 1 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { depth } = next;
     visit(next.expression, depth);
@@ -58,7 +58,7 @@ export function walkExpression(
 }
 
 /** The greatest depth within an expression. */
-export function expressionDepth(expression: Expression): number {
+export function expressionDepth(expression: ExpressionNode): number {
   let deepest = 0;
   walkExpression(expression, (_, depth) => {
     deepest = Math.max(deepest, depth);
@@ -67,13 +67,13 @@ export function expressionDepth(expression: Expression): number {
 }
 
 /** Whether a left operand is the chain of `and` or `or` so far, which is flat though the tree leans. */
-function continuesChain(whole: Expression, left: Expression): boolean {
+function continuesChain(whole: ExpressionNode, left: ExpressionNode): boolean {
   if (whole.kind !== 'binary' || left.kind !== 'binary' || whole.left !== left) return false;
   return left.operator === whole.operator && (left.operator === 'and' || left.operator === 'or');
 }
 
 /** The outermost expressions of a declaration, in order. */
-export function expressionsOf(declaration: Declaration): readonly Expression[] {
+export function expressionsOf(declaration: Declaration): readonly ExpressionNode[] {
   switch (declaration.kind) {
     case 'action':
     case 'type':
@@ -94,11 +94,11 @@ export function expressionsOf(declaration: Declaration): readonly Expression[] {
 }
 
 /** The outermost expressions of a rule, in order, those within its reason included. */
-function expressionsOfRule(rule: Rule): readonly Expression[] {
+function expressionsOfRule(rule: RuleNode): readonly ExpressionNode[] {
   return rule.clauses.flatMap(expressionsOfClause);
 }
 
-function expressionsOfClause(clause: Clause): readonly Expression[] {
+function expressionsOfClause(clause: Clause): readonly ExpressionNode[] {
   switch (clause.kind) {
     case 'when':
     case 'unless':
@@ -116,6 +116,6 @@ function expressionsOfClause(clause: Clause): readonly Expression[] {
   }
 }
 
-function optional(expression: Expression | null): readonly Expression[] {
+function optional(expression: ExpressionNode | null): readonly ExpressionNode[] {
   return expression === null ? [] : [expression];
 }

@@ -1,6 +1,6 @@
 // What a person hears whose credentials are not taken: no more than that, or how long to wait.
 
-import type { Reservation, Wait } from '../../people/attempts.ts';
+import type { Reservation, WaitNeeded } from '../../people/attempts.ts';
 import type { Refused } from '../../people/sign-in.ts';
 import { ProblemError } from '../contract/problem.ts';
 
@@ -19,7 +19,7 @@ export function refusal(refused: Refused): ProblemError {
 }
 
 /** Throws where the attempt has to wait. */
-export function reserved(result: Reservation | Wait): Reservation {
+export function reserved(result: Reservation | WaitNeeded): Reservation {
   if (result.kind === 'wait') throw refusal(result);
   return result;
 }

@@ -47,11 +47,11 @@ interface RouteParts<Body> {
     /** Besides those of every managed route. */
     readonly problems?: readonly ProblemCode[];
   };
-  readonly handle: (call: Call<Body>) => Promise<unknown>;
+  readonly handle: (call: ManagedCall<Body>) => Promise<unknown>;
 }
 
 /** What a route works on. */
-export interface Call<Body> {
+export interface ManagedCall<Body> {
   /** Null on a public route, and for an agent. */
   readonly actor: Actor | null;
   /** Null for a person. */
@@ -69,7 +69,7 @@ export interface Call<Body> {
 }
 
 /** A call of somebody who is signed in. */
-export type SignedInCall<Body> = Call<Body> & { readonly actor: Actor };
+export type SignedInCall<Body> = ManagedCall<Body> & { readonly actor: Actor };
 
 const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
 
@@ -131,7 +131,7 @@ function replySchemas(replies: Operation['replies']): Record<string, JsonSchema>
 }
 
 /** The actor of a call that is not public. */
-export function actorOf({ actor }: Call<unknown>): Actor {
+export function actorOf({ actor }: ManagedCall<unknown>): Actor {
   if (actor === null) throw new Error('a route that is not public has an actor');
   return actor;
 }
@@ -146,7 +146,7 @@ async function whoAsks(
   deps: SignInDeps,
   { access, credential }: { readonly access: Access; readonly credential: Credential },
   request: FastifyRequest,
-): Promise<Pick<Call<unknown>, 'actor' | 'agent' | 'session' | 'grant' | 'reach'>> {
+): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'session' | 'grant' | 'reach'>> {
   const agent = request.identity?.agent ?? null;
   if (agent !== null) return { agent, actor: null, session: null, grant: 'own', reach: nowhere };
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };

@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';
-import { proofPurpose, prove, type Shown } from '../../people/prove.ts';
+import { proofPurpose, prove, type ShownProof } from '../../people/prove.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { JsonSchema, Operation } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -51,7 +51,7 @@ export async function requireProof(
   { shown, request }: { readonly shown: unknown; readonly request: FastifyRequest },
 ): Promise<void> {
   if (actor === null || session === null) throw new Error('what takes a proof takes sessions alone');
-  const { password, code, passkey } = shown as Shown;
+  const { password, code, passkey } = shown as ShownProof;
   const hasCodes = actor.person.totp !== null;
   const result = await prove(deps, actor.person, {
     shown: {

@@ -2,11 +2,11 @@
 // means nothing to a client.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { Read } from '../../people/collection.ts';
+import type { ReadDocument } from '../../people/collection.ts';
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 import { ProblemError } from './problem.ts';
 
-export interface Place {
+export interface PagePlace {
   readonly createdAtMs: number;
   readonly id: string;
 }
@@ -35,7 +35,7 @@ export const pageParameters: readonly Parameter[] = [
 
 export interface PageAsked {
   readonly countMax: number;
-  readonly after: Place | null;
+  readonly after: PagePlace | null;
 }
 
 export function readPage(query: Readonly<Record<string, string>>): PageAsked {
@@ -47,7 +47,7 @@ export function readPage(query: Readonly<Record<string, string>>): PageAsked {
   return { countMax, after: cursor === undefined ? null : readCursor(cursor) };
 }
 
-function readCursor(cursor: string): Place {
+function readCursor(cursor: string): PagePlace {
   const match = /^(\d{1,15}):(.{1,200})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (match === null) throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
@@ -67,8 +67,8 @@ export async function collect<T>(
     placeOf,
     matches,
   }: {
-    readonly next: (after: Place | null, countMax: number) => Promise<readonly T[]>;
-    readonly placeOf: (value: T) => Place;
+    readonly next: (after: PagePlace | null, countMax: number) => Promise<readonly T[]>;
+    readonly placeOf: (value: T) => PagePlace;
     readonly matches: (value: T) => boolean;
   },
 ): Promise<readonly T[]> {
@@ -89,8 +89,8 @@ export async function collect<T>(
 }
 
 /** One page of `shown` items. The caller asks for one more than it shows, to know whether there is a next page. */
-export function pageOf<T extends Place, Shown>(
-  found: readonly Read<T>[],
+export function pageOf<T extends PagePlace, Shown>(
+  found: readonly ReadDocument<T>[],
   countMax: number,
   shown: (value: T) => Shown,
 ): { readonly items: readonly Shown[]; readonly next_cursor: string | null } {
@@ -100,7 +100,7 @@ export function pageOf<T extends Place, Shown>(
   return { items: items.map(shown), next_cursor: isMore ? cursorOf(last) : null };
 }
 
-export function cursorOf({ createdAtMs, id }: Place): string {
+export function cursorOf({ createdAtMs, id }: PagePlace): string {
   return Buffer.from(`${createdAtMs}:${id}`).toString('base64url');
 }
 

@@ -9,7 +9,7 @@ import type { SignInDeps } from '../../people/sign-in.ts';
 import type { GrantedRequest } from '../../store/contract/agent-activity.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { actorOf, type Call, manage, notFound } from '../calls/manage.ts';
+import { actorOf, type ManagedCall, manage, notFound } from '../calls/manage.ts';
 import type { RateLimit } from '../calls/rate-limit.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -118,7 +118,7 @@ export async function agentActivityRoutes(
 }
 
 /** The agent, where the caller may see its requests, or is asked to approve one of the action. */
-async function agentToCompare(store: Store, call: Call<unknown>, nowMs: number): Promise<AgentRow> {
+async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {
   const { id = '' } = call.params;
   const agent = await store.agents.find(id);
   if (agent === null || agent.id !== id) throw notFound('agent');

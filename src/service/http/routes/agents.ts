@@ -22,7 +22,7 @@ import {
   signingModes,
 } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../calls/manage.ts';
+import { actorOf, conflict, invalidBody, type ManagedCall, manage, notFound } from '../calls/manage.ts';
 import type { JsonSchema, OperationReply } from '../contract/operation.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
 import { idParameter, listReply, objectSchema, text, textList, timeText } from '../contract/schemas.ts';
@@ -36,7 +36,7 @@ import {
   shownAgent,
   shownKey,
 } from '../views/agent.ts';
-import { agentFilters, agentOf, isAskedFor, isFor } from '../views/agent-filter.ts';
+import { agentFilters, agentOf, isAgentOf, isAskedFor } from '../views/agent-filter.ts';
 
 export interface AgentRouteOptions {
   readonly signInDeps: SignInDeps;
@@ -78,7 +78,7 @@ export async function agentRoutes(
         {
           next: (place, count) => store.agents.page({ after: place, countMax: count }),
           placeOf: (agent) => agent,
-          matches: (agent) => isFor(call, agent) && isAskedFor(call.query, agent),
+          matches: (agent) => isAgentOf(call, agent) && isAskedFor(call.query, agent),
         },
       );
       const read = found.map((value) => ({ value, version: 0 }));
@@ -179,7 +179,7 @@ export async function agentRoutes(
     },
   });
 
-  async function setStatus(call: Call<unknown>, agent: AgentRow, status: AgentStatus) {
+  async function setStatus(call: ManagedCall<unknown>, agent: AgentRow, status: AgentStatus) {
     const result = await store.agents.setStatus({ agentId: agent.id, status, atMs: nowMs(), ...by(call) });
     if (result === 'unknown-agent') throw notFound('agent');
     if (result === 'already-revoked') throw revoked();
@@ -355,7 +355,7 @@ async function ownerNamed({ people }: Directory, text: string): Promise<string> 
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'control_owner', detail }] });
 }
 
-function by(call: Call<unknown>): { readonly who: string } {
+function by(call: ManagedCall<unknown>): { readonly who: string } {
   return { who: recordName(actorOf(call).person) };
 }
 

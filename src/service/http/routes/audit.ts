@@ -13,7 +13,7 @@ import { nameOfDifference } from '../../store/contract/state.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { manage } from '../calls/manage.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
-import { collect, type Place, pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
+import { collect, type PagePlace, pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, textOrNull, time, timeText } from '../contract/schemas.ts';
 
@@ -146,11 +146,11 @@ function readTime(name: string, value: string | undefined, otherwise: number): n
   throw new ProblemError('invalid_query', `\`${name}\` is a date or a time such as 2026-03-02T10:00:00Z`);
 }
 
-function placeOf({ atMs, sequence }: ChangeRow): Place {
+function placeOf({ atMs, sequence }: ChangeRow): PagePlace {
   return { createdAtMs: Math.max(0, atMs), id: String(sequence) };
 }
 
-function sequenceOf(place: Place | null): number | null {
+function sequenceOf(place: PagePlace | null): number | null {
   if (place === null) return null;
   if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
   throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');

@@ -4,10 +4,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
-import type { Asked, GivenRequest, TextFile } from '../../playground/questions.ts';
+import type { GivenRequest, PlaygroundAsk, TextFile } from '../../playground/questions.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { type Call, manage } from '../calls/manage.ts';
+import { type ManagedCall, manage } from '../calls/manage.ts';
 import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
 import { requestNotFound } from '../views/decided.ts';
 import {
@@ -84,9 +84,9 @@ export async function playgroundRoutes(
 }
 
 async function requestOf(
-  call: Call<TryBody>,
+  call: ManagedCall<TryBody>,
   decisions: Pick<Decisions, 'look'>,
-): Promise<Asked['try']['request']> {
+): Promise<PlaygroundAsk['try']['request']> {
   const { request, request_id: id } = call.body;
   if (id === undefined) return request === undefined ? null : { given: request };
   if (request !== undefined) {

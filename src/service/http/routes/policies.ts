@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
-import { entriesOf, type SetTexts, textOf } from '../../policies/texts.ts';
+import { entriesOf, type SetTexts, textOfFile } from '../../policies/texts.ts';
 import { manage, notFound } from '../calls/manage.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { cursorOf, pageParameters, readPage } from '../contract/page.ts';
@@ -101,7 +101,7 @@ export async function policyRoutes(
       const { texts, digest } = textsAsked(call.query);
       const entry = entriesOf(texts).find((one) => one.path === path);
       if (entry === undefined) throw notFound('file');
-      const shown = textOf(texts, entry, shownBytesMax);
+      const shown = textOfFile(texts, entry, shownBytesMax);
       const isWhole = entry.end - entry.start <= shownBytesMax;
       const asked = { path, text: shown };
       const outline =

@@ -19,7 +19,7 @@ import {
   webhookEvents,
   webhooksOf,
 } from '../../webhooks/webhook.ts';
-import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../calls/manage.ts';
+import { actorOf, conflict, invalidBody, type ManagedCall, manage, notFound } from '../calls/manage.ts';
 import type { JsonSchema, OperationReply } from '../contract/operation.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
 import {
@@ -203,7 +203,7 @@ export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteO
     },
   });
 
-  async function webhookOf({ params }: Call<unknown>): Promise<Webhook> {
+  async function webhookOf({ params }: ManagedCall<unknown>): Promise<Webhook> {
     const found = await webhooksOf(directory).find(params.id ?? '');
     if (found === null) throw notFound('webhook');
     return found.value;
@@ -223,7 +223,7 @@ function changed(result: WebhookChanged) {
   }
 }
 
-function shownTo(call: Call<unknown>, webhook: Webhook) {
+function shownTo(call: ManagedCall<unknown>, webhook: Webhook) {
   const isWhole = grantOf(actorOf(call).roles, 'webhooks.change') === 'yes';
   return shownWebhook(isWhole ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/...` });
 }

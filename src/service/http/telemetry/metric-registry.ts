@@ -15,7 +15,7 @@ export interface Counter {
   add(...values: LabelValues): void;
 }
 
-export interface Histogram {
+export interface HistogramMetric {
   observe(value: number): void;
 }
 
@@ -24,7 +24,7 @@ export interface MetricRegistry {
   /** Read when the metrics are asked for. */
   gauge(options: MetricOptions, read: () => readonly GaugeReading[]): void;
   /** `bounds`: the upper ends of all buckets but the last, rising. */
-  histogram(options: MetricOptions, bounds: readonly number[]): Histogram;
+  histogram(options: MetricOptions, bounds: readonly number[]): HistogramMetric;
   text(): string;
 }
 

@@ -24,10 +24,10 @@ export interface TracedExchange {
   readonly httpStatus: number;
   /** The code of the error in the reply; null where there is a decision. */
   readonly errorCode: string | null;
-  readonly decided: TracedDecision | null;
+  readonly decided: SpanOfDecision | null;
 }
 
-export interface TracedDecision {
+export interface SpanOfDecision {
   readonly decision: string;
   readonly policy: string;
   readonly rule: string;

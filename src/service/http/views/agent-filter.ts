@@ -5,7 +5,7 @@ import { riskTiers } from '../../../language/model/request.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
 import { type AgentRow, agentStatuses } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { type Call, notFound } from '../calls/manage.ts';
+import { type ManagedCall, notFound } from '../calls/manage.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
 import { text } from '../contract/schemas.ts';
 
@@ -20,7 +20,7 @@ function filter(name: string, description: string, schema: JsonSchema, example: 
   return { name, in: 'query', isRequired: false, description, schema, example };
 }
 
-export function isAskedFor(query: Call<unknown>['query'], agent: AgentRow): boolean {
+export function isAskedFor(query: ManagedCall<unknown>['query'], agent: AgentRow): boolean {
   const { status = agent.status, tier = agent.riskTier, owner = agent.controlOwner, text = '' } = query;
   const words = [agent.name, agent.id, agent.controlOwner, ...agent.tags];
   return (
@@ -32,14 +32,14 @@ export function isAskedFor(query: Call<unknown>['query'], agent: AgentRow): bool
 }
 
 /** Whether the caller may do this with the agent: with any, or with those in their charge. */
-export function isFor({ reach, actor }: Call<unknown>, { controlOwner }: AgentRow): boolean {
+export function isAgentOf({ reach, actor }: ManagedCall<unknown>, { controlOwner }: AgentRow): boolean {
   return reach.all || (reach.own && actor !== null && isControlOwner(actor.person, controlOwner));
 }
 
 /** The agent that the address names; an owner meets their own alone. */
-export async function agentOf(store: Store, call: Call<unknown>): Promise<AgentRow> {
+export async function agentOf(store: Store, call: ManagedCall<unknown>): Promise<AgentRow> {
   const { id = '' } = call.params;
   const found = await store.agents.find(id);
-  if (found === null || found.id !== id || !isFor(call, found)) throw notFound('agent');
+  if (found === null || found.id !== id || !isAgentOf(call, found)) throw notFound('agent');
   return found;
 }

@@ -1,16 +1,16 @@
 // Requests as replies to whoever asks: how one is now with what the caller may do about it, the queue, and why something
 // could not be done.
 
-import type { Changed, Refused, Seen } from '../../requests/approvals/change-request.ts';
+import type { Changed, RefusedChange, Seen } from '../../requests/approvals/change-request.ts';
 import { mayOf } from '../../requests/approvals/may.ts';
 import { isWithin } from '../../requests/approvals/rights.ts';
 import type { Decisions } from '../../requests/decisions.ts';
 import { type May, type RequestDetail, requestDetail } from '../../requests/record/reply.ts';
-import { actorOf, type Call, notAllowed } from '../calls/manage.ts';
+import { actorOf, type ManagedCall, notAllowed } from '../calls/manage.ts';
 import { callerOf } from '../calls/people-now.ts';
 import { ProblemError } from '../contract/problem.ts';
 
-export function detailOf(changed: Changed, call: Call<unknown>, nowMs: number): RequestDetail {
+export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: number): RequestDetail {
   if (changed.kind !== 'changed') throw refused(changed);
   return detailFor(call, { ...changed, nowMs });
 }
@@ -18,31 +18,31 @@ export function detailOf(changed: Changed, call: Call<unknown>, nowMs: number): 
 type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
 
 /** With what the caller may do about it; an agent may do nothing. */
-export function detailFor(call: Call<unknown>, seen: Shown): RequestDetail {
+export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
   return requestDetail(seen.state, seen.nowMs, call.agent === null ? mayFor(call, seen) : null);
 }
 
-export function mayFor(call: Call<unknown>, { state, agent, stopped, nowMs }: Shown): May {
+export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowMs }: Shown): May {
   return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
 }
 
 /** The request where the caller may see it; null where there is none, or it is not for them. */
 export async function lookFor(
   decisions: Pick<Decisions, 'look'>,
-  call: Call<unknown>,
+  call: ManagedCall<unknown>,
   id: string,
 ): Promise<Seen | null> {
   const seen = await decisions.look(id);
   return seen !== null && isSeenBy(call, seen) ? seen : null;
 }
 
-function isSeenBy(call: Call<unknown>, { state, agent }: Seen): boolean {
+function isSeenBy(call: ManagedCall<unknown>, { state, agent }: Seen): boolean {
   if (call.agent !== null) return call.agent.id === state.record.agentId;
   const caller = callerOf(actorOf(call));
   return isWithin(caller.view, { person: caller, state, agent });
 }
 
-export function refused(result: Refused): ProblemError {
+export function refused(result: RefusedChange): ProblemError {
   switch (result.kind) {
     case 'unknown':
       return requestNotFound();

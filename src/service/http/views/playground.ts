@@ -1,11 +1,11 @@
 // What the playground is asked and answers as clients see it, and a question of a person into its answer or a problem.
 
 import type { Playground, PlaygroundRefusal } from '../../playground/playground.ts';
-import type { Answers, Asked, Question } from '../../playground/questions.ts';
+import type { PlaygroundAnswers, PlaygroundAsk, Question } from '../../playground/questions.ts';
 import type { RecordedRequest } from '../../playground/recorded.ts';
 import type { HostedPolicies } from '../../policies/policy-host.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { actorOf, type Call } from '../calls/manage.ts';
+import { actorOf, type ManagedCall } from '../calls/manage.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { type ProblemCode, ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, textList, textOrNull } from '../contract/schemas.ts';
@@ -21,9 +21,9 @@ export const playgroundProblems = [
 export async function putQuestion<Q extends Question>(
   playground: Playground,
   question: Q,
-  asked: Asked[Q],
-  { call, inForce }: { readonly call: Call<unknown>; readonly inForce: Pick<HostedPolicies, 'texts'> },
-): Promise<Answers[Q]> {
+  asked: PlaygroundAsk[Q],
+  { call, inForce }: { readonly call: ManagedCall<unknown>; readonly inForce: Pick<HostedPolicies, 'texts'> },
+): Promise<PlaygroundAnswers[Q]> {
   const by = { person: actorOf(call).person.id, texts: inForce.texts };
   try {
     return await playground.ask(question, asked, by);
@@ -51,7 +51,7 @@ export interface FoundRecord {
 /** What a request was decided on first; null where there is none, or not for the caller. */
 export async function recordedFor(
   decisions: Pick<Decisions, 'look'>,
-  call: Call<unknown>,
+  call: ManagedCall<unknown>,
   id: string,
 ): Promise<FoundRecord | null> {
   const seen = await lookFor(decisions, call, id);

@@ -6,7 +6,7 @@ import { requestDetail } from '../../requests/record/reply.ts';
 import { type RequestState, requestStateOf } from '../../requests/record/request-state.ts';
 import { requestStatuses } from '../../store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../store/contract/store.ts';
-import { actorOf, type Call } from '../calls/manage.ts';
+import { actorOf, type ManagedCall } from '../calls/manage.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { viewDecisions } from './request.ts';
@@ -20,7 +20,7 @@ export interface AskedRequests {
 
 export async function readAskedRequests(
   store: Store,
-  call: Call<unknown>,
+  call: ManagedCall<unknown>,
   nowMs: number,
 ): Promise<AskedRequests> {
   const { query } = call;
@@ -88,7 +88,7 @@ function holdsText(state: RequestState, text: string, nowMs: number): boolean {
   return written.includes(text) || written.includes(JSON.stringify(text).slice(1, -1));
 }
 
-function seenBy(call: Call<unknown>): RequestFilter['seenBy'] {
+function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
   const { reach } = call;
   if (reach.all) return null;
   const { id, email, groups } = actorOf(call).person;

@@ -43,7 +43,7 @@ export type Changed =
   /** Several groups are asked that the person belongs to. */
   | { readonly kind: 'which-group'; readonly groups: readonly string[] };
 
-export type Refused = Exclude<Changed, { readonly kind: 'changed' }>;
+export type RefusedChange = Exclude<Changed, { readonly kind: 'changed' }>;
 
 export type Events = readonly Omit<RequestEvent, 'requestId'>[];
 
@@ -65,7 +65,7 @@ export interface ChangeRequest {
   readonly id: string;
   /** Who asks, where the outcome depends on who they are now. */
   readonly asker: string | null;
-  readonly judge: (seen: Seen) => Promise<Events | Refused | 'nothing'>;
+  readonly judge: (seen: Seen) => Promise<Events | RefusedChange | 'nothing'>;
   /** Once it is stored; ends or counts the wait in the meters unless said otherwise. */
   readonly follow?: (events: Events, state: RequestState) => void;
 }

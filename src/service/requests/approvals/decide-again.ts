@@ -17,7 +17,7 @@ import { approvalSeconds, refusalValidSeconds, stepUpSeconds } from '../record/v
 import { type Approved, isSatisfied, requestDigest } from '../record/vote-scope.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
 
-export interface Today {
+export interface AskedNow {
   readonly inForce: ActivePolicies;
   /** As the registry has it now. */
   readonly agent: AgentRow;
@@ -32,7 +32,7 @@ export interface DecidedAgain extends DecidedDetail {
   readonly firing: readonly AskedRule[];
 }
 
-export function decideAgain(state: RequestState, today: Today): DecidedAgain {
+export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain {
   const { inForce } = today;
   const readings = readingsOf(state, today);
   const facts: Facts = { ...factsOf(state, today), meters: readings.known };
@@ -56,7 +56,7 @@ export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
 }
 
 /** A request counts for whom it was made by, whoever the agent belongs to today. */
-function readingsOf({ record }: RequestState, { inForce, nowMs, metering }: Today): MeterReadings {
+function readingsOf({ record }: RequestState, { inForce, nowMs, metering }: AskedNow): MeterReadings {
   const uses = inForce.entriesRecorded(recordedFacts(record)) ?? [];
   return metering.read(uses, { nowMs, requestId: record.id });
 }
@@ -72,7 +72,7 @@ export function recordedFacts({
   return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
 }
 
-function factsOf({ record }: RequestState, { agent, nowMs }: Today): Facts {
+function factsOf({ record }: RequestState, { agent, nowMs }: AskedNow): Facts {
   return {
     action: record.actionKey,
     payload: record.payload,
@@ -84,7 +84,7 @@ function factsOf({ record }: RequestState, { agent, nowMs }: Today): Facts {
   };
 }
 
-function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: Today): Satisfied {
+function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: AskedNow): Satisfied {
   const approved = approvedOf(state, today.agent);
   const { createdAtMs } = state.record;
   return {

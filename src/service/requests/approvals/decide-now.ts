@@ -5,15 +5,15 @@ import type { RequestStatus } from '../../store/contract/records.ts';
 import { metered } from '../metering/metering.ts';
 import { type LifecycleEvent, nextStatus, statusAt } from '../record/lifecycle.ts';
 import { eventOf, type RequestState } from '../record/request-state.ts';
-import type { DecisionsDeps, Events, Refused, Seen } from './change-request.ts';
-import { type DecidedAgain, stateAgain, type Today } from './decide-again.ts';
+import type { DecisionsDeps, Events, RefusedChange, Seen } from './change-request.ts';
+import { type AskedNow, type DecidedAgain, stateAgain } from './decide-again.ts';
 
 /** Today, where the request may still be granted; else why not. */
 export async function todayFor(
   { policies, metering }: DecisionsDeps,
   { state, agent, lastStepUp, stopped, nowMs }: Seen,
   event: LifecycleEvent,
-): Promise<Today | Refused> {
+): Promise<AskedNow | RefusedChange> {
   const over = overAs(state, event, nowMs);
   if (over !== null) return over;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
@@ -35,7 +35,7 @@ export function decidedEvent(
 }
 
 /** Why the event cannot happen to the request any more; null where it can. */
-export function overAs(state: RequestState, event: LifecycleEvent, nowMs: number): Refused | null {
+export function overAs(state: RequestState, event: LifecycleEvent, nowMs: number): RefusedChange | null {
   const status = statusAt(state, nowMs);
   if (nextStatus(status, event) !== null) return null;
   return { kind: 'conflict', detail: overTexts[status] };

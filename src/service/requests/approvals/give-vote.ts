@@ -10,16 +10,16 @@ import {
   changeRequest,
   type DecisionsDeps,
   type Events,
-  type Refused,
+  type RefusedChange,
   type Seen,
 } from './change-request.ts';
 import {
+  type AskedNow,
   approvedOf,
   askedBy,
   type DecidedAgain,
   decideAgain,
   isApprovalRule,
-  type Today,
 } from './decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './decide-now.ts';
 import { askedGroups, type Caller, isWithin } from './rights.ts';
@@ -42,7 +42,11 @@ export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promi
   return changeRequest(deps, { id, asker: draft.caller.id, judge });
 }
 
-async function judgeApproval(deps: DecisionsDeps, seen: Seen, draft: VoteDraft): Promise<Events | Refused> {
+async function judgeApproval(
+  deps: DecisionsDeps,
+  seen: Seen,
+  draft: VoteDraft,
+): Promise<Events | RefusedChange> {
   const { state, nowMs } = seen;
   const unseen = hiddenFrom(seen, draft.caller);
   if (unseen !== null) return unseen;
@@ -73,11 +77,11 @@ async function judgeApproval(deps: DecisionsDeps, seen: Seen, draft: VoteDraft):
   return isComplete ? [approval, decidedByVote(next, today, nowMs)] : [approval];
 }
 
-function decidedByVote(state: RequestState, today: Today, nowMs: number): Events[number] {
+function decidedByVote(state: RequestState, today: AskedNow, nowMs: number): Events[number] {
   return decidedEvent(state, 'approve', { again: decideAgain(state, today), nowMs });
 }
 
-function judgeRejection(seen: Seen, draft: VoteDraft): Events | Refused {
+function judgeRejection(seen: Seen, draft: VoteDraft): Events | RefusedChange {
   const { state, agent, people, nowMs } = seen;
   const { caller, group } = draft;
   const unseen = hiddenFrom(seen, caller);
@@ -97,7 +101,7 @@ function judgeRejection(seen: Seen, draft: VoteDraft): Events | Refused {
 }
 
 /** A request that is not for somebody and none at all look the same to them. */
-function hiddenFrom({ state, agent }: Seen, caller: Caller): Refused | null {
+function hiddenFrom({ state, agent }: Seen, caller: Caller): RefusedChange | null {
   return isWithin(caller.view, { person: caller, state, agent }) ? null : { kind: 'unknown' };
 }
 
@@ -125,7 +129,7 @@ function chooseGroup(
   group: string | null,
   own: readonly string[],
   asked: readonly string[],
-): string | Refused {
+): string | RefusedChange {
   const candidates = asked.filter((one) => own.includes(one));
   if (group !== null) return candidates.includes(group) ? group : notOf(group);
   if (candidates.length > 1) return { kind: 'which-group', groups: candidates };
@@ -138,13 +142,13 @@ function rulesToApprove(state: RequestState, { firing }: DecidedAgain, inForce: 
   return [...rules.values()].filter(isApprovalRule);
 }
 
-const disabled: Refused = { kind: 'not-allowed', detail: 'your account is disabled' };
-const notAsked: Refused = { kind: 'not-allowed', detail: 'none of your groups is asked' };
-const ownOneOfSeveral: Refused = {
+const disabled: RefusedChange = { kind: 'not-allowed', detail: 'your account is disabled' };
+const notAsked: RefusedChange = { kind: 'not-allowed', detail: 'none of your groups is asked' };
+const ownOneOfSeveral: RefusedChange = {
   kind: 'not-allowed',
   detail: 'this needs more than one person, none of whom is the control owner of the agent',
 };
 
-function notOf(group: string): Refused {
+function notOf(group: string): RefusedChange {
   return { kind: 'not-allowed', detail: `you cannot answer for \`${group}\`, or it is not asked` };
 }

@@ -9,21 +9,21 @@ import {
   changeRequest,
   type DecisionsDeps,
   type Events,
-  type Refused,
+  type RefusedChange,
   type Seen,
 } from './change-request.ts';
 import { recordedFacts } from './decide-again.ts';
 import { overAs } from './decide-now.ts';
 import { type Caller, isWithin } from './rights.ts';
 
-export interface Report {
+export interface OutcomeReport {
   readonly executed: boolean;
   readonly by: { readonly person: Caller } | { readonly agent: AgentRow };
   /** Whether the report of who says so releases a grant that is not used from the meters. */
   readonly mayRelease: boolean;
 }
 
-export function reportOutcome(deps: DecisionsDeps, id: string, report: Report): Promise<Changed> {
+export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeReport): Promise<Changed> {
   let entered: readonly Entered[] = [];
   return changeRequest(deps, {
     id,
@@ -46,20 +46,20 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: Report): 
 }
 
 /** A report by a person needs a role that lets them report about this very agent. */
-function isReporter({ state, agent }: Seen, { by }: Report): boolean {
+function isReporter({ state, agent }: Seen, { by }: OutcomeReport): boolean {
   if ('agent' in by) return by.agent.id === state.record.agentId;
   return isWithin(by.person.report, { person: by.person, state, agent });
 }
 
-function isRelease({ state, nowMs }: Seen, { executed, mayRelease }: Report): boolean {
+function isRelease({ state, nowMs }: Seen, { executed, mayRelease }: OutcomeReport): boolean {
   return !executed && mayRelease && !state.isReleased && nowMs < state.expiresAtMs;
 }
 
 function consumedEvents(
   { state, nowMs }: Seen,
-  report: Report,
+  report: OutcomeReport,
   releases: boolean,
-): Events | Refused | 'nothing' {
+): Events | RefusedChange | 'nothing' {
   const { executed } = report;
   const isRepeated = state.wasExecuted === executed;
   if (isRepeated) return releases ? [] : 'nothing';
@@ -72,7 +72,7 @@ function consumedEvents(
 }
 
 /** As the record names who says so. */
-function whoOf({ by }: Report): string {
+function whoOf({ by }: OutcomeReport): string {
   return 'agent' in by ? `agent ${by.agent.id}` : by.person.who;
 }
 

@@ -7,7 +7,7 @@ import {
   changeRequest,
   type DecisionsDeps,
   type Events,
-  type Refused,
+  type RefusedChange,
   type Seen,
 } from './change-request.ts';
 import { decideAgain } from './decide-again.ts';
@@ -24,7 +24,11 @@ export function stepUp(deps: DecisionsDeps, id: string, person: Stepping): Promi
   return changeRequest(deps, { id, asker: person.id, judge });
 }
 
-async function judgeStepUp(deps: DecisionsDeps, seen: Seen, person: Stepping): Promise<Events | Refused> {
+async function judgeStepUp(
+  deps: DecisionsDeps,
+  seen: Seen,
+  person: Stepping,
+): Promise<Events | RefusedChange> {
   const { state, agent, people, nowMs } = seen;
   const today = await todayFor(deps, seen, 'step-up');
   if ('kind' in today) return today;
@@ -47,7 +51,7 @@ export async function stepUpAgent(
   deps: DecisionsDeps,
   agentId: string,
   person: Stepping,
-): Promise<Refused | SteppedUpAgent> {
+): Promise<RefusedChange | SteppedUpAgent> {
   const { store, clock } = deps;
   const agent = await store.agents.find(agentId);
   if (agent === null || agent.id !== agentId) return { kind: 'unknown' };
@@ -60,7 +64,7 @@ export async function stepUpAgent(
   return { kind: 'stepped-up', atMs };
 }
 
-async function judgeHelped(deps: DecisionsDeps, seen: Seen): Promise<Events | Refused | 'nothing'> {
+async function judgeHelped(deps: DecisionsDeps, seen: Seen): Promise<Events | RefusedChange | 'nothing'> {
   const { state, nowMs } = seen;
   const today = await todayFor(deps, seen, 'step-up');
   if ('kind' in today) return today;
@@ -73,8 +77,8 @@ function asksStepUp({ decision }: RequestState): boolean {
   return decision.requires?.reauth != null;
 }
 
-const noStepUp: Refused = { kind: 'conflict', detail: 'nothing asks for a step-up here' };
-const notOwner: Refused = {
+const noStepUp: RefusedChange = { kind: 'conflict', detail: 'nothing asks for a step-up here' };
+const notOwner: RefusedChange = {
   kind: 'not-allowed',
   detail: 'only the control owner of the agent steps up for it',
 };

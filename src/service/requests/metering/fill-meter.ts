@@ -27,7 +27,7 @@ export interface FillOptions {
 }
 
 /** The past is not whole, and of no use before the moment. */
-export interface Missing {
+export interface MissingPast {
   readonly untilMs: number;
 }
 
@@ -39,7 +39,10 @@ const recordsAtOnce = 50;
 const aheadMs = 24 * 60 * 60 * 1000;
 
 /** Null when the meter is filled, or not wanted any more. */
-export async function fillMeter(definition: MeterDefinition, options: FillOptions): Promise<Missing | null> {
+export async function fillMeter(
+  definition: MeterDefinition,
+  options: FillOptions,
+): Promise<MissingPast | null> {
   const { sinceMs, nowMs } = options;
   const isStored = sinceMs !== null && sinceMs <= nowMs - definition.overMs - aheadMs;
   return isStored ? await fillFromEntries(definition, options) : await fillFromRecords(definition, options);
@@ -70,7 +73,7 @@ async function fillFromEntries(
 async function fillFromRecords(
   definition: MeterDefinition,
   { book, meters, inForce, nowMs, isStill }: FillOptions,
-): Promise<Missing | null> {
+): Promise<MissingPast | null> {
   const sinceMs = nowMs - definition.overMs - aheadMs;
   const wholeSinceMs = await meters.wholeSinceMs();
   const missingUntil = wholeSinceMs === null ? null : wholeSinceMs + definition.overMs;

@@ -56,6 +56,6 @@ export function rowKeyOf({ keyAt }: SealedTable, values: readonly unknown[]): st
 }
 
 /** A name in quotes, as SQL writes it. */
-export function quoted(name: string): string {
+export function quotedColumn(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -8,7 +8,7 @@ import type { Link } from '../contract/chain.ts';
 import type { ChangePage, ChangeRow } from '../contract/changes.ts';
 import type { WriteOptions } from './writes.ts';
 
-export interface Change {
+export interface StoredChange {
   readonly atMs: number;
   /** Such as `agent-added`. */
   readonly what: string;
@@ -24,14 +24,17 @@ export interface Change {
 interface ChangeColumns {
   readonly at_ms: number;
   readonly who: string;
-  readonly what: Change['what'];
+  readonly what: StoredChange['what'];
   readonly subject: string;
   readonly before_json: string | null;
   readonly after_json: string | null;
 }
 
 /** The function returned records a change, in the transaction that makes it. */
-export function prepareChanges(database: Database, { chain, actor }: WriteOptions): (change: Change) => void {
+export function prepareChanges(
+  database: Database,
+  { chain, actor }: WriteOptions,
+): (change: StoredChange) => void {
   const insert = database.prepare<[ChangeColumns & Link]>(
     `INSERT INTO changes (sequence, at_ms, who, what, subject, before_json, after_json, hash)
      VALUES (@sequence, @at_ms, @who, @what, @subject, @before_json, @after_json, @hash)`,

@@ -26,7 +26,7 @@ import {
   keyRow,
   type RefusalColumns,
   refusalRecord,
-  requestRow,
+  requestRowOf,
   type StoredRequestColumns,
 } from './rows.ts';
 import { prepareStatisticsReads } from './statistics.ts';
@@ -105,7 +105,7 @@ function prepareRequestReads(database: Database) {
     'SELECT * FROM refusals WHERE agent_id = ? ORDER BY sequence DESC LIMIT ?',
   );
   const rowOf = (columns: StoredRequestColumns | undefined) =>
-    columns === undefined ? null : requestRow(columns);
+    columns === undefined ? null : requestRowOf(columns);
   return {
     request: (id: string): RequestRow | null => rowOf(byId.get(id)),
     requestByKey: (query: IdempotencyQuery): RequestRow | null => rowOf(byKey.get(query)),

@@ -12,7 +12,7 @@ import type {
   RequestsFound,
   WaitingPage,
 } from '../contract/store.ts';
-import { type EventColumns, requestEvent, requestRow, type StoredRequestColumns } from './rows.ts';
+import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
 /** Requests that are looked through for one page. */
 export const lookedThroughMax = 2_000;
@@ -92,7 +92,7 @@ export function prepareRequestLists(database: Database) {
 
   function find(id: string): RequestHistory | null {
     const columns = byId.get(id);
-    return columns === undefined ? null : { row: requestRow(columns), events: events(id) };
+    return columns === undefined ? null : { row: requestRowOf(columns), events: events(id) };
   }
 
   const placed = (found: readonly Looked[]) =>

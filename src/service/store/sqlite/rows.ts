@@ -168,7 +168,7 @@ export function requestColumns(row: RequestRow): RequestColumns {
   };
 }
 
-export function requestRow(columns: StoredRequestColumns): RequestRow {
+export function requestRowOf(columns: StoredRequestColumns): RequestRow {
   const later = laterState(columns);
   const { idempotency_key: key, idempotency_digest: bodyDigest, idempotency_until_ms: keptUntilMs } = columns;
   return {

@@ -16,7 +16,7 @@ import { openStore } from '../../../service/store/open.ts';
 import { commandLineUser } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentDesk } from './desk.ts';
-import { agentJson, keyJson, timeText } from './text.ts';
+import { agentJson, keyJson, shownTime } from './text.ts';
 
 /** What the operator has asked for cannot be done; lines to be printed. A class because it is thrown. */
 class CommandError extends Error {}
@@ -92,7 +92,7 @@ function storeDesk(store: Store): AgentDesk {
             ? `there is no agent \`${name}\``
             : `\`${agent.name}\` has two good keys already: wait for the end of the older one, or end both with --grace now`,
         );
-      const oldKeyNotAfter = timeText(nowMs + graceMs);
+      const oldKeyNotAfter = shownTime(nowMs + graceMs);
       return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };
     },
     sign: async (name, { mode: signing, isSecretNew }) => {

@@ -36,16 +36,16 @@ export function agentJson(agent: AgentRow): ShownAgent {
     signing,
     rate_per_minute: ratePerMinute,
     burst,
-    created_at: timeText(createdAtMs),
+    created_at: shownTime(createdAtMs),
   };
 }
 
 export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): ShownKey {
   return {
     id,
-    created_at: timeText(createdAtMs),
-    not_after: notAfterMs === null ? null : timeText(notAfterMs),
-    last_used: lastUsedAtMs === null ? null : timeText(lastUsedAtMs),
+    created_at: shownTime(createdAtMs),
+    not_after: notAfterMs === null ? null : shownTime(notAfterMs),
+    last_used: lastUsedAtMs === null ? null : shownTime(lastUsedAtMs),
   };
 }
 
@@ -84,6 +84,6 @@ function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join('');
 }
 
-export function timeText(ms: number): string {
+export function shownTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,12 +1,12 @@
 // Cells into columns: texts to the left, figures to the right.
 
-import { escapeControls } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 
 export type Align = 'left' | 'right';
 
 /** A line a row, indented by two; the first row is the head. Control characters are shown, not obeyed. */
 export function columns(rows: readonly (readonly string[])[], aligns: readonly Align[]): readonly string[] {
-  const shown = rows.map((row) => row.map(escapeControls));
+  const shown = rows.map((row) => row.map(escapeForTerminal));
   const widths = aligns.map((_, at) => Math.max(...shown.map((row) => [...(row[at] ?? '')].length)));
   return shown.map((row) => {
     const cells = row.map((cell, at) => {

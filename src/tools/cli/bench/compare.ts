@@ -7,10 +7,10 @@ import type { Facts } from '../../../language/model/request.ts';
 import { duration, type Figure, figureOf, ratioOf, size } from '../../measure/figure.ts';
 import type { Measured } from '../../measure/measure.ts';
 import { createMarks } from '../output/output.ts';
-import { describeRequests, describeSet, many, perSecond, ratio, table } from './render.ts';
+import { benchTable, describeRequests, describeSet, many, perSecond, ratio } from './render.ts';
 import type { Result } from './result.ts';
 
-export interface Difference {
+export interface BenchDifference {
   /** Of the file of requests. */
   readonly line: number;
   readonly action: string;
@@ -26,9 +26,9 @@ export interface Ratio {
   readonly ratio: Figure;
 }
 
-export interface Comparison {
+export interface BenchComparison {
   readonly results: readonly [Result, Result];
-  readonly differences: readonly Difference[];
+  readonly differences: readonly BenchDifference[];
   readonly ratios: readonly Ratio[];
 }
 
@@ -42,8 +42,8 @@ export function compareSides(
   [before, after]: readonly [Side, Side],
   requests: readonly Facts[],
   lines: readonly number[],
-): Comparison {
-  const differences = requests.flatMap(({ action }, at): readonly Difference[] => {
+): BenchComparison {
+  const differences = requests.flatMap(({ action }, at): readonly BenchDifference[] => {
     const [one, other] = [before.measured.decisions[at]!, after.measured.decisions[at]!];
     if (isDeepStrictEqual(one, other)) return [];
     return [{ line: lines[at]!, action, before: one, after: other }];
@@ -80,7 +80,7 @@ function ratiosOf(before: Side, after: Side): readonly Ratio[] {
 const differencesShownMax = 50;
 
 /** `name` is the file of requests. */
-export function renderComparison({ results, differences, ratios }: Comparison, name: string): string {
+export function renderComparison({ results, differences, ratios }: BenchComparison, name: string): string {
   const [before, after] = results;
   const rows = ratios.map((one) => [one.what, one.before, one.after, ratio(one.ratio)]);
   const rates = ['throughput', ...results.map(({ each }) => `${perSecond(each.median)}/s`), ''];
@@ -89,11 +89,11 @@ export function renderComparison({ results, differences, ratios }: Comparison, n
   return [
     renderDifferences(differences, name, before.requests),
     `first   ${describeSet(before)}\nsecond  ${describeSet(after)}\n${describeRequests(before.requests, checked)}`,
-    `${table([head, ...rows, rates], ['left', 'right', 'right', 'left'], rows.length + 1)}\n`,
+    `${benchTable([head, ...rows, rates], ['left', 'right', 'right', 'left'], rows.length + 1)}\n`,
   ].join('\n\n');
 }
 
-function renderDifferences(differences: readonly Difference[], name: string, requests: number): string {
+function renderDifferences(differences: readonly BenchDifference[], name: string, requests: number): string {
   const marks = createMarks();
   if (differences.length === 0) return marks.good(`all ${many(requests, 'decision')} are the same`);
   const rows = differences
@@ -101,7 +101,7 @@ function renderDifferences(differences: readonly Difference[], name: string, req
     .map(({ line, action, before, after }) => [`${name}:${line}`, action, ...changed(before, after)]);
   const title = marks.bad(`${many(differences.length, 'decision')} of ${requests} differ`);
   const head = ['request', 'action', 'first', 'second'];
-  return `${title}\n${table([head, ...rows], ['left', 'left', 'left', 'left'], differences.length)}`;
+  return `${title}\n${benchTable([head, ...rows], ['left', 'left', 'left', 'left'], differences.length)}`;
 }
 
 /** The decisions; where outcome and rule are equal, the first thing that is not. */

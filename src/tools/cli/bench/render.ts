@@ -1,6 +1,6 @@
 // A measured set of policies as people read it.
 
-import { escapeControls } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';
 import { count, duration, type Figure, size, times } from '../../measure/figure.ts';
 import { createMarks } from '../output/output.ts';
@@ -23,7 +23,7 @@ export function renderResult(result: Result): string {
 /** What was measured. */
 export function describeSet({ path, policies, rules, actions }: Result): string {
   const what = `${many(policies, 'policy', 'policies')}, ${many(rules, 'rule')}, ${many(actions, 'action')}`;
-  return `${escapeControls(path)}: ${what}`;
+  return `${escapeForTerminal(path)}: ${what}`;
 }
 
 /** What it was measured on. */
@@ -61,7 +61,7 @@ function renderActions(all: readonly ActionResult[]): string {
       describeOutcomes(one.outcomes),
     ]);
   const head = ['action', 'requests', 'p50', 'p99', 'rules tried', 'decisions'];
-  return table([head, ...rows], ['left', 'right', 'right', 'right', 'right', 'left'], all.length);
+  return benchTable([head, ...rows], ['left', 'right', 'right', 'right', 'right', 'left'], all.length);
 }
 
 function renderRules({ used: { rules } }: Result): string {
@@ -82,18 +82,22 @@ function renderRules({ used: { rules } }: Result): string {
   const aligns: readonly Align[] = ['left', 'left', 'right', 'right', 'right', 'right', 'right'];
   const idle = rules.length - tried.length;
   const note = idle === 0 ? '' : `\n  ${createMarks().faint(`${many(idle, 'rule')} never tried`)}`;
-  return table([head, ...rows], aligns, tried.length) + note;
+  return benchTable([head, ...rows], aligns, tried.length) + note;
 }
 
 /** What keeps decisions from being faster, where an index is at work. */
 function renderUnfiled({ used: { unfiled } }: Result): string {
   if (unfiled.length === 0) return '';
   const rows = unfiled.slice(0, rowsMax).map(({ action, rule, why }) => [action, rule, why]);
-  return table([['always tried for', 'rule', 'why'], ...rows], ['left', 'left', 'left'], unfiled.length);
+  return benchTable([['always tried for', 'rule', 'why'], ...rows], ['left', 'left', 'left'], unfiled.length);
 }
 
 /** With a line for the rows that are left out. */
-export function table(rows: readonly (readonly string[])[], aligns: readonly Align[], all: number): string {
+export function benchTable(
+  rows: readonly (readonly string[])[],
+  aligns: readonly Align[],
+  all: number,
+): string {
   const { faint } = createMarks();
   const [head, ...body] = columns(rows, aligns);
   const more = all - body.length;

@@ -11,7 +11,7 @@ import { createMarks, type ExitCode, print, UsageError } from '../output/output.
 
 type Finish = (code: ExitCode) => void;
 
-export function define(command: Command, finish: Finish): void {
+export function defineAgent(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineAdd(command, finish);
   withDeskOptions(command.command('list').description('list the agents')).action(

@@ -26,7 +26,7 @@ import { defineReplay } from './audit-replay.ts';
 
 type Finish = (code: ExitCode) => void;
 
-export function define(command: Command, finish: Finish): void {
+export function defineAudit(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineVerify(command, finish);
   defineExport(command, finish);

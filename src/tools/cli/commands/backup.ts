@@ -7,7 +7,7 @@ import { openStore } from '../../../service/store/open.ts';
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError } from '../output/output.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineBackup(command: Command, finish: (code: ExitCode) => void): void {
   withDataOption(command)
     .argument('<file>', 'where to put the copy; its key goes beside it, to FILE.key')
     .addHelpText('after', examples)

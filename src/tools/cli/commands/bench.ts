@@ -16,7 +16,7 @@ import { type Result, resultOf } from '../bench/result.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineBench(command: Command, finish: (code: ExitCode) => void): void {
   command
     .option(
       '--policies <path>',

@@ -3,7 +3,11 @@
 
 import { type Command, Option } from 'commander';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
-import { diagnosticToJson, escapeControls, renderDiagnostics } from '../../../language/diagnostic/render.ts';
+import {
+  diagnosticToJson,
+  escapeForTerminal,
+  renderDiagnostics,
+} from '../../../language/diagnostic/render.ts';
 import { type Trial, trialRequestsDefault, tryGuarantees } from '../../../reasoning/guarantees/try.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
@@ -29,7 +33,7 @@ import { defaultPath, type LoadedPolicies, loadPolicies } from '../tasks/policie
 
 const formats = ['text', 'json', 'sarif', 'github'] as const;
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineCheck(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
@@ -120,7 +124,7 @@ function describeFixes({ applied }: Fixed, { dryRun }: Options, root: string | n
   const verb = dryRun === true ? 'would fix' : 'fixed';
   const lines = applied.map(({ diagnostic, title, place }) => {
     const where = `${shownPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
-    return `${verb} ${escapeControls(where)} ${diagnostic.code}: ${escapeControls(title)}\n`;
+    return `${verb} ${escapeForTerminal(where)} ${diagnostic.code}: ${escapeForTerminal(title)}\n`;
   });
   return lines.join('');
 }

@@ -10,7 +10,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineConfig(command: Command, finish: (code: ExitCode) => void): void {
   command
     .option('--config <file>', 'configuration file (default: writ.yaml where there is one)')
     .option('--json', 'print the result as JSON')

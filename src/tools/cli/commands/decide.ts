@@ -14,10 +14,10 @@ import {
   renderNear,
   renderRules,
 } from '../tasks/explain.ts';
-import { readFacts, readRequest, readValue } from '../tasks/facts.ts';
+import { readFacts, readFactValue, readRequestFile } from '../tasks/facts.ts';
 import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineDecide(command: Command, finish: (code: ExitCode) => void): void {
   command
     .option(
       '--policies <path>',
@@ -91,12 +91,12 @@ async function readGiven(options: Options): Promise<JsonObject> {
   const parts = await Promise.all(
     (['agent', 'request', 'meters', 'satisfied'] as const).map(async (name) => {
       const text = options[name];
-      return text === undefined ? [] : [[name, await readValue(text, `--${name}`)] as const];
+      return text === undefined ? [] : [[name, await readFactValue(text, `--${name}`)] as const];
     }),
   );
   const base: JsonObject = whole ?? {
     action: options.action ?? '',
-    payload: await readValue(options.payload, '--payload'),
+    payload: await readFactValue(options.payload, '--payload'),
   };
   const now = options.now ?? base.now ?? new Date().toISOString();
   const unknown = [
@@ -108,5 +108,5 @@ async function readGiven(options: Options): Promise<JsonObject> {
 
 async function readWhole(): Promise<JsonObject> {
   if (process.stdin.isTTY) throw new UsageError('name an --action, or pipe a whole request as JSON');
-  return readRequest('-', 'the request');
+  return readRequestFile('-', 'the request');
 }

@@ -10,7 +10,7 @@ import { printProgram } from '../../../language/program/print.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
 import { loadPolicies, readSources, showDiagnostics } from '../tasks/policies.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineDump(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('<path>', 'a policy file or directory')
     .addOption(new Option('--stage <stage>', 'which stage').choices(stages).makeOptionMandatory())

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
-import { holdsDigests, recordedFacts, withoutSecretTypes } from '../../../service/playground/recorded.ts';
+import { factsOfRecord, holdsDigests, recordedShape } from '../../../service/playground/recorded.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { type RequestRecord, requestRecord } from '../../../service/requests/record/record.ts';
 import { engineVersions, versionDifferences } from '../../../service/requests/record/versions.ts';
@@ -14,7 +14,7 @@ import { StoreError } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output/output.ts';
 import {
-  type Decider,
+  type ExplainEngine,
   type Explained,
   explainDecision,
   explanationJson,
@@ -26,10 +26,10 @@ import {
   renderSource,
   renderUnknown,
 } from '../tasks/explain.ts';
-import { readFacts, readRequest } from '../tasks/facts.ts';
+import { readFacts, readRequestFile } from '../tasks/facts.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineExplain(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('<request>', 'the id of a recorded request, a JSON file, or - for standard input')
     .option(
@@ -86,8 +86,8 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
 }
 
 /** The facts of a file; without `now` it is the current time. */
-async function readGiven(path: string): Promise<Awaited<ReturnType<typeof readRequest>>> {
-  const given = await readRequest(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
+async function readGiven(path: string): Promise<Awaited<ReturnType<typeof readRequestFile>>> {
+  const given = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
   return { now: new Date().toISOString(), ...given };
 }
 
@@ -119,7 +119,7 @@ function fail(message: string): 'none' {
 }
 
 interface Recorded {
-  readonly decider: Decider;
+  readonly decider: ExplainEngine;
   readonly loaded: LoadedPolicies;
   readonly options: Options;
 }
@@ -139,13 +139,13 @@ function showRecorded(record: RequestRecord, { decider, loaded, options }: Recor
 }
 
 /** What the record says where its payload failed a check that cannot be repeated; else a decision on its facts. */
-function explainRecorded(record: RequestRecord, decider: Decider): Explained {
-  const facts = recordedFacts(record);
+function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explained {
+  const facts = factsOfRecord(record);
   if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
   if (record.decision.by === 'invalid_payload') {
     return { set: decider.set, decision: record.decision, rules: [], near: [], unknown: [], changes: [] };
   }
-  return explainDecision(withoutSecretTypes(decider.set, record.actionKey), facts);
+  return explainDecision(recordedShape(decider.set, record.actionKey), facts);
 }
 
 const secretNote =

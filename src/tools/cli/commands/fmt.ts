@@ -4,7 +4,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../../language/diagnostic/diagnostic.ts';
-import { diagnosticToJson, escapeControls, type SourceOf } from '../../../language/diagnostic/render.ts';
+import { diagnosticToJson, escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 import { parse } from '../../../language/syntax/parse.ts';
 import { printFile } from '../../../language/syntax/print/print.ts';
@@ -16,7 +16,7 @@ import { showDiff } from '../output/show-diff.ts';
 import { shownPath } from '../output/shown-path.ts';
 import { defaultPath, showDiagnostics } from '../tasks/policies.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineFmt(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path...]', 'policy files or directories (default: ./policies, else the current directory)')
     .option('--check', 'write nothing: show a diff and exit with 1 where a file is not in canonical form')
@@ -140,7 +140,7 @@ function showChanges(changed: readonly Changed[]): void {
 }
 
 function listOf(files: readonly Formatted[]): string {
-  return files.map(({ path }) => `${escapeControls(path)}\n`).join('');
+  return files.map(({ path }) => `${escapeForTerminal(path)}\n`).join('');
 }
 
 function textsOf(files: readonly Formatted[]): SourceOf {

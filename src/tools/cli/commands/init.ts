@@ -5,10 +5,10 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { escapeControls } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineInit(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[directory]', 'where to make it; must not be there, or be empty', 'policies')
     .addHelpText('after', '\nExamples:\n  writ init\n  writ init agents/support')
@@ -45,7 +45,7 @@ const exampleRequest = `--action refund.create --payload '{"order": "A-1001", "a
 
 function describe(directory: string): string {
   const marks = createMarks();
-  const made = starters.map((name) => `${marks.good('✓')} ${escapeControls(join(directory, name))}\n`);
+  const made = starters.map((name) => `${marks.good('✓')} ${escapeForTerminal(join(directory, name))}\n`);
   const path = quote(relative('', directory) || '.');
   const commands = [
     `writ check --strict ${path}`,

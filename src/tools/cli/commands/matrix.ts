@@ -9,7 +9,7 @@ import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts
 
 const formats = ['text', 'json', 'markdown'] as const;
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineMatrix(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .addOption(new Option('--format <format>', 'how the matrix is printed').choices(formats).default('text'))

@@ -65,7 +65,7 @@ interface StandingOptions extends ApiOptions {
   readonly group?: readonly string[];
 }
 
-export function define(command: Command, finish: Finish): void {
+export function definePeople(command: Command, finish: Finish): void {
   command.addHelpText('after', examples + apiHelp);
   defineLists(command, finish);
   defineInvite(command, finish);

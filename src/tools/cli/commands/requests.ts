@@ -27,7 +27,7 @@ interface ListOptions extends ApiOptions {
   readonly cursor?: string;
 }
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineRequests(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)
     .addOption(new Option('--status <status>', 'only those that stand so').choices(requestStatuses))
     .option('--agent <id>', 'only those of an agent')

@@ -7,7 +7,7 @@ import { serve } from '../../../service/http/main.ts';
 import { StartError } from '../../../service/http/start-error.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineServe(command: Command, finish: (code: ExitCode) => void): void {
   command.option('--config <file>', 'configuration file (default: writ.yaml where there is one)');
   for (const name of names) {
     const { value, meaning } = descriptions[name];

@@ -20,7 +20,7 @@ interface ShownSwitch {
   readonly created_by: string;
 }
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineSwitch(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples + apiHelp);
   withApiOptions(command.command('list').description('list the switches that are on')).action(
     async (options: ApiOptions) => {

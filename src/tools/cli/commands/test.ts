@@ -21,7 +21,7 @@ import {
 } from '../output/output.ts';
 import { defaultPath } from '../tasks/policies.ts';
 
-export function define(command: Command, finish: (code: ExitCode) => void): void {
+export function defineTest(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument(
       '[path...]',

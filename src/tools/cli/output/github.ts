@@ -1,7 +1,7 @@
 // Findings → workflow commands of GitHub Actions, a line each, which show as annotations beside the code.
 // INVARIANT: nothing that came out of a file can end a property or a line and so begin a command of its own.
 
-import { escapeControls, type Position } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal, type Position } from '../../../language/diagnostic/render.ts';
 import type { Finding } from './findings.ts';
 
 /** Ends with a line break unless there are none. */
@@ -30,7 +30,7 @@ function lineOf({ start }: Finding['related'][number]): string {
 }
 
 function escapeData(text: string): string {
-  return text.split('\n').map(escapeControls).join('\n').replaceAll('%', '%25').replaceAll('\n', '%0A');
+  return text.split('\n').map(escapeForTerminal).join('\n').replaceAll('%', '%25').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {

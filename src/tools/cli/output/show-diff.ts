@@ -1,6 +1,6 @@
 // A unified diff as people read it on a terminal, and unchanged for programs.
 
-import { escapeControls } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { createMarks } from './output.ts';
 import { unifiedDiff } from './text-diff.ts';
 
@@ -12,7 +12,7 @@ export function showDiff(path: string, before: string, after: string): string {
   return diff
     .split('\n')
     .map((line) => {
-      const shown = line.split('\t').map(escapeControls).join('\t');
+      const shown = line.split('\t').map(escapeForTerminal).join('\t');
       if (/^(---|\+\+\+|@@)/.test(line)) return marks.faint(shown);
       return line.startsWith('+') ? marks.good(shown) : line.startsWith('-') ? marks.bad(shown) : shown;
     })

@@ -2,7 +2,7 @@
 // value that each part had, what was unknown, what came close, and what would have changed it.
 
 import { isDeepStrictEqual } from 'node:util';
-import { escapeControls, position, type SourceOf } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import { type Decision, gates, type Requirements } from '../../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
@@ -11,7 +11,7 @@ import { authorize } from '../../../language/spec/authorize.ts';
 import { type ExplainedRule, explain } from '../../../language/spec/explain.ts';
 import { fromNumber } from '../../../language/value/decimal.ts';
 import { formatDuration } from '../../../language/value/time.ts';
-import { type Change, smallestChange } from '../../../reasoning/counterfactual/change.ts';
+import { type SmallestChange, smallestChange } from '../../../reasoning/counterfactual/change.ts';
 import {
   type NearRule,
   nearRules,
@@ -28,16 +28,16 @@ export interface Explained {
   readonly rules: readonly ExplainedRule[];
   readonly near: readonly NearRule[];
   readonly unknown: readonly UnknownFact[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly SmallestChange[];
 }
 
-export interface Decider {
+export interface ExplainEngine {
   readonly set: PolicySet;
   readonly decide: (facts: Facts) => Decision;
 }
 
 /** Decides twice, by `decide` and by the definition; throws where they disagree, which is a fault of ours. */
-export function explainDecision({ set, decide }: Decider, facts: Facts): Explained {
+export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): Explained {
   const decision = decide(facts);
   if (!isDeepStrictEqual(decision, authorize(set, facts))) {
     throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
@@ -69,17 +69,17 @@ export function renderDecision(decision: Decision): string {
     ...(requires === null ? [] : describeRequirements(requires)),
     ...(withShadow === outcome ? [] : [`${withShadow} if shadow rules were enforced`]),
   ];
-  return `${paint(outcome)} by ${escapeControls(by)}\n  ${escapeControls(reason)}\n  ${details.join(', ')}\n`;
+  return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n  ${details.join(', ')}\n`;
 }
 
-export interface Shown {
+export interface ShownExplanation {
   readonly sourceOf: SourceOf;
   /** Every rule; else the deciding one alone. */
   readonly isWhole: boolean;
 }
 
 /** An empty line and each rule with its condition; the ones that took part first. */
-export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole }: Shown): string {
+export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole }: ShownExplanation): string {
   const marks = createMarks();
   const rank = ({ rule }: ExplainedRule): number =>
     rule === decision.by ? 0 : decision.rules.includes(rule) ? 1 : 2;
@@ -102,7 +102,7 @@ export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): 
   if (rule === null || text === null) return '';
   const { line } = position(text, rule.span.start);
   const lines = escapeLines(text.slice(rule.span.start, rule.span.end));
-  return section(`${escapeControls(rule.span.file)}:${line}`, lines);
+  return section(`${escapeForTerminal(rule.span.file)}:${line}`, lines);
 }
 
 /** Rules that all but one part of their condition would have made true. */
@@ -135,8 +135,8 @@ export function renderRisk({ set, rules }: Explained): string {
 /** One line a change; those that are not in the agent's hands stand apart. */
 export function renderChanges({ changes, decision }: Explained): string {
   if (isRefusedAtGate(decision)) return '';
-  const isOwn = ({ parts }: Change): boolean => parts.every(({ of }) => of === 'payload');
-  const lines = (wanted: readonly Change[]): readonly string[] => wanted.map(({ text }) => text);
+  const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
+  const lines = (wanted: readonly SmallestChange[]): readonly string[] => wanted.map(({ text }) => text);
   const others = changes.filter((change) => !isOwn(change));
   const title = decision.outcome === 'ALLOW' ? 'what would end it' : 'what would change it';
   if (changes.length === 0) return section(title, ['nothing that was tried']);
@@ -155,7 +155,9 @@ function escapeLines(text: string): readonly string[] {
   const indents = lines.slice(1).flatMap((line) => (line.trim() === '' ? [] : [line.search(/\S/)]));
   const indent = Math.min(...indents);
   // The first line begins at the rule; what hangs under it keeps two columns.
-  return lines.map((line, index) => escapeControls(index === 0 ? line : `  ${line.slice(indent)}`).trimEnd());
+  return lines.map((line, index) =>
+    escapeForTerminal(index === 0 ? line : `  ${line.slice(indent)}`).trimEnd(),
+  );
 }
 
 function ruleOf(set: PolicySet, id: string): Rule | null {
@@ -182,7 +184,7 @@ function explanationToJson({ explanation, ...rule }: ExplainedRule, sourceOf: So
 function partToJson({ span, value, truth, parts }: Explanation, sourceOf: SourceOf): object {
   const text = sourceOf(span.file);
   return {
-    text: escapeControls(textOf(span, sourceOf)),
+    text: escapeForTerminal(textOf(span, sourceOf)),
     file: span.file,
     ...(text === null ? {} : position(text, span.start)),
     value,
@@ -192,10 +194,10 @@ function partToJson({ span, value, truth, parts }: Explanation, sourceOf: Source
 }
 
 function renderLine({ depth, text, value, truth }: ConditionLine): string {
-  const label = escapeControls(text);
+  const label = escapeForTerminal(text);
   const shown =
     truth === null
-      ? `${' '.repeat(truthWidth)} ${label} ${createMarks().faint('=')} ${escapeControls(value)}`
+      ? `${' '.repeat(truthWidth)} ${label} ${createMarks().faint('=')} ${escapeForTerminal(value)}`
       : `${showTruth(truth)} ${label}`;
   return `${'  '.repeat(depth + 1)}${shown}`;
 }

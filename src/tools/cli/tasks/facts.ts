@@ -12,8 +12,8 @@ import { fromJson, type Report } from '../../testing/yaml.ts';
 import { UsageError } from '../output/output.ts';
 
 /** The facts of a test, or the body of `POST /v1/authorize`. Throws a UsageError. */
-export async function readRequest(text: string, name: string): Promise<JsonObject> {
-  const value = await readValue(text, name);
+export async function readRequestFile(text: string, name: string): Promise<JsonObject> {
+  const value = await readFactValue(text, name);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${name} must be a JSON object`);
   }
@@ -22,7 +22,7 @@ export async function readRequest(text: string, name: string): Promise<JsonObjec
 }
 
 /** JSON as it stands, `@file`, or `-` for standard input. Throws a UsageError. */
-export async function readValue(text: string, name: string): Promise<Json> {
+export async function readFactValue(text: string, name: string): Promise<Json> {
   const result = readJson(await readBytes(text, name));
   if (result.ok) return result.value;
   const { pointer, detail } = result.issue;

@@ -1,6 +1,6 @@
 // The trials of a set's guarantees as people read them: refuted by a request that can be replayed, or not refuted.
 
-import { escapeControls, position, type SourceOf } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
 import type { Trial } from '../../../reasoning/guarantees/try.ts';
 import { createMarks } from '../output/output.ts';
@@ -12,7 +12,7 @@ export function renderTrials(trials: readonly Trial[], sourceOf: SourceOf): stri
     .map(({ guarantee, claim, tried, counterexample }) => {
       const { file, start, end } = claim.span;
       const source = sourceOf(file) ?? '';
-      const text = escapeControls(source.slice(start, end).replace(/\s+/g, ' '));
+      const text = escapeForTerminal(source.slice(start, end).replace(/\s+/g, ' '));
       if (counterexample === null) {
         const mark = tried === 0 ? marks.faint('?') : marks.good('✓');
         const verdict = tried === 0 ? 'never tried: no request met it' : `not refuted by ${tried} requests`;

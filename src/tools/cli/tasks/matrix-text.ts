@@ -1,6 +1,6 @@
 // The matrix of actions and rules as people read it: an aligned table for terminals, and one in Markdown for reviews.
 
-import { escapeControls } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { createMarks } from '../output/output.ts';
 import { effectOrder, type MatrixRow, type MatrixRule } from './matrix.ts';
 
@@ -14,7 +14,7 @@ export function matrixToText(rows: readonly MatrixRow[]): string {
   const body = rows.flatMap(({ action, rules }) => {
     const lines = policiesOf(rules).flatMap((policy) => policyLines(policy, rules, columns));
     return (lines.length === 0 ? [['', marks.faint('no rule')]] : lines).map(
-      ([policy = '', ...cells], index) => [index === 0 ? escapeControls(action) : '', policy, ...cells],
+      ([policy = '', ...cells], index) => [index === 0 ? escapeForTerminal(action) : '', policy, ...cells],
     );
   });
   const head = ['action', 'policy', ...columns];
@@ -95,7 +95,7 @@ function notesOf({ points, after, isShadow }: MatrixRule): string {
 function closedToText(rows: readonly MatrixRow[]): string {
   const marks = createMarks();
   const lines = rows.flatMap(({ action, closed }) =>
-    closed === null ? [] : [`  ${marks.bad(escapeControls(action))}: ${closed}\n`],
+    closed === null ? [] : [`  ${marks.bad(escapeForTerminal(action))}: ${closed}\n`],
   );
   return lines.length === 0 ? '' : `\nnothing can allow:\n${lines.join('')}`;
 }
@@ -110,7 +110,7 @@ const colour = /\u001b\[\d+m/g;
 
 /** Quoted keys may hold any character. */
 function code(text: string): string {
-  const shown = escapeControls(text).replaceAll('|', '\\|');
+  const shown = escapeForTerminal(text).replaceAll('|', '\\|');
   const fence = text.includes('`') ? '``' : '`';
   return `${fence}${shown}${fence}`;
 }

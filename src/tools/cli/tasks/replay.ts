@@ -6,10 +6,10 @@ import type { Linked } from '../../../language/emit/link.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
 import {
+  factsOfRecord,
   holdsDigests,
   type RecordedRequest,
-  recordedFacts,
-  withoutSecretTypes,
+  recordedShape,
 } from '../../../service/playground/recorded.ts';
 import type { RequestRecord } from '../../../service/requests/record/record.ts';
 import {
@@ -31,7 +31,7 @@ export interface ReplayPolicies {
   readonly digest: string;
 }
 
-export interface Difference {
+export interface ReplayDifference {
   /** Such as `decision.risk.high`. */
   readonly place: string;
   readonly recorded: unknown;
@@ -43,7 +43,7 @@ export type Replayed =
   | { readonly kind: 'same'; readonly isWhole: boolean; readonly versions: readonly string[] }
   | {
       readonly kind: 'different';
-      readonly differences: readonly Difference[];
+      readonly differences: readonly ReplayDifference[];
       /** What else than policies and facts was another then. */
       readonly versions: readonly string[];
     }
@@ -54,14 +54,14 @@ export type Replayed =
 export function replay(record: ReplayableRecord, policies: ReplayPolicies): Replayed {
   if (record.policySet.digest !== policies.digest)
     return { kind: 'other-policies', digest: record.policySet.digest };
-  const facts = recordedFacts(record);
+  const facts = factsOfRecord(record);
   const versions = record.engine === undefined ? [] : versionDifferences(record.engine, engineVersions);
   if (!holdsDigests(record.payload)) {
     const { decision, trace } = policies.engine.decideTraced(facts);
     return compare({ decision, trace: tracedRules(trace) }, { record, isWhole: true, versions });
   }
   if (record.decision.by === 'invalid_payload') return { kind: 'withheld' };
-  const { decide } = withoutSecretTypes(policies.set, record.actionKey);
+  const { decide } = recordedShape(policies.set, record.actionKey);
   return compare({ decision: decide(facts) }, { record, isWhole: false, versions });
 }
 
@@ -85,7 +85,7 @@ function compare(now: object, { record, isWhole, versions }: Compared): Replayed
 const differencesMax = 10;
 
 /** The innermost places where two JSON values differ. */
-function differencesOf(then: unknown, now: unknown, place = ''): readonly Difference[] {
+function differencesOf(then: unknown, now: unknown, place = ''): readonly ReplayDifference[] {
   if (isDeepStrictEqual(then, now)) return [];
   if (!isNested(then) || !isNested(now) || Array.isArray(then) !== Array.isArray(now))
     return [{ place, recorded: then ?? null, replayed: now ?? null }];

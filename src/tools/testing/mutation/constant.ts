@@ -1,7 +1,7 @@
 // A constant → the constants next to it: one unit of the last digit as written, a currency's smallest unit, one of a
 // duration's own unit, a day, a minute.
 
-import type { Literal } from '../../../language/syntax/tree/tree.ts';
+import type { LiteralNode } from '../../../language/syntax/tree/tree.ts';
 import {
   add,
   type Decimal,
@@ -13,7 +13,7 @@ import {
 import { formatDate, parseDate, secondsPerDay } from '../../../language/value/time.ts';
 
 /** The texts one step below and one step above; none for what has no order. */
-export function neighbours(literal: Literal): readonly string[] {
+export function neighbours(literal: LiteralNode): readonly string[] {
   switch (literal.kind) {
     case 'number':
       return around(literal.text, fractionDigits(literal.text));

@@ -4,7 +4,7 @@ import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
 
 /** One way to change a text, and what it does in words. */
-export interface Change {
+export interface PolicyEdit {
   /** In one file, none over another. */
   readonly edits: readonly Edit[];
   /** Such as `\`<=\` became \`<\``. */
@@ -63,7 +63,7 @@ export function excerpt(text: string, { start, end }: Span): string {
     : characters.join('');
 }
 
-export function replacement(text: string, span: Span, put: string): Change {
+export function replacement(text: string, span: Span, put: string): PolicyEdit {
   return { edits: [{ span, text: put }], change: `\`${excerpt(text, span)}\` became \`${put}\`` };
 }
 

@@ -5,16 +5,16 @@ import type { Span } from '../../../language/diagnostic/span.ts';
 import type {
   Binary,
   BinaryOperator,
-  Expression,
+  ExpressionNode,
   ListExpression,
   Quantifier,
   Unary,
 } from '../../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
-import { type Change, entryRemoval, excerpt, replacement } from './edit.ts';
+import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
 
 /** `text` is the whole file that the expression stands in. */
-export function conditionChanges(expression: Expression, text: string): readonly Change[] {
+export function conditionChanges(expression: ExpressionNode, text: string): readonly PolicyEdit[] {
   switch (expression.kind) {
     case 'binary':
       return binaryChanges(expression, text);
@@ -26,7 +26,7 @@ export function conditionChanges(expression: Expression, text: string): readonly
     case 'has':
     case 'else':
     case 'call':
-      return [negation(expression, text), ...valueChanges(expression, text)];
+      return [negatedExpression(expression, text), ...valueChanges(expression, text)];
     case 'text':
     case 'number':
     case 'money':
@@ -45,7 +45,7 @@ export function conditionChanges(expression: Expression, text: string): readonly
 }
 
 /** The condition's opposite. */
-export function negation({ span }: Expression, text: string): Change {
+export function negatedExpression({ span }: ExpressionNode, text: string): PolicyEdit {
   const put = `not (${text.slice(span.start, span.end)})`;
   return { edits: [{ span, text: put }], change: `negated \`${excerpt(text, span)}\`` };
 }
@@ -75,7 +75,7 @@ const neighbourOf = {
   '/': null,
 } as const satisfies Record<BinaryOperator, BinaryOperator | null>;
 
-function binaryChanges(expression: Binary, text: string): readonly Change[] {
+function binaryChanges(expression: Binary, text: string): readonly PolicyEdit[] {
   const { operator, operatorSpan, left, right } = expression;
   switch (operator) {
     case 'and':
@@ -106,27 +106,27 @@ function binaryChanges(expression: Binary, text: string): readonly Change[] {
     case 'contains':
     case 'mentions any of':
     case 'inside':
-      return [negation(expression, text), ...valueChanges(expression, text)];
+      return [negatedExpression(expression, text), ...valueChanges(expression, text)];
   }
 }
 
 /** Either operand left out, unless it is a chain of the same operator, whose links are left out one by one. */
-function dropChanges(expression: Binary, text: string): readonly Change[] {
+function dropChanges(expression: Binary, text: string): readonly PolicyEdit[] {
   const { span, operator, operatorSpan, left, right } = expression;
   const before = text.slice(0, operatorSpan.start).trimEnd().length;
   const after =
     operatorSpan.end +
     (text.slice(operatorSpan.end).length - text.slice(operatorSpan.end).trimStart().length);
-  const isChain = (operand: Expression): boolean =>
+  const isChain = (operand: ExpressionNode): boolean =>
     operand.kind === 'binary' && operand.operator === operator;
-  const drop = (operand: Expression, taken: Span): readonly Change[] =>
+  const drop = (operand: ExpressionNode, taken: Span): readonly PolicyEdit[] =>
     isChain(operand)
       ? []
       : [{ edits: [{ span: taken, text: '' }], change: `dropped \`${excerpt(text, operand.span)}\`` }];
   return [...drop(left, { ...span, end: after }), ...drop(right, { ...span, start: before })];
 }
 
-function notChanges({ span, operand }: Unary, text: string): readonly Change[] {
+function notChanges({ span, operand }: Unary, text: string): readonly PolicyEdit[] {
   const end = span.start + 'not'.length;
   const taken = { ...span, end: end + /^\s*/.exec(text.slice(end))![0].length };
   const dropped = {
@@ -138,7 +138,10 @@ function notChanges({ span, operand }: Unary, text: string): readonly Change[] {
 
 const otherQuantifier = { some: 'every', every: 'some', no: 'some', count: null, sum: null } as const;
 
-function quantifierChanges({ span, quantifier, sources, body }: Quantifier, text: string): readonly Change[] {
+function quantifierChanges(
+  { span, quantifier, sources, body }: Quantifier,
+  text: string,
+): readonly PolicyEdit[] {
   const other = otherQuantifier[quantifier];
   const word = { ...span, end: span.start + quantifier.length };
   return [
@@ -148,7 +151,7 @@ function quantifierChanges({ span, quantifier, sources, body }: Quantifier, text
   ];
 }
 
-function valueChanges(expression: Expression, text: string): readonly Change[] {
+function valueChanges(expression: ExpressionNode, text: string): readonly PolicyEdit[] {
   switch (expression.kind) {
     case 'text':
     case 'number':
@@ -182,7 +185,7 @@ function valueChanges(expression: Expression, text: string): readonly Change[] {
   }
 }
 
-function entryChanges({ entries }: ListExpression, text: string): readonly Change[] {
+function entryChanges({ entries }: ListExpression, text: string): readonly PolicyEdit[] {
   // A list of one entry would be empty without it, which is another kind of mistake.
   if (entries.length < 2) return [];
   return entries.map((entry, index) => ({

@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import type { Span } from '../../../language/diagnostic/span.ts';
 import type { ListDeclaration, TextLiteral } from '../../../language/syntax/tree/tree.ts';
 import type { PolicySources } from '../../../pipeline.ts';
-import { type Change, entryRemoval, excerpt } from './edit.ts';
+import { entryRemoval, excerpt, type PolicyEdit } from './edit.ts';
 
 /** Entries of one list that are left out, each in a mutant of its own. */
 const sampledEntriesMax = 5;
@@ -15,7 +15,7 @@ export function listChanges(
   { source }: ListDeclaration,
   text: string,
   readListFile: PolicySources['readListFile'],
-): readonly Change[] {
+): readonly PolicyEdit[] {
   switch (source.kind) {
     case 'entries':
       return sample(source.entries).map((index) => ({
@@ -51,7 +51,7 @@ function listPath({ span, value }: TextLiteral): string {
   return posix.join(posix.dirname(span.file), value);
 }
 
-function fileChanges(path: string, readListFile: PolicySources['readListFile']): readonly Change[] {
+function fileChanges(path: string, readListFile: PolicySources['readListFile']): readonly PolicyEdit[] {
   // In YAML and JSON an entry is more than a line.
   if (/\.(?:ya?ml|json)$/.test(path)) return [];
   const file = readListFile(path);

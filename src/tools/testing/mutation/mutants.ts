@@ -3,19 +3,19 @@
 
 import type {
   Declaration,
-  Expression,
+  ExpressionNode,
   HoursDeclaration,
   PolicyDeclaration,
   PolicyFile,
 } from '../../../language/syntax/tree/tree.ts';
 import type { PolicySources } from '../../../pipeline.ts';
 import { neighbours } from './constant.ts';
-import { type Change, entryRemoval, excerpt, removal, replacement } from './edit.ts';
-import { conditionChanges, negation } from './expression.ts';
+import { entryRemoval, excerpt, type PolicyEdit, removal, replacement } from './edit.ts';
+import { conditionChanges, negatedExpression } from './expression.ts';
 import { listChanges } from './list.ts';
 import { ruleChanges } from './rule.ts';
 
-export interface Mutant extends Change {
+export interface Mutant extends PolicyEdit {
   /** `policy/rule`, or the name of the policy or declaration that is changed. */
   readonly subject: string;
   /** The policy whose actions alone can be decided otherwise; null where others may be. */
@@ -42,7 +42,7 @@ function declarationChanges(
   declaration: Exclude<Declaration, PolicyDeclaration>,
   text: string,
   readListFile: PolicySources['readListFile'],
-): readonly Change[] {
+): readonly PolicyEdit[] {
   switch (declaration.kind) {
     case 'list':
       return listChanges(declaration, text, readListFile);
@@ -64,7 +64,9 @@ function policyMutants(policy: PolicyDeclaration, text: string): readonly Mutant
   const name = policy.name.text;
   const { when } = policy;
   const own =
-    when === null ? [] : [withoutWhen(when, text), negation(when, text), ...conditionChanges(when, text)];
+    when === null
+      ? []
+      : [withoutWhen(when, text), negatedExpression(when, text), ...conditionChanges(when, text)];
   return [
     ...own.map((change) => ({ ...change, subject: name, policy: name })),
     ...policy.rules.flatMap((rule) =>
@@ -78,7 +80,7 @@ function policyMutants(policy: PolicyDeclaration, text: string): readonly Mutant
 }
 
 /** The condition's own span leaves out the parentheses that it may stand in. */
-function withoutWhen({ span }: Expression, text: string): Change {
+function withoutWhen({ span }: ExpressionNode, text: string): PolicyEdit {
   const start = text.lastIndexOf('when', span.start);
   const opened = text.slice(start, span.start).split('(').length - 1;
   const closing = new RegExp(`^(?:\\s*\\)){${opened}}`).exec(text.slice(span.end))?.[0] ?? '';
@@ -86,7 +88,7 @@ function withoutWhen({ span }: Expression, text: string): Change {
   return { edits: [removal(text, whole)], change: `dropped \`${excerpt(text, whole)}\`` };
 }
 
-function hoursChanges({ spans, except }: HoursDeclaration, text: string): readonly Change[] {
+function hoursChanges({ spans, except }: HoursDeclaration, text: string): readonly PolicyEdit[] {
   const moved = spans.flatMap((span) => {
     const ends = span.kind === 'weekly-span' ? [span.from, span.to] : [span.first, span.last];
     return ends.flatMap((end) => neighbours(end).map((put) => replacement(text, end.span, put)));
@@ -95,14 +97,14 @@ function hoursChanges({ spans, except }: HoursDeclaration, text: string): readon
   return [...moved, ...dropped, ...(except === null ? [] : [withoutExcept(except.span, text)])];
 }
 
-function drop(text: string, spans: HoursDeclaration['spans'], index: number): Change {
+function drop(text: string, spans: HoursDeclaration['spans'], index: number): PolicyEdit {
   return {
     edits: [entryRemoval(text, spans, index)],
     change: `dropped \`${excerpt(text, spans[index]!.span)}\``,
   };
 }
 
-function withoutExcept(name: HoursDeclaration['span'], text: string): Change {
+function withoutExcept(name: HoursDeclaration['span'], text: string): PolicyEdit {
   const start = text.lastIndexOf('except', name.start);
   const span = { ...name, start };
   return { edits: [removal(text, span)], change: `dropped \`${excerpt(text, span)}\`` };

@@ -1,9 +1,9 @@
 // Mutation as text for people, each survivor with the lines that no test misses, and as plain JSON.
 
-import { escapeControls } from '../../../language/diagnostic/render.ts';
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { Marks } from '../report.ts';
 import type { FileMutation, Mutation, Survivor } from './mutate.ts';
-import { unifiedDiff } from './unified-diff.ts';
+import { mutantDiff } from './unified-diff.ts';
 
 /** Survivors, a line a file, and the score. Ends with a line break. */
 export function reportMutation(mutation: Mutation, marks: Marks): string {
@@ -23,26 +23,26 @@ export function mutationToJson({ killed, survived, score, files }: Mutation): ob
     score,
     files: files.map((file) => ({
       ...file,
-      survivors: file.survivors.map(({ hunk, ...one }) => ({ ...one, diff: unifiedDiff(file.path, hunk) })),
+      survivors: file.survivors.map(({ hunk, ...one }) => ({ ...one, diff: mutantDiff(file.path, hunk) })),
     })),
   };
 }
 
 function reportSurvivor({ path }: FileMutation, survivor: Survivor, marks: Marks): string {
   const { line, subject, change, hunk } = survivor;
-  const head = `${marks.bad('survived')} ${escapeControls(`${subject}: ${change}`)} ${marks.faint(`${escapeControls(path)}:${line}`)}`;
+  const head = `${marks.bad('survived')} ${escapeForTerminal(`${subject}: ${change}`)} ${marks.faint(`${escapeForTerminal(path)}:${line}`)}`;
   const mark = (text: string): string => {
     if (text.startsWith('-')) return marks.bad(text);
     return text.startsWith('+') ? marks.good(text) : marks.faint(text);
   };
   const lines = hunk.lines
     .flatMap((text) => text.split('\n'))
-    .map((text) => `  ${mark(escapeControls(text))}`);
+    .map((text) => `  ${mark(escapeForTerminal(text))}`);
   return [head, `  ${marks.faint(hunk.head)}`, ...lines, ''].join('\n');
 }
 
 function reportFile({ path, killed, survived, score }: FileMutation, marks: Marks): string {
   const share = `${killed}/${killed + survived}`;
   const sign = survived === 0 ? marks.good('✓') : marks.bad('✗');
-  return `${sign} ${escapeControls(path)} ${marks.faint(`${share} killed, ${score} %`)}`;
+  return `${sign} ${escapeForTerminal(path)} ${marks.faint(`${share} killed, ${score} %`)}`;
 }

@@ -2,13 +2,13 @@
 // grant without its approval, and all that may be wrong with its conditions.
 
 import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
-import type { Clause, Rule } from '../../../language/syntax/tree/tree.ts';
+import type { Clause, RuleNode } from '../../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
-import { type Change, excerpt, paragraphRemoval, removal, replacement } from './edit.ts';
-import { conditionChanges, negation } from './expression.ts';
+import { excerpt, type PolicyEdit, paragraphRemoval, removal, replacement } from './edit.ts';
+import { conditionChanges, negatedExpression } from './expression.ts';
 
 /** `text` is the whole file that the rule stands in. */
-export function ruleChanges(rule: Rule, text: string): readonly Change[] {
+export function ruleChanges(rule: RuleNode, text: string): readonly PolicyEdit[] {
   return [
     { edits: [paragraphRemoval(text, rule.span)], change: 'dropped the rule' },
     ...effectChanges(rule, text),
@@ -20,7 +20,7 @@ export function ruleChanges(rule: Rule, text: string): readonly Change[] {
 const approvalClauses: readonly Clause['kind'][] = ['to', 'needs'];
 const conditionOfGrant: readonly Clause['kind'][] = ['after-approval', 'after-reauth', 'needs', 'within'];
 
-function effectChanges(rule: Rule, text: string): readonly Change[] {
+function effectChanges(rule: RuleNode, text: string): readonly PolicyEdit[] {
   switch (rule.effect) {
     case 'allow': {
       const isPlain = rule.clauses.every(({ kind }) => kind !== 'after-approval' && kind !== 'after-reauth');
@@ -53,21 +53,21 @@ function effectChanges(rule: Rule, text: string): readonly Change[] {
   }
 }
 
-function effectEdit(rule: Rule, text: string, effect: string): Edit {
+function effectEdit(rule: RuleNode, text: string, effect: string): Edit {
   const head = text.slice(rule.span.start, rule.name.span.start).trimEnd();
   const end = rule.span.start + head.length;
   return { span: { ...rule.span, start: end - rule.effect.length, end }, text: effect };
 }
 
-function askOwner({ name }: Rule): Edit {
+function askOwner({ name }: RuleNode): Edit {
   return { span: { ...name.span, start: name.span.end }, text: ' to owner' };
 }
 
-function without(rule: Rule, kinds: readonly Clause['kind'][], text: string): readonly Edit[] {
+function without(rule: RuleNode, kinds: readonly Clause['kind'][], text: string): readonly Edit[] {
   return rule.clauses.filter(({ kind }) => kinds.includes(kind)).map(({ span }) => removal(text, span));
 }
 
-function clauseChanges(clause: Clause, text: string): readonly Change[] {
+function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
   switch (clause.kind) {
     case 'for':
     case 'within':
@@ -80,7 +80,7 @@ function clauseChanges(clause: Clause, text: string): readonly Change[] {
     case 'unless':
       return [
         { edits: [removal(text, clause.span)], change: `dropped \`${excerpt(text, clause.span)}\`` },
-        negation(clause.condition, text),
+        negatedExpression(clause.condition, text),
         ...conditionChanges(clause.condition, text),
       ];
     case 'after-approval':

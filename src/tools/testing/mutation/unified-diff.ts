@@ -34,7 +34,7 @@ export function hunkOf(before: string, after: string): Hunk {
 }
 
 /** The hunk with the header that names the file, and the prefixes that are usual for a path inside of where one is. */
-export function unifiedDiff(path: string, hunk: Hunk): string {
+export function mutantDiff(path: string, hunk: Hunk): string {
   const isInside = !path.startsWith('..') && !path.startsWith('/');
   const [old, fresh] = isInside ? [`a/${path}`, `b/${path}`] : [path, path];
   return [`--- ${old}`, `+++ ${fresh}`, hunk.head, ...hunk.lines, ''].join('\n');

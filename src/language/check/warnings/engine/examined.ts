@@ -27,7 +27,7 @@ export interface Examined {
 }
 
 /** What a rule about the whole set looks at: a set without errors, the trees that it comes from, where to report to. */
-export interface Checked {
+export interface ExaminedRule {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly env: Environment;

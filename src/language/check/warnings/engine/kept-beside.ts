@@ -2,14 +2,14 @@
 // INVARIANT: rules that are the same have the same names and so the same order, in every set.
 
 import type { Environment } from '../../incremental/environment.ts';
-import type { Outcome } from '../../incremental/recorder.ts';
+import type { CheckOutcome } from '../../incremental/recorder.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import type { RuleGroup } from './rules-by-actions.ts';
 
 /** What came of the findings, and the rules on which they rest. */
 interface Beside {
   readonly rules: readonly (readonly RuleInPolicy[])[];
-  readonly outcome: Outcome<void>;
+  readonly outcome: CheckOutcome<void>;
 }
 
 /** The findings of before for this action or set of actions where the groups around are the same, else those made now. */

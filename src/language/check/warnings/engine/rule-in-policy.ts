@@ -6,7 +6,7 @@ import type { Compare, Expression, FieldRead, MeterRead } from '../../../model/e
 import type { Rule } from '../../../model/policy.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
-import { type Atom, atomsOf } from '../../logic/domains.ts';
+import { type DomainAtom, domainAtomsOf } from '../../logic/domains.ts';
 import { type Statement, statementOf } from '../../logic/implication.ts';
 import { type Part, partsWithPolarity } from '../../logic/polarity.ts';
 import { structureOf } from '../../logic/structure.ts';
@@ -23,7 +23,7 @@ export interface RuleInPolicy {
   /** Literals that stand in its parts. */
   readonly literals: readonly Expression[];
   /** What its condition says of single values. */
-  readonly atoms: readonly Atom[];
+  readonly atoms: readonly DomainAtom[];
   /** Its condition taken apart, to ask what follows from it. */
   readonly statement: Statement;
   /** Of parts that read meters, risk and enumerations of the payload, the reads. */
@@ -76,7 +76,7 @@ export function ruleInPolicy(
     name,
     parts,
     literals,
-    atoms: atomsOf(condition, true, valueOfLet),
+    atoms: domainAtomsOf(condition, true, valueOfLet),
     statement: statementOf(condition, valueOfLet),
     meterReads,
     riskTests,

@@ -1,9 +1,9 @@
 // Rules filed under one of their tests each: a text that a value must be, or a range in which it must lie. Under which
 // one is said by the rule alone, so that rules come and go without moving the others.
 
-import type { Atom } from '../../logic/domains.ts';
+import type { DomainAtom } from '../../logic/domains.ts';
 import type { Goal, Known, Statement } from '../../logic/implication.ts';
-import { areDisjoint, type End, isEmpty, type Values } from '../../logic/value-sets.ts';
+import { areDisjointSets, type End, isEmpty, type Values } from '../../logic/value-sets.ts';
 import { createRanges, type Ranges } from './ranges.ts';
 
 interface WithStatement {
@@ -165,7 +165,7 @@ function testsOf({ goals }: Statement): Tests {
     if (values.kind === 'texts') {
       const passing = passingTexts(values, all);
       const isFree = all.kind === 'texts' && all.isComplement;
-      if (passing !== null) texts.push({ marks: passing.map((text) => markOf(key, text)), isFree });
+      if (passing !== null) texts.push({ marks: passing.map((text) => statementMark(key, text)), isFree });
     } else if ((values.low === null) !== (values.high === null)) {
       const known = ranges.get(key) ?? { kind: 'range', low: null, high: null };
       // The denial lies below where the test begins, or above where it ends.
@@ -182,10 +182,10 @@ function goalsBehindLet(goal: Goal): readonly Goal[] {
   return only === undefined || others.length > 0 ? [goal] : only.flatMap(goalsBehindLet);
 }
 
-function testOf({ isTest, denial, ways }: Goal): Atom | null {
+function testOf({ isTest, denial, ways }: Goal): DomainAtom | null {
   const [only, ...others] = denial;
   if (!isTest || only === undefined || others.length > 0 || ways.length > 0) return null;
-  return areDisjoint(only.all, only.values) ? null : only;
+  return areDisjointSets(only.all, only.values) ? null : only;
 }
 
 function passingTexts(denied: Extract<Values, { kind: 'texts' }>, all: Values): readonly string[] | null {
@@ -206,11 +206,11 @@ interface Look {
 }
 
 /** By what a premise says alone and in one alternative of each choice; null where an alternative is impossible. */
-export type Reading = readonly Look[] | null;
+export type StatementReading = readonly Look[] | null;
 
-const readings = new WeakMap<Statement, Reading>();
+const readings = new WeakMap<Statement, StatementReading>();
 
-export function readingOf(premise: Statement): Reading {
+export function readingOf(premise: Statement): StatementReading {
   const known = readings.get(premise);
   if (known !== undefined) return known;
   const reading = contextsOf(premise)?.map(lookOf) ?? null;
@@ -235,14 +235,19 @@ function lookOf({ left }: Known): Look {
     if (values.kind === 'range') ranges.push({ key, range: values });
     else if (!values.isComplement) {
       const [text] = values.texts;
-      if (text !== undefined) marks.push(markOf(key, text));
+      if (text !== undefined) marks.push(statementMark(key, text));
     }
   }
   return { marks, ranges };
 }
 
 /** Adds to `found` the rules that may follow, each once; false as soon as there are more than `most`. */
-export function filedUnder<T>(filing: Filing<T>, reading: Reading, found: T[], most: number): boolean {
+export function filedUnder<T>(
+  filing: Filing<T>,
+  reading: StatementReading,
+  found: T[],
+  most: number,
+): boolean {
   if (found.length + filing.rest.length > most) return false;
   if (reading === null && found.length + filing.all.size > most) return false;
   for (const one of reading === null ? filing.all : filing.rest) found.push(one);
@@ -277,6 +282,6 @@ function visitRanges<T>(ranged: Ranged<T> | undefined, range: Range, visit: (one
   return ranged.ordered.containing(range, visit);
 }
 
-export function markOf(key: string, text: string): string {
+export function statementMark(key: string, text: string): string {
   return `${key}\n${text}`;
 }

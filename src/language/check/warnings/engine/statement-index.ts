@@ -7,7 +7,7 @@ import type { Environment } from '../../incremental/environment.ts';
 import { implies, type Statement } from '../../logic/implication.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
-import { emptyFiles, type Files, filedUnder, markOf, readingOf, refile } from './statement-files.ts';
+import { emptyFiles, type Files, filedUnder, readingOf, refile, statementMark } from './statement-files.ts';
 
 export interface WithStatement {
   readonly actions: readonly string[];
@@ -208,7 +208,7 @@ function inOrder<T extends WithStatement>(
   const named = new Map<string, number>();
   for (const [key, values] of premise.left) {
     const [text] = values.kind === 'texts' && !values.isComplement ? values.texts : [];
-    if (text !== undefined) named.set(markOf(key, text), named.size);
+    if (text !== undefined) named.set(statementMark(key, text), named.size);
   }
   return found
     .flatMap((one) => {
@@ -227,7 +227,7 @@ function firstTexts({ goals }: Statement): readonly string[] {
     const [only, ...others] = denial;
     if (only === undefined || others.length > 0 || ways.length > 0 || only.values.kind !== 'texts') continue;
     const { key, values } = only;
-    if (values.isComplement) return [...values.texts].map((text) => markOf(key, text));
+    if (values.isComplement) return [...values.texts].map((text) => statementMark(key, text));
   }
   return [];
 }

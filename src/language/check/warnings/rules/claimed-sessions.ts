@@ -1,10 +1,10 @@
 // A session is what the agent claims: a limit per session alone is passed by claiming another one.
 
 import { warning } from '../../messages/problem.ts';
-import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 
-export function claimedSessions({ enforced, env }: Checked): GroupRule {
+export function claimedSessions({ enforced, env }: ExaminedRule): GroupRule {
   const limited = lazily(() => {
     const limiting = enforced.filter(({ meterReads }) =>
       meterReads.some(({ isPerSession }) => !isPerSession),

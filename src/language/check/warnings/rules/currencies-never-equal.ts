@@ -6,7 +6,7 @@ import type { Shape, Type } from '../../../model/type.ts';
 import { unknown } from '../../../model/value.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import { constantValue } from '../../logic/constants.ts';
-import { fieldOf } from '../../logic/payload-paths.ts';
+import { payloadField } from '../../logic/payload-paths.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
 
@@ -56,7 +56,7 @@ function currenciesOf(
   for (const key of actions) {
     const shape = shapeAround(env.ask('shape', key), field.steps.slice(0, -1));
     const name = field.type.kind === 'money' ? field.type.currencyField : null;
-    const type: Type | undefined = shape === undefined ? undefined : fieldOf(shape, name ?? '')?.type;
+    const type: Type | undefined = shape === undefined ? undefined : payloadField(shape, name ?? '')?.type;
     if (type === undefined) continue;
     if (type.kind !== 'text' || type.values === null) return null;
     for (const value of type.values) currencies.add(value);
@@ -67,7 +67,7 @@ function currenciesOf(
 function shapeAround(shape: Shape | undefined, steps: readonly string[]): Shape | undefined {
   let current = shape;
   for (const step of steps) {
-    const type: Type | undefined = current === undefined ? undefined : fieldOf(current, step)?.type;
+    const type: Type | undefined = current === undefined ? undefined : payloadField(current, step)?.type;
     current = type?.kind === 'record' ? type.shape : undefined;
   }
   return current;

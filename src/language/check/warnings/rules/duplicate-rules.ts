@@ -2,10 +2,10 @@
 
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 
-export function duplicateRules({ env }: Checked): GroupRule {
+export function duplicateRules({ env }: ExaminedRule): GroupRule {
   return ({ rules }) => {
     const first = new Map<number, RuleInPolicy[]>();
     for (const one of rules) {

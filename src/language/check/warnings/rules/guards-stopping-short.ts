@@ -3,10 +3,10 @@
 
 import type { FieldRead } from '../../../model/expression.ts';
 import { compare, type Decimal } from '../../../value/decimal.ts';
-import { type Atom, isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
+import { type DomainAtom, isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
 import type { Values } from '../../logic/value-sets.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { inOrder, type RuleGroup, rulesByActions } from '../engine/rules-by-actions.ts';
@@ -14,7 +14,7 @@ import { boundsIn } from './upper-bounds-alone.ts';
 
 type Interval = Extract<Values, { kind: 'range' }>;
 
-export function guardsStoppingShort(checked: Checked): GroupRule {
+export function guardsStoppingShort(checked: ExaminedRule): GroupRule {
   const { enforced } = checked;
   const isMet = lazily(() =>
     reachesOf(
@@ -37,7 +37,7 @@ export function guardsStoppingShort(checked: Checked): GroupRule {
 /** Whether another guard of some of the actions can be true of amounts above. */
 function reachesOf(
   guards: readonly RuleInPolicy[],
-  checked: Checked,
+  checked: ExaminedRule,
 ): (one: RuleInPolicy, above: Above) => boolean {
   const { meeting } = rulesByActions(guards);
   const furthest = new Map<RuleGroup<RuleInPolicy>, Map<string, readonly Reach[]>>();
@@ -62,7 +62,7 @@ interface Reach {
 
 const knownReaches = new WeakMap<RuleInPolicy, Map<string, Reach>>();
 
-function reachOf(one: RuleInPolicy, key: string, checked: Checked): Reach {
+function reachOf(one: RuleInPolicy, key: string, checked: ExaminedRule): Reach {
   let reaches = knownReaches.get(one);
   if (reaches === undefined) {
     reaches = new Map();
@@ -73,7 +73,7 @@ function reachOf(one: RuleInPolicy, key: string, checked: Checked): Reach {
   return reach;
 }
 
-function newReach(one: RuleInPolicy, key: string, { valueOfLet }: Checked): Reach {
+function newReach(one: RuleInPolicy, key: string, { valueOfLet }: ExaminedRule): Reach {
   if (isAlwaysTrue(one.rule.condition, valueOfLet)) return { one, high: 'endless' };
   const band = bandsOf(one).get(key);
   if (band !== undefined) return { one, high: band.high?.value ?? 'endless' };
@@ -137,7 +137,7 @@ function allowsByText(all: readonly RuleInPolicy[]): AllowsByText {
 const triedMax = 16;
 
 /** The allows that what the guard asks of one text does not exclude, in their order. */
-function candidatesFor(others: readonly Atom[], allows: AllowsByText): readonly RuleInPolicy[] {
+function candidatesFor(others: readonly DomainAtom[], allows: AllowsByText): readonly RuleInPolicy[] {
   const { all } = allows;
   const asked = others.find(
     ({ values }) => values.kind === 'texts' && !values.isComplement && values.texts.size === 1,
@@ -167,7 +167,7 @@ function textsOf(
   return made;
 }
 
-function report(one: RuleInPolicy, grant: RuleInPolicy, { env }: Checked): void {
+function report(one: RuleInPolicy, grant: RuleInPolicy, { env }: ExaminedRule): void {
   const message = `\`${one.rule.name}\` ends at an amount above which \`${grant.rule.id}\` still grants`;
   env.report(
     warning('guard-stops-short', one.name, message, {
@@ -181,7 +181,7 @@ function report(one: RuleInPolicy, grant: RuleInPolicy, { env }: Checked): void 
 interface Above {
   readonly key: string;
   readonly high: Decimal;
-  readonly others: readonly Atom[];
+  readonly others: readonly DomainAtom[];
 }
 
 function isGuard({ effect }: RuleInPolicy['rule']): boolean {

@@ -1,10 +1,10 @@
 // A guard on actions that nothing allows never meets a grant: an `allow` is missing, or the guard is left over.
 
 import { warning } from '../../messages/problem.ts';
-import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 
-export function guardsWithoutAllow({ env, around }: Checked): GroupRule {
+export function guardsWithoutAllow({ env, around }: ExaminedRule): GroupRule {
   return ({ actions, rules }) => {
     const isAllowed = around
       .meeting(actions)

@@ -9,7 +9,7 @@ import type { Environment } from '../../incremental/environment.ts';
 import { kept } from '../../incremental/kept.ts';
 import { warning } from '../../messages/problem.ts';
 import { visible } from '../../messages/value-errors.ts';
-import type { Checked, Examined } from '../engine/examined.ts';
+import type { Examined, ExaminedRule } from '../engine/examined.ts';
 
 /** Most texts are, and are of one script. */
 const isPlain = /^[\0-\x7f]*$/;
@@ -19,7 +19,7 @@ interface Text {
   readonly span: Span;
 }
 
-export function mixedScriptInDeclarations({ files, env }: Checked): void {
+export function mixedScriptInDeclarations({ files, env }: ExaminedRule): void {
   for (const { declarations } of files) {
     for (const declaration of declarations) {
       if (declaration.kind !== 'action' && declaration.kind !== 'type') continue;

@@ -6,12 +6,12 @@ import { unknown } from '../../../model/value.ts';
 import { type Decimal, toNumber } from '../../../value/decimal.ts';
 import { constantValue } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked } from '../engine/examined.ts';
+import type { ExaminedRule } from '../engine/examined.ts';
 import { rulesByActions } from '../engine/rules-by-actions.ts';
 
 const riskMax = 100;
 
-export function riskNeverReached({ enforced, env, valueOfLet }: Checked): void {
+export function riskNeverReached({ enforced, env, valueOfLet }: ExaminedRule): void {
   const reading = enforced.filter(({ riskTests }) => riskTests.length > 0);
   if (reading.length === 0) return;
   const mostOf = mostPoints(enforced);
@@ -40,7 +40,7 @@ export function riskNeverReached({ enforced, env, valueOfLet }: Checked): void {
 }
 
 /** The most points that the rules of one of the actions add together. */
-function mostPoints(rules: Checked['enforced']): (actions: readonly string[]) => number {
+function mostPoints(rules: ExaminedRule['enforced']): (actions: readonly string[]) => number {
   const byAction = new Map<string, number>();
   for (const { actions, rules: group } of rulesByActions(rules).groups) {
     const points = group.reduce((sum, { rule }) => sum + Math.max(0, rule.points), 0);

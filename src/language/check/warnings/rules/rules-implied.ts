@@ -4,12 +4,12 @@
 import { implies } from '../../logic/implication.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { type Following, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
-export function rulesImplied({ enforced, env }: Checked): GroupRule {
+export function rulesImplied({ enforced, env }: ExaminedRule): GroupRule {
   const alike = lazily(() => Map.groupBy(enforced.filter(isNoPoints), ({ asks }) => asks));
   const indices = new Map<string, Following<RuleInPolicy>>();
   const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {

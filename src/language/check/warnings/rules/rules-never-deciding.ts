@@ -2,13 +2,13 @@
 // actions, or by one whose condition follows from its own, as in `escalate when x > 200` beside `deny when x > 100`.
 
 import { warning } from '../../messages/problem.ts';
-import type { Checked, GroupRule } from '../engine/examined.ts';
+import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { type RulesByActions, rulesByActions } from '../engine/rules-by-actions.ts';
 import { indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
-export function rulesNeverDeciding({ enforced, env }: Checked): GroupRule {
+export function rulesNeverDeciding({ enforced, env }: ExaminedRule): GroupRule {
   const denials = lazily(() => enforced.filter(({ rule }) => rule.effect === 'deny'));
   const open = lazily(() => rulesByActions(denials().filter(isUnconditional)));
   const following = lazily(() =>

@@ -8,11 +8,11 @@ import { canonicalUrl, decodeUnreserved } from '../../../value/url.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
-import { walk } from './values-never-equal.ts';
+import { walkCondition } from './values-never-equal.ts';
 
 export function spellingsNeverMet({ conditions, env, valueOfLet }: Examined): void {
   for (const condition of conditions) {
-    walk(condition, (node) => {
+    walkCondition(condition, (node) => {
       const test = testOf(node, valueOfLet);
       if (test === null || !isNeverMet(test)) return;
       const message = `no ${names[test.kind]} is spelt like this: rules see its canonical form`;

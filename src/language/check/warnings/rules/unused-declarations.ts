@@ -3,7 +3,7 @@
 import type { DeclarationKind } from '../../incremental/environment.ts';
 import { article } from '../../messages/errors.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked } from '../engine/examined.ts';
+import type { ExaminedRule } from '../engine/examined.ts';
 
 const mustBeUsed: readonly DeclarationKind[] = [
   'list',
@@ -15,7 +15,7 @@ const mustBeUsed: readonly DeclarationKind[] = [
   'hours',
 ];
 
-export function unusedDeclarations({ env, used }: Checked): void {
+export function unusedDeclarations({ env, used }: ExaminedRule): void {
   for (const { name, kind } of env.declarations.values()) {
     if (!mustBeUsed.includes(kind) || used.has(name.text)) continue;
     const message = `${article(kind).replace(/^an? /, '')} \`${name.text}\` is never used`;

@@ -15,7 +15,7 @@ import { declaredList } from '../../logic/list-forms.ts';
 import { readerOf } from '../../logic/literals.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked, Examined, ListRead } from '../engine/examined.ts';
+import type { Examined, ExaminedRule, ListRead } from '../engine/examined.ts';
 
 type Accepts = (value: Value) => boolean;
 
@@ -23,7 +23,7 @@ type Accepts = (value: Value) => boolean;
 const placesMax = 10;
 
 /** Calls `visit` with an expression and all below it but literals. */
-export function walk(node: Expression, visit: (node: Expression) => void): void {
+export function walkCondition(node: Expression, visit: (node: Expression) => void): void {
   const pending = [node];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     visit(next);
@@ -38,12 +38,12 @@ export function walk(node: Expression, visit: (node: Expression) => void): void 
 /** Literals beside which no value of the other side comes. */
 export function literalsNeverEqual({ conditions, env }: Examined): void {
   for (const condition of conditions) {
-    walk(condition, (node) => reportWritten(node, env));
+    walkCondition(condition, (node) => reportWritten(node, env));
   }
 }
 
 /** Entries of declared lists that nothing which is looked up can equal. */
-export function entriesNeverEqual(checked: Checked): void {
+export function entriesNeverEqual(checked: ExaminedRule): void {
   const uses = usesOfLists(checked);
   for (const declaration of checked.env.declarations.values()) {
     const own = declaration.kind === 'list' ? uses.get(declaration.name.text) : undefined;
@@ -54,7 +54,7 @@ export function entriesNeverEqual(checked: Checked): void {
 /** Reads of lists in a condition; those of the lets that it reads are their own. */
 export function listReadsIn(condition: Expression): readonly ListRead[] {
   const reads: ListRead[] = [];
-  walk(condition, (node) => {
+  walkCondition(condition, (node) => {
     if (node.kind === 'in-list') reads.push({ list: node.list, subject: node.subject });
     else if (node.kind === 'mentions' && node.words.kind === 'list') {
       reads.push({ list: node.words.list, subject: null });
@@ -88,7 +88,7 @@ function comparedWith(node: Expression): readonly [Expression | null, readonly E
 /** By list, what its entries meet, each once: an entry counts when one of them can equal it. */
 type Uses = ReadonlyMap<string, ReadonlyMap<string, Accepts | null>>;
 
-function usesOfLists({ set, env, listReads }: Checked): Uses {
+function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
   const uses = new Map<string, Map<string, Accepts | null>>();
   const add = (list: string, name: string, accepts: Accepts | null): void => {
     const known = uses.get(list);
@@ -145,7 +145,7 @@ function lostEntries(list: List, uses: ReadonlyMap<string, Accepts | null>): rea
 function reportList(
   { name, source }: ListDeclaration,
   uses: ReadonlyMap<string, Accepts | null>,
-  { set, env }: Checked,
+  { set, env }: ExaminedRule,
 ): void {
   const list = set.lists.get(name.text);
   if (list === undefined || source.kind === 'join') return;

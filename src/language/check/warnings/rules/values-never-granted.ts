@@ -5,16 +5,16 @@ import type { Diagnostic } from '../../../diagnostic/diagnostic.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Action } from '../../../model/policy.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
-import { type Atom, atomsOf, fieldKey, isImpossible } from '../../logic/domains.ts';
-import { fieldOf } from '../../logic/payload-paths.ts';
+import { type DomainAtom, domainAtomsOf, fieldKey, isImpossible } from '../../logic/domains.ts';
+import { payloadField } from '../../logic/payload-paths.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Checked } from '../engine/examined.ts';
+import type { ExaminedRule } from '../engine/examined.ts';
 import { keptBeside } from '../engine/kept-beside.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
 
-export function valuesNeverGranted({ set, env, around, valueOfLet }: Checked): void {
+export function valuesNeverGranted({ set, env, around, valueOfLet }: ExaminedRule): void {
   const found = new Map<string, readonly Enumeration[]>();
   for (const action of set.actions.values()) {
     const groups = around.speakingOf(action.key);
@@ -58,7 +58,7 @@ function reportField(
   { field, tests }: Enumeration,
   report: (warning: Diagnostic) => void,
 ): void {
-  const slot = fieldOf(action.shape, field.steps[0] ?? '');
+  const slot = payloadField(action.shape, field.steps[0] ?? '');
   if (slot?.type.kind !== 'text' || slot.isOptional || slot.isNullable) return;
   const values = slot.type.values ?? [];
   const lost = values.filter((value) => !tests.some((test) => test()(value)));
@@ -74,17 +74,22 @@ function reportField(
 }
 
 /** Whether the condition can be true while the field has a value; an `or` when one of its parts can. */
-function testOf(node: Expression, atoms: readonly Atom[], field: FieldRead, valueOfLet: ValueOfLet): Test {
+function testOf(
+  node: Expression,
+  atoms: readonly DomainAtom[],
+  field: FieldRead,
+  valueOfLet: ValueOfLet,
+): Test {
   const own = testOfAtoms(atoms, field);
   if (node.kind !== 'or' && node.kind !== 'and') return own;
   // What a part of a conjunction excludes by itself, the whole excludes.
   const apart = node.operands.filter(({ kind }) => node.kind === 'or' || kind === 'or' || kind === 'and');
-  const parts = apart.map((part) => testOf(part, atomsOf(part, true, valueOfLet), field, valueOfLet));
+  const parts = apart.map((part) => testOf(part, domainAtomsOf(part, true, valueOfLet), field, valueOfLet));
   if (node.kind === 'or') return (value) => parts.some((part) => part(value));
   return (value) => own(value) && parts.every((part) => part(value));
 }
 
-function testOfAtoms(atoms: readonly Atom[], field: FieldRead): Test {
+function testOfAtoms(atoms: readonly DomainAtom[], field: FieldRead): Test {
   const key = `${fieldKey(field)} `;
   if (isImpossible(atoms.filter((atom) => atom.key !== key))) return () => false;
   const asked = atoms.flatMap(({ key: of, values }) =>

@@ -14,7 +14,7 @@ import { proofPurpose } from '../../../people/prove.ts';
 import { type SignedIn, startSession } from '../../../people/sessions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { reserved, wrongCredentials } from '../../calls/credentials.ts';
-import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../../calls/manage.ts';
+import { actorOf, conflict, invalidBody, type ManagedCall, manage, notFound } from '../../calls/manage.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
 import {
   idParameter,
@@ -92,7 +92,7 @@ export function addCodeRoutes(app: FastifyInstance, deps: SignInDeps): void {
 
 interface PasskeyRoutes {
   readonly deps: SignInDeps;
-  readonly signedIn: (result: SignedIn, call: Call<unknown>) => Promise<unknown>;
+  readonly signedIn: (result: SignedIn, call: ManagedCall<unknown>) => Promise<unknown>;
 }
 
 export function addPasskeyRoutes(app: FastifyInstance, { deps, signedIn }: PasskeyRoutes): void {

@@ -10,7 +10,7 @@ import { csrfToken, type SignedIn, signOut, startSession, whoseSession } from '.
 import { type SignInDeps, signIn } from '../../../people/sign-in.ts';
 import { refusal } from '../../calls/credentials.ts';
 import { clearSessionCookie, cookieOf, deviceOf, setSessionCookies } from '../../calls/identify-person.ts';
-import { actorOf, type Call, conflict, invalidBody, manage, notFound } from '../../calls/manage.ts';
+import { actorOf, conflict, invalidBody, type ManagedCall, manage, notFound } from '../../calls/manage.ts';
 import { idParameter, noContent, objectSchema, text, timeText } from '../../contract/schemas.ts';
 import { shownPersonReply } from '../../views/person.ts';
 import { noticeExample, sessionView, shownNotice } from '../../views/session.ts';
@@ -28,7 +28,7 @@ export async function sessionRoutes(app: FastifyInstance, options: SessionRouteO
   const { signInDeps: deps, isSecure } = options;
 
   /** The session's reply; a session that the browser held before is over, whoever put it there. */
-  async function signedIn(result: SignedIn, { request, reply }: Call<unknown>): Promise<unknown> {
+  async function signedIn(result: SignedIn, { request, reply }: ManagedCall<unknown>): Promise<unknown> {
     const earlier = cookieOf(request);
     const held = earlier === null ? null : await whoseSession(deps, earlier);
     if (held !== null) await signOut(deps, held.session);

@@ -9,9 +9,16 @@ import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { actorOf, type Call, manage } from '../../calls/manage.ts';
+import { actorOf, type ManagedCall, manage } from '../../calls/manage.ts';
 import { callerOf } from '../../calls/people-now.ts';
-import { collect, cursorOf, type Place, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import {
+  collect,
+  cursorOf,
+  type PagePlace,
+  pageParameters,
+  pageReply,
+  readPage,
+} from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { detailOf, mayFor } from '../../views/decided.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from '../../views/request.ts';
@@ -29,7 +36,7 @@ interface VoteBody {
 }
 
 /** The queue goes by deadlines. */
-function placeOf({ state: { expiresAtMs, record } }: Pick<Seen, 'state'>): Place {
+function placeOf({ state: { expiresAtMs, record } }: Pick<Seen, 'state'>): PagePlace {
   return { createdAtMs: expiresAtMs, id: record.id };
 }
 
@@ -81,7 +88,7 @@ export async function approvalRoutes(app: FastifyInstance, options: ApprovalRout
   });
 
   async function give(
-    call: Call<VoteBody>,
+    call: ManagedCall<VoteBody>,
     decide: (id: string, draft: VoteDraft) => Promise<Changed>,
   ): Promise<unknown> {
     const id = call.params.id ?? '';

@@ -11,7 +11,7 @@ import { type RequestDetail, requestSummary } from '../../../requests/record/rep
 import type { Store } from '../../../store/contract/store.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
-import { actorOf, type Call, manage } from '../../calls/manage.ts';
+import { actorOf, type ManagedCall, manage } from '../../calls/manage.ts';
 import { callerOf } from '../../calls/people-now.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
@@ -43,7 +43,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
   const { clock } = deps.directory;
 
   /** The request as the caller may see it; null where it is none, or not for them. */
-  async function look(call: Call<unknown>): Promise<RequestDetail | null> {
+  async function look(call: ManagedCall<unknown>): Promise<RequestDetail | null> {
     const id = call.params.id ?? '';
     if (call.agent !== null) return await authorizer.find(id, call.agent.id);
     const seen = await lookFor(decisions, call, id);
@@ -51,7 +51,7 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
   }
 
   /** Throws or rejects where the caller may not ask any more. */
-  function recheckOf({ request, agent }: Call<unknown>): () => unknown {
+  function recheckOf({ request, agent }: ManagedCall<unknown>): () => unknown {
     let { identity } = request;
     return async () => {
       if (agent === null || identity === null) return await checkStillIn(request);

@@ -5,13 +5,13 @@
 import type { FastifyInstance } from 'fastify';
 import { isControlOwner } from '../../../agents/control-owner.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
-import { isNew, reauthenticate, type Shown } from '../../../people/prove.ts';
+import { isNew, reauthenticate, type ShownProof } from '../../../people/prove.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { refusal } from '../../calls/credentials.ts';
-import { actorOf, type Call, manage, notAllowed, notFound } from '../../calls/manage.ts';
+import { actorOf, type ManagedCall, manage, notAllowed, notFound } from '../../calls/manage.ts';
 import { callerOf } from '../../calls/people-now.ts';
 import { proofFields } from '../../calls/proof.ts';
 import type { OperationReply } from '../../contract/operation.ts';
@@ -48,14 +48,14 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
   ] as const;
 
   /** The agent of the request, where the caller is its control owner. */
-  async function agentOfRequest(call: Call<unknown>): Promise<AgentRow> {
+  async function agentOfRequest(call: ManagedCall<unknown>): Promise<AgentRow> {
     const row = await store.requests.find(call.params.id ?? '');
     const agent = row === null ? null : await store.agents.find(row.agentId);
     if (agent === null) throw requestNotFound();
     return ownedBy(call, agent);
   }
 
-  async function agentNamed(call: Call<unknown>): Promise<AgentRow> {
+  async function agentNamed(call: ManagedCall<unknown>): Promise<AgentRow> {
     const id = call.params.id ?? '';
     const agent = await store.agents.find(id);
     if (agent?.id !== id) throw notFound('agent');
@@ -63,7 +63,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
   }
 
   /** Throws unless the caller has shown, here and now, to be who they are. */
-  async function check(call: Call<Shown>, purpose: string): Promise<void> {
+  async function check(call: ManagedCall<ShownProof>, purpose: string): Promise<void> {
     const { request, session, body: shown } = call;
     const showing = { shown, purpose, address: request.clientAddress, session };
     const result = await reauthenticate(deps, actorOf(call).person, showing);
@@ -99,7 +99,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
     },
   });
 
-  manage<Shown>(app, deps, {
+  manage<ShownProof>(app, deps, {
     method: 'POST',
     url: '/v1/requests/:id/step-up',
     access: 'agents.step-up',
@@ -138,7 +138,7 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
     },
   });
 
-  manage<Shown>(app, deps, {
+  manage<ShownProof>(app, deps, {
     method: 'POST',
     url: '/v1/agents/:id/step-up',
     access: 'agents.step-up',
@@ -170,13 +170,13 @@ export async function stepUpRoutes(app: FastifyInstance, options: StepUpRouteOpt
 
 const agentId = idParameter('The id in the list.', '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a');
 
-function ownedBy(call: Call<unknown>, agent: AgentRow): AgentRow {
+function ownedBy(call: ManagedCall<unknown>, agent: AgentRow): AgentRow {
   if (isControlOwner(actorOf(call).person, agent.controlOwner)) return agent;
   throw notAllowed('only the control owner of the agent steps up for it');
 }
 
 /** An answer to this question counts for nothing else, and for nobody else. */
-function purposeOf(call: Call<unknown>, kind: 'request' | 'agent'): string {
+function purposeOf(call: ManagedCall<unknown>, kind: 'request' | 'agent'): string {
   return `step up for ${kind} ${call.params.id} by ${actorOf(call).person.id}`;
 }
 

@@ -16,7 +16,7 @@ import {
   sealColumns,
   type TableSum,
 } from '../../contract/seal.ts';
-import { quoted, rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
+import { quotedColumn, rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
 import { tampered } from '../../contract/store-error.ts';
 
 export interface Seal {
@@ -118,12 +118,12 @@ function watchRows(
   });
   for (const { name, columns } of tables) {
     const call = (sign: 1 | -1) => {
-      const row = columns.map((column) => `${sign === 1 ? 'NEW' : 'OLD'}.${quoted(column)}`);
+      const row = columns.map((column) => `${sign === 1 ? 'NEW' : 'OLD'}.${quotedColumn(column)}`);
       return `SELECT ${functionName}('${name}', ${sign}, ${row.join(', ')});`;
     };
     const trigger = (event: string, body: string) =>
       database.exec(
-        `CREATE TEMP TRIGGER ${quoted(`seal_${name}_${event}`)} AFTER ${event} ON main.${quoted(name)}
+        `CREATE TEMP TRIGGER ${quotedColumn(`seal_${name}_${event}`)} AFTER ${event} ON main.${quotedColumn(name)}
          BEGIN ${body} END`,
       );
     trigger('INSERT', call(1));
@@ -190,7 +190,7 @@ export function sealAll(database: Database, key: SealKey, end: Link): void {
 /** All rows, one at a time, with the columns in the order of the schema. */
 export function rowsOf(database: Database, { name, columns }: SealedTable): Iterable<readonly StoredValue[]> {
   return database
-    .prepare<[], StoredValue[]>(`SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(name)}`)
+    .prepare<[], StoredValue[]>(`SELECT ${columns.map(quotedColumn).join(', ')} FROM ${quotedColumn(name)}`)
     .raw()
     .safeIntegers()
     .iterate();
