@@ -2,7 +2,7 @@
 
 import type { MeterDefinition, MeterEntry } from '../src/language/model/metering.ts';
 import { fromNumber } from '../src/language/value/decimal.ts';
-import { createMeterBook, type MeterBook, type PastEntry } from '../src/service/meters/book.ts';
+import { createMeterTotals, type MeterTotals, type PastEntry } from '../src/service/meters/meter-totals.ts';
 import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
 
 export interface MeterFigures {
@@ -41,7 +41,7 @@ export function measureMeters(sizes: readonly number[], rounds: number): readonl
 
 interface Filled {
   readonly grants: number;
-  readonly book: MeterBook;
+  readonly book: MeterTotals;
   /** The time of the next step. */
   atMs: number;
 }
@@ -64,8 +64,8 @@ function stepsOf(filled: Filled): number {
 }
 
 /** The window is full, and grants are spread over it. */
-function filled(grants: number): MeterBook {
-  const book = createMeterBook();
+function filled(grants: number): MeterTotals {
+  const book = createMeterTotals();
   const past = function* (): Generator<PastEntry> {
     for (let at = 0; at < grants; at += 1) {
       const grantedAtMs = (at * definition.overMs) / grants;

@@ -72,7 +72,7 @@ const masterKey = new Uint8Array(32);
 // The policies have no meters; of the store nothing else is touched where there is no idempotency key.
 const meters = { note: async () => [] };
 const store = { masterKey, requests, meters } as unknown as Store;
-const noSwitches = { generation: 0, stopping: () => null };
+const noSwitches = { generation: 0, stoppedBy: () => null };
 const authorizer = createAuthorizer({
   store,
   policies: () => policies.current(),

@@ -11,8 +11,8 @@ import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-la
 import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
 import type { Vocabulary } from '../../src/dashboard/editor/vocabulary.ts';
 import { piecesOf } from '../../src/dashboard/parts/policy-words.ts';
-import { createDesk } from '../../src/service/playground/desk.ts';
 import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
+import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from '../playground/texts.ts';
 
 const policy = `group things
@@ -29,7 +29,7 @@ policy others on other.act { allow after_people after approval by ops }
 `;
 
 function vocabulary(): Vocabulary {
-  const desk = createDesk();
+  const desk = createWorkspace();
   desk.take(textsOf({ 'a.policy': policy }));
   const { policies, trees, diagnostics } = desk.lay([]);
   if (policies === null) throw new Error(JSON.stringify(diagnostics));

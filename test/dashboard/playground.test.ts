@@ -10,10 +10,10 @@ import { findRule } from '../../src/dashboard/pages/playground/find-rule.ts';
 import { diffLines, hunksOf } from '../../src/dashboard/pages/playground/line-diff.ts';
 import { fixedFiles, markDiagnostics, markIssues } from '../../src/dashboard/pages/playground/marks.ts';
 import { startPath } from '../../src/dashboard/pages/playground/start-path.ts';
-import { createDesk } from '../../src/service/playground/desk.ts';
 import type { GivenRequest } from '../../src/service/playground/questions.ts';
 import { tryRequest } from '../../src/service/playground/try-request.ts';
 import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
+import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from '../playground/texts.ts';
 
 const odd = `action odd.one {
@@ -44,7 +44,7 @@ function demoFiles(): Record<string, string> {
 
 describe('an example request', () => {
   it('of every action is of the declared shape', () => {
-    const desk = createDesk();
+    const desk = createWorkspace();
     desk.take(textsOf({ ...demoFiles(), 'odd.policy': odd }));
     const laid = desk.lay([]);
     if (laid.policies === null) throw new Error(JSON.stringify(laid.diagnostics));

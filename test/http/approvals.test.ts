@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import type { Person } from '../../src/service/people/person.ts';
-import { createRequestNews } from '../../src/service/requests/record/events.ts';
+import { createRequestEvents } from '../../src/service/requests/record/request-events.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { type Service, startService } from './service.ts';
 import { ask, codeOf, give, look, usePolicies, type View } from './written-policies.ts';
@@ -352,9 +352,9 @@ describe('an approval', () => {
 
 test('whoever listens hears of each new wait and of each end, once', async () => {
   const told: string[] = [];
-  const requestNews = createRequestNews();
-  requestNews.onNews(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
-  const service = await startService({ requestNews });
+  const requestNews = createRequestEvents();
+  requestNews.subscribe(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
+  const service = await startService({ requestEvents: requestNews });
   await usePolicies(service, policies);
   const admin = await firstAdmin(service);
   const approver = (email: string, ...groups: string[]) =>

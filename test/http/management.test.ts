@@ -5,7 +5,7 @@ import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createRequestNews } from '../../src/service/requests/record/events.ts';
+import { createRequestEvents } from '../../src/service/requests/record/request-events.ts';
 import { createAuthenticator } from '../people/authenticator.ts';
 import { startMailServer } from '../webhooks/mail-server.ts';
 import { firstAdmin, password, personWith, signedIn, tokenClient } from './person-client.ts';
@@ -217,10 +217,10 @@ describe('e-mail', () => {
   });
 
   test('reaches the people of the groups that a request waits for, the invited and the declined', async () => {
-    const requestNews = createRequestNews();
+    const requestNews = createRequestEvents();
     const mail = await startMailServer();
     const { service, admin, ann } = await startWithAdmin({
-      requestNews,
+      requestEvents: requestNews,
       publicUrl: 'https://writ.example.com',
       smtp: { url: mail.url, from: 'writ@example.com' },
     });
@@ -228,7 +228,7 @@ describe('e-mail', () => {
     await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups });
     await personWith(service, admin, { email: 'eve@example.com', roles: ['approver'], groups: ['security'] });
     const request = { requestId: 'r1', agentId: 'a1', actionKey: 'demo.escalate', atMs: Date.now() };
-    requestNews.tell({ ...request, kind: 'pending', status: 'pending', groups });
+    requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups });
     await expect.poll(() => mail.taken.length, { timeout: 20_000 }).toBe(1);
     expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
     expect(mail.taken[0]?.text).toContain('https://writ.example.com/requests/r1');
@@ -365,8 +365,8 @@ describe('a webhook', () => {
   });
 
   test('hears of requests, of policies that cannot take over, and of revoked agents', async () => {
-    const requestNews = createRequestNews();
-    const { service, ann } = await startWithAdmin({ areWebhooksPrivate: true, requestNews });
+    const requestNews = createRequestEvents();
+    const { service, ann } = await startWithAdmin({ areWebhooksPrivate: true, requestEvents: requestNews });
     const { url, bodies } = await startReceiver();
     const events = ['request.pending', 'request.decided', 'policies.reload_failed', 'agent.revoked'];
     await ann.send('/v1/webhooks', post({ url, events }));
@@ -375,8 +375,8 @@ describe('a webhook', () => {
       .poll(() => service.store.documents.find('webhook-cursor', 'revocations'), { timeout: 20_000 })
       .not.toBeNull();
     const request = { requestId: 'r1', agentId: 'a1', actionKey: 'demo.escalate', atMs: Date.now() };
-    requestNews.tell({ ...request, kind: 'pending', status: 'pending', groups: ['finance'] });
-    requestNews.tell({ ...request, kind: 'decided', status: 'approved', groups: [] });
+    requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups: ['finance'] });
+    requestNews.emit({ ...request, kind: 'decided', status: 'approved', groups: [] });
     writeFileSync(service.policyFile, 'nonsense');
     await ann.send('/v1/policies/reload', post());
     await ann.send(`/v1/agents/${service.agent.id}/revoke`, post({ name: 'buyer' }));

@@ -29,7 +29,7 @@ describe('a switch', () => {
   });
 });
 
-const stopping = async (board: SwitchBoard) => (await board.seen()).stopping(asked);
+const stopping = async (board: SwitchBoard) => (await board.seen()).stoppedBy(asked);
 
 describe('the board', () => {
   it('stops at once here, and within a second wherever the store is shared', async () => {

@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import type { ConditionLine } from '../../src/service/playground/condition-lines.ts';
-import { createDesk } from '../../src/service/playground/desk.ts';
 import { explainRecord } from '../../src/service/playground/explain-record.ts';
+import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from './texts.ts';
 
 const policy = `
@@ -34,9 +34,9 @@ const record = {
 } as const;
 
 function shown(payload: JsonObject): Readonly<Record<string, readonly string[]>> {
-  const desk = createDesk();
-  desk.take(textsOf({ 'k.policy': policy }));
-  const { conditions } = explainRecord(desk.lay([]), { ...record, payload });
+  const workspace = createWorkspace();
+  workspace.take(textsOf({ 'k.policy': policy }));
+  const { conditions } = explainRecord(workspace.lay([]), { ...record, payload });
   return Object.fromEntries(
     conditions.map(({ rule, truth, lines }) => [`${rule} ${truth}`, lines.map(lineText)]),
   );

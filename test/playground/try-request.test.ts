@@ -4,10 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { createDesk, type Desk } from '../../src/service/playground/desk.ts';
 import { explainRecord } from '../../src/service/playground/explain-record.ts';
 import type { GivenRequest, Tried } from '../../src/service/playground/questions.ts';
 import { tryRequest } from '../../src/service/playground/try-request.ts';
+import { createWorkspace, type Workspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from './texts.ts';
 
 const names = ['banking', 'payments', 'slack'];
@@ -18,14 +18,14 @@ const shipped = Object.fromEntries(
   ]),
 );
 
-function desk(files: Readonly<Record<string, string>> = shipped): Desk {
-  const made = createDesk();
+function workspace(files: Readonly<Record<string, string>> = shipped): Workspace {
+  const made = createWorkspace();
   made.take(textsOf(files));
   return made;
 }
 
 function tried(given: GivenRequest, files: readonly { path: string; text: string }[] = []): Tried {
-  return tryRequest(desk().lay(files), { given });
+  return tryRequest(workspace().lay(files), { given });
 }
 
 const payment = {
@@ -72,7 +72,7 @@ describe('a try', () => {
   });
 
   it('decides as the definition does, on every request that is shipped with the policies', () => {
-    const laid = desk().lay([]);
+    const laid = workspace().lay([]);
     const outcomes = new Set<string>();
     for (const name of names) {
       for (const line of readFileSync(`policies/${name}/requests.jsonl`, 'utf8').trim().split('\n')) {
@@ -143,7 +143,7 @@ describe('a try', () => {
     ['/meters/daily_outflow', { meters: { daily_outflow: [1] } }, /must be a reading/],
   ])('says what cannot be understood: %s', (pointer, change, message) => {
     const { issues, decision } = tryRequest(
-      desk({
+      workspace({
         ...shipped,
         'm.policy':
           'meter daily_outflow = sum(payload.amount) in USD of payment.create per agent over 24h\npolicy m on payment.create {\n  deny m when daily_outflow > 100 USD\n}\n',
@@ -161,7 +161,7 @@ describe('a try', () => {
   });
 
   it('takes readings of meters', () => {
-    const metered = desk({
+    const metered = workspace({
       'm.policy': `action a.pay { amount: money(currency), currency: "USD" }
 meter spent = sum(payload.amount) in USD of a.pay per agent over 24h
 policy m on a.pay {
@@ -177,7 +177,7 @@ policy m on a.pay {
   });
 
   it('looks at the policies alone where there is no request', () => {
-    expect(tryRequest(desk().lay([]), null)).toEqual({
+    expect(tryRequest(workspace().lay([]), null)).toEqual({
       diagnostics: [],
       issues: [],
       digested: [],
@@ -205,9 +205,12 @@ policy keys on key.use {
 
 describe('a record', () => {
   it('is tried with digests for secrets, which are named', () => {
-    const result = tryRequest(desk({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).lay([]), {
-      recorded,
-    });
+    const result = tryRequest(
+      workspace({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).lay([]),
+      {
+        recorded,
+      },
+    );
     expect(result).toMatchObject({ issues: [], digested: ['/payload/secret_key'] });
     expect(result.decision).toMatchObject({
       decision: 'DENY',
@@ -216,7 +219,7 @@ describe('a record', () => {
   });
 
   it('is explained by the rule as it stands in its file', () => {
-    const laid = desk({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).lay([]);
+    const laid = workspace({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).lay([]);
     const few = { ...recorded, payload: { ...recorded.payload, uses: 2 } };
     const { rule, ...rest } = explainRecord(laid, few);
     expect(rest).toMatchObject({ decision: 'ALLOW', change: expect.stringContaining('payload.uses') });

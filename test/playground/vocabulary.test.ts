@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { attributes } from '../../src/language/model/attributes.ts';
-import { createDesk } from '../../src/service/playground/desk.ts';
 import { outlineOf } from '../../src/service/playground/outline.ts';
 import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
+import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from './texts.ts';
 
 const text = `# Things that are done.
@@ -28,9 +28,9 @@ guarantee firm on things { never allow when payload.name == "b" }
 `;
 
 function vocabulary() {
-  const desk = createDesk();
-  desk.take(textsOf({ 'a.policy': text }));
-  const { policies, trees, diagnostics } = desk.lay([]);
+  const workspace = createWorkspace();
+  workspace.take(textsOf({ 'a.policy': text }));
+  const { policies, trees, diagnostics } = workspace.lay([]);
   if (policies === null) throw new Error(JSON.stringify(diagnostics));
   return vocabularyOf(policies.set, trees);
 }

@@ -5,7 +5,7 @@ import type { FindPeople, PersonNow } from '../../src/service/requests/approvals
 import type { Caller, Rights } from '../../src/service/requests/approvals/rights.ts';
 import type { SwitchesNow } from '../../src/service/requests/approvals/switches-now.ts';
 
-const none = { generation: 0, stopping: () => null };
+const none = { generation: 0, stoppedBy: () => null };
 
 const noSwitches: SwitchesNow = { seen: () => none, lookAgain: async () => none };
 

@@ -17,7 +17,7 @@ import { createDirectory } from '../people/directory.ts';
 import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import type { Metering } from '../requests/metering/metering.ts';
-import type { RequestNewsDesk } from '../requests/record/events.ts';
+import type { RequestEvents } from '../requests/record/request-events.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { RateLimit } from './calls/rate-limit.ts';
 import type { ChangeFeedTiming } from './changes/change-feed.ts';
@@ -25,7 +25,6 @@ import type { SmtpOptions } from './changes/outgoing.ts';
 import { type WatchedStore, watchStore } from './changes/watched-store.ts';
 import { createServerFactory } from './connection/http-server.ts';
 import { collectOperations } from './contract/openapi.ts';
-import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './parts.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
 import { healthRoutes } from './routes/health.ts';
 import { type ManagementDeps, managementRoutes } from './routes/management.ts';
@@ -34,7 +33,8 @@ import { openApiRoute } from './routes/openapi.ts';
 import { plantRoute } from './routes/plants.ts';
 import { authorizeRoute } from './routes/requests/authorize.ts';
 import { requestRoutes } from './routes/requests/requests.ts';
-import { createShell, furnish, type LogOptions } from './shell.ts';
+import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './service-parts.ts';
+import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
@@ -65,7 +65,7 @@ export interface AppDeps {
   /** Where the meters stand; its own unless said otherwise. */
   readonly metering?: Metering;
   /** What becomes of requests is told here; nobody listens elsewhere unless said otherwise. */
-  readonly requestNews?: RequestNewsDesk;
+  readonly requestEvents?: RequestEvents;
   /** Whether webhooks may be sent to addresses that are not public; false unless said otherwise. */
   readonly areWebhooksPrivate?: boolean;
   /** Sends no e-mail unless said otherwise. */
@@ -93,7 +93,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const clock = deps.clock ?? createClock();
   const watched = watchStore(deps.store);
   const metrics = createMetrics({ store: deps.store, policies: deps.policies, clock });
-  const stopping = new AbortController();
+  const shutdown = new AbortController();
   const app = createShell({
     log: deps.log,
     bodyBytesMax: deps.bodyBytesMax,
@@ -104,12 +104,12 @@ export function createApp(deps: AppDeps): FastifyInstance {
       onProblem: (code) => metrics.refused(code),
     }),
   });
-  const base: Base = { store: watched.store, clock, metrics, log: app.log, stopping: stopping.signal };
+  const base: Base = { store: watched.store, clock, metrics, log: app.log, shutdown: shutdown.signal };
   const parts = createParts(deps, base);
   connect(parts, watched, deps.policies);
   addLifecycle(app, parts);
   const document = collectOperations(app);
-  furnish(app, metrics, stopping);
+  addCommon(app, metrics, shutdown);
   addRoutes(app, { deps, base, parts });
   app.register(openApiRoute, { document });
   return app;
@@ -121,7 +121,7 @@ function connect(
   watched: WatchedStore,
   policies: AppDeps['policies'],
 ): void {
-  requestNews.onNews(() => {
+  requestNews.subscribe(() => {
     changeFeed.tell('requests');
     changeFeed.tell('approvals');
   });
@@ -150,7 +150,7 @@ interface Furnished {
 
 function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   const { deps, base, parts } = furnished;
-  const { store, stopping, metrics } = base;
+  const { store, shutdown, metrics } = base;
   const management = managementDeps(furnished);
   app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
   app.register(requestRoutes, {
@@ -160,7 +160,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   });
   app.register(managementRoutes, management);
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
-  app.register(healthRoutes, { store, stopping, policies: deps.policies });
+  app.register(healthRoutes, { store, shutdown, policies: deps.policies });
   app.register(metricsRoute, { metrics });
   app.register(dashboardRoutes);
 }

@@ -53,7 +53,7 @@ export function createShell({
 }
 
 /** What routes find on every request; call it before routes are added. */
-export function furnish(app: FastifyInstance, metrics: Metrics, stopping: AbortController): void {
+export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: AbortController): void {
   app.decorate('metrics', metrics);
   app.addHook('onClose', async () => metrics.close());
   addRequestId(app);
@@ -63,12 +63,12 @@ export function furnish(app: FastifyInstance, metrics: Metrics, stopping: AbortC
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('preClose', (done) => {
-    stopping.abort();
+    shutdown.abort();
     done();
   });
   // A connection that stays open for more requests would hold up the stop.
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (stopping.signal.aborted) reply.header('connection', 'close');
+    if (shutdown.signal.aborted) reply.header('connection', 'close');
     done(null, payload);
   });
 }

@@ -4,7 +4,7 @@
 
 import type { Aggregate, Contribution } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
-import { createTotals, type Totals } from './totals.ts';
+import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 
 export interface WindowOptions {
   readonly aggregate: Aggregate;
@@ -35,7 +35,7 @@ const droppedAtOnceMin = 256;
 /** A class because it is changed by each request. */
 export class Window {
   readonly #options: WindowOptions;
-  readonly #totals: Totals;
+  readonly #totals: RunningTotals;
   /** By time. Those from `#start` on are in the totals. */
   #granted: Granted[] = [];
   #start = 0;
@@ -43,7 +43,7 @@ export class Window {
 
   constructor(options: WindowOptions) {
     this.#options = options;
-    this.#totals = createTotals(options.aggregate);
+    this.#totals = createRunningTotals(options.aggregate);
   }
 
   /** Null where it is unknown. */

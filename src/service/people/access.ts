@@ -45,7 +45,7 @@ export interface Newcomer {
   readonly name: string;
 }
 
-export interface Standing {
+export interface RolesAndGroups {
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
 }
@@ -63,7 +63,13 @@ export async function setUpFirstAdmin(
   const problems = [...newcomerProblems({ email, name }), ...passwordProblems(password, [email, name])];
   if (problems.length > 0) return { kind: 'invalid', problems };
   // A fixed id: of two who use the link at once, one finds it taken.
-  const person = await newPerson(directory, { id: firstAdminId, email, name, password, ...adminStanding });
+  const person = await newPerson(directory, {
+    id: firstAdminId,
+    email,
+    name,
+    password,
+    ...rolesOfFirstAdmin,
+  });
   if (person === null) return busy;
   const used = { ...linkPlace, seen: link.version, isRemoval: true } as const;
   const who = recordName(person);
@@ -77,7 +83,7 @@ export async function setUpFirstAdmin(
 
 const linkPlace = { kind: 'set-up-link', id: 'first-admin' } as const;
 const firstAdminId = 'first-admin';
-const adminStanding: Standing = { roles: ['admin'], groups: [] };
+const rolesOfFirstAdmin: RolesAndGroups = { roles: ['admin'], groups: [] };
 
 async function isEmpty({ people }: Directory): Promise<boolean> {
   return (await people.list({ countMax: 1 })).length === 0;
@@ -127,18 +133,18 @@ export type NotAllowed = { readonly kind: 'not-allowed'; readonly detail: string
 export async function invite(
   directory: Directory,
   actor: Actor,
-  newcomer: Newcomer & Standing,
+  newcomer: Newcomer & RolesAndGroups,
 ): Promise<Invited | Invalid | NotAllowed> {
-  const refused = standingProblem(actor, newcomer);
+  const refused = rolesProblem(actor, newcomer);
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
-  const problems = [...newcomerProblems(newcomer), ...standingProblems(newcomer)];
+  const problems = [...newcomerProblems(newcomer), ...rolesProblems(newcomer)];
   if ((await directory.people.findByName(newcomer.email)) !== null) {
     problems.push({ field: 'email', detail: 'there is a person with this address' });
   }
   if (problems.length > 0) return { kind: 'invalid', problems };
   const { invitation, secret } = newInvitation(directory, actor, newcomer);
   const change = { who: recordName(actor.person), what: 'person-invited', subject: newcomer.email };
-  const after = { ...shownStanding(newcomer), name: newcomer.name };
+  const after = { ...shownRoles(newcomer), name: newcomer.name };
   await directory.change([directory.invitations.put(invitation, 0)], { ...change, before: null, after });
   return { kind: 'invited', invitation, secret };
 }
@@ -146,7 +152,7 @@ export async function invite(
 function newInvitation(
   { clock }: Directory,
   { person }: Actor,
-  { email, name, roles, groups }: Newcomer & Standing,
+  { email, name, roles, groups }: Newcomer & RolesAndGroups,
 ): { readonly invitation: Invitation; readonly secret: string } {
   const secret = createSecret();
   const createdAtMs = Math.trunc(clock());
@@ -185,7 +191,7 @@ export async function withdrawInvitation(
   if (above !== null) {
     return { kind: 'not-allowed', detail: `only an admin withdraws an invitation with ${above}` };
   }
-  const before = { ...shownStanding(invitation), name: invitation.name };
+  const before = { ...shownRoles(invitation), name: invitation.name };
   const result = await directory.change([directory.invitations.remove(invitation, version)], {
     who: recordName(actor.person),
     what: 'invitation-withdrawn',
@@ -248,11 +254,11 @@ export async function apply(
 export async function grantApplication(
   directory: Directory,
   actor: Actor,
-  { id, ...standing }: Standing & { readonly id: string },
+  { id, ...standing }: RolesAndGroups & { readonly id: string },
 ): Promise<Invited | Invalid | NotAllowed | Conflict | { readonly kind: 'not-open' }> {
-  const refused = standingProblem(actor, standing);
+  const refused = rolesProblem(actor, standing);
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
-  const problems = standingProblems(standing);
+  const problems = rolesProblems(standing);
   if (problems.length > 0) return { kind: 'invalid', problems };
   const found = await directory.applications.find(id);
   if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
@@ -265,7 +271,7 @@ export async function grantApplication(
   const result = await directory.change(writes, {
     ...change,
     before: { status: 'open' },
-    after: { status: 'granted', ...shownStanding(standing) },
+    after: { status: 'granted', ...shownRoles(standing) },
   });
   return result === 'changed' ? { kind: 'invited', invitation, secret } : { kind: 'conflict' };
 }
@@ -307,7 +313,7 @@ function decided(
 /** Null where too many passwords wait to be hashed. */
 async function newPerson(
   { clock }: Directory,
-  { password, ...person }: Newcomer & Standing & { readonly id: string; readonly password: string },
+  { password, ...person }: Newcomer & RolesAndGroups & { readonly id: string; readonly password: string },
 ): Promise<Person | null> {
   const nowMs = Math.trunc(clock());
   const passwordHash = await hashPassword(password);
@@ -325,7 +331,7 @@ async function newPerson(
 }
 
 /** Why the actor may not give somebody these roles and groups; null where they may. */
-export function standingProblem(actor: Actor, standing: Standing): string | null {
+export function rolesProblem(actor: Actor, standing: RolesAndGroups): string | null {
   const above = aboveActor(actor, standing);
   if (above !== null) return `only an admin gives ${above}`;
   const ofSession = standing.roles.find((role) => rolesOfSessions.includes(role));
@@ -334,7 +340,7 @@ export function standingProblem(actor: Actor, standing: Standing): string | null
 }
 
 /** What of this the actor has no say in, in words; null where there is nothing. */
-function aboveActor({ roles }: Pick<Actor, 'roles'>, standing: Standing): string | null {
+function aboveActor({ roles }: Pick<Actor, 'roles'>, standing: RolesAndGroups): string | null {
   if (grantOf(roles, 'people.change') === 'yes') return null;
   const role = standing.roles.find((one) => rolesOfAdmins.includes(one));
   if (role !== undefined) return `the role \`${role}\``;
@@ -348,7 +354,7 @@ async function isBacked({ people }: Directory, { invitedBy, ...standing }: Invit
   return aboveActor(inviter, standing) === null;
 }
 
-function shownStanding({ roles, groups }: Standing) {
+function shownRoles({ roles, groups }: RolesAndGroups) {
   return { roles: [...roles], groups: [...groups] };
 }
 
@@ -374,7 +380,7 @@ function reasonProblems(reason: string): FieldProblem[] {
 }
 
 /** What is wrong with roles and groups, whoever gives them. */
-export function standingProblems({ roles, groups }: Standing): FieldProblem[] {
+export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
   const isApprover = roles.includes('approver');
   return [
     ...(roles.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),

@@ -7,9 +7,9 @@ import {
   type Invalid,
   type NotAllowed,
   nameProblems,
-  type Standing,
-  standingProblem,
-  standingProblems,
+  type RolesAndGroups,
+  rolesProblem,
+  rolesProblems,
 } from './access.ts';
 import type { Directory } from './directory.ts';
 import type { Role } from './operations.ts';
@@ -38,11 +38,11 @@ export async function changePerson(
   if (found === null) return { kind: 'unknown' };
   const { value: before, version } = found;
   const after: Person = { ...before, ...change, changedAtMs: Math.trunc(directory.clock()) };
-  const refused = standingProblem(actor, given(before, after));
+  const refused = rolesProblem(actor, given(before, after));
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
   const problems: readonly FieldProblem[] = [
     ...(change.name === undefined ? [] : nameProblems(change.name)),
-    ...standingProblems(after),
+    ...rolesProblems(after),
   ];
   if (problems.length > 0) return { kind: 'invalid', problems };
   const isAdminLess = isAdmin(before) && !isAdmin(after);
@@ -67,7 +67,7 @@ export async function changePerson(
 }
 
 /** What is theirs after a change that was not before. */
-function given(before: Person, after: Person): Standing {
+function given(before: Person, after: Person): RolesAndGroups {
   return {
     roles: after.roles.filter((role) => !before.roles.includes(role)),
     groups: after.groups.filter((group) => !before.groups.includes(group)),

@@ -62,7 +62,7 @@ export interface SwitchesSeen {
   /** Grows with every change of a switch. */
   readonly generation: number;
   /** The switch that stops this; null where none does. */
-  readonly stopping: (asked: SwitchSubject) => Switch | null;
+  readonly stoppedBy: (asked: SwitchSubject) => Switch | null;
 }
 
 export interface Turned {
@@ -84,7 +84,7 @@ const reasonLengthMax = 500;
 
 export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
   const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
-  let seen: SwitchesSeen = { generation: -1, stopping: () => null };
+  let seen: SwitchesSeen = { generation: -1, stoppedBy: () => null };
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
 
@@ -95,7 +95,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     const on = (await switches.list({ countMax: switchesMax })).map(({ value }) => value);
     // Of two looks at the same time the later one counts.
     if (generation < seen.generation) return;
-    seen = { generation, stopping: (asked) => on.find((one) => stops(one, asked)) ?? null };
+    seen = { generation, stoppedBy: (asked) => on.find((one) => stops(one, asked)) ?? null };
     seenAtMs = atMs;
   }
 

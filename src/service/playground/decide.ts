@@ -8,8 +8,8 @@ import type { Facts } from '../../language/model/request.ts';
 import { type TracedRule, tracedRules } from '../../language/model/trace.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { smallestChange } from '../../reasoning/counterfactual/change.ts';
-import type { Laid } from './desk.ts';
 import { holdsDigests, recordedShape } from './recorded.ts';
+import type { LaidOver } from './workspace.ts';
 
 export interface PlaygroundDecision {
   readonly decision: Decision;
@@ -17,7 +17,7 @@ export interface PlaygroundDecision {
   readonly change: string | null;
 }
 
-type Policies = NonNullable<Laid['policies']>;
+type Policies = NonNullable<LaidOver['policies']>;
 
 interface HowToDecide {
   /** The facts are those of a record, in which digests may stand for secrets. */

@@ -7,12 +7,12 @@ import type { Facts } from '../../language/model/request.ts';
 import { explain } from '../../language/spec/explain.ts';
 import { conditionLines } from './condition-lines.ts';
 import { decideFully } from './decide.ts';
-import type { Laid } from './desk.ts';
 import { createLines } from './outline.ts';
 import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from './recorded.ts';
+import type { LaidOver } from './workspace.ts';
 
-export function explainRecord({ policies, sourceOf }: Laid, record: RecordedRequest): ExplainedRecord {
+export function explainRecord({ policies, sourceOf }: LaidOver, record: RecordedRequest): ExplainedRecord {
   if (policies === null) throw new Error('the set in force compiles');
   const facts = factsOfRecord(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
@@ -55,7 +55,7 @@ interface Decided {
 
 function conditionsOf(
   { set, decision, facts }: Decided,
-  sourceOf: Laid['sourceOf'],
+  sourceOf: LaidOver['sourceOf'],
 ): readonly ExplainedCondition[] {
   // A payload that is not of the declared shape is not for rules.
   if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return [];

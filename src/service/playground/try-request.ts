@@ -6,14 +6,14 @@ import type { Json, JsonObject } from '../../language/model/json.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { decideFully, type PlaygroundDecision } from './decide.ts';
-import type { Laid } from './desk.ts';
 import { gateIssues, readGiven } from './given-request.ts';
 import { placeDiagnostics } from './place-diagnostics.ts';
 import type { PlaygroundAsk, Tried, TriedDecision } from './questions.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded.ts';
+import type { LaidOver } from './workspace.ts';
 
 export function tryRequest(
-  { diagnostics, policies, sourceOf }: Laid,
+  { diagnostics, policies, sourceOf }: LaidOver,
   request: PlaygroundAsk['try']['request'],
 ): Tried {
   const nothing: Tried = {
@@ -31,7 +31,7 @@ export function tryRequest(
   return { ...nothing, issues: gateIssues(facts, policies.set), decision: viewOf(decided) };
 }
 
-function tryRecorded(policies: Laid['policies'], record: RecordedRequest): Partial<Tried> {
+function tryRecorded(policies: LaidOver['policies'], record: RecordedRequest): Partial<Tried> {
   const digested = digestedIn(record.payload);
   if (policies === null) return { digested };
   const facts = factsOfRecord(record);

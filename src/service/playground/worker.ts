@@ -2,7 +2,6 @@
 // of ours, after which it begins with an empty memory.
 
 import type { MessagePort } from 'node:worker_threads';
-import { createDesk, type Desk } from './desk.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
 import type {
@@ -15,18 +14,21 @@ import type {
 } from './questions.ts';
 import { tryRequest } from './try-request.ts';
 import { vocabularyOf } from './vocabulary.ts';
+import { createWorkspace, type Workspace } from './workspace.ts';
 
-type Answering = { readonly [Q in Question]: (desk: Desk, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q] };
+type Answering = {
+  readonly [Q in Question]: (workspace: Workspace, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
+};
 
 const answering: Answering = {
-  try: (desk, { files, request }) => tryRequest(desk.lay(files), request),
+  try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
   outline: (_desk, file) => outlineOf(file),
-  vocabulary: (desk) => {
-    const { policies, trees } = desk.lay([]);
+  vocabulary: (workspace) => {
+    const { policies, trees } = workspace.lay([]);
     if (policies === null) throw new Error('the set in force compiles');
     return vocabularyOf(policies.set, trees);
   },
-  explain: (desk, record) => explainRecord(desk.lay([]), record),
+  explain: (workspace, record) => explainRecord(workspace.lay([]), record),
 };
 
 /** Works until the thread is terminated. `before` hears of each question: tests make it fail. */
@@ -35,15 +37,15 @@ export function servePlayground(
   before: (question: AskPlayground) => void = () => undefined,
 ): void {
   const send = (message: FromPlayground): void => port.postMessage(message);
-  let desk: Desk = createDesk();
+  let workspace: Workspace = createWorkspace();
   function answer<Q extends Question>({ question, asked }: AskPlayground<Q>): PlaygroundAnswers[Q] {
-    return answering[question](desk, asked);
+    return answering[question](workspace, asked);
   }
   port.on('message', (message: ToPlayground) => {
     try {
       if (message.kind === 'take') {
-        desk.take(message.texts);
-        desk.lay([]);
+        workspace.take(message.texts);
+        workspace.lay([]);
         send({ kind: 'ready' });
       } else {
         before(message);
@@ -51,7 +53,7 @@ export function servePlayground(
       }
     } catch (error) {
       // What it remembers may be half of something.
-      desk = createDesk();
+      workspace = createWorkspace();
       send({
         kind: 'mistake',
         text: error instanceof Error ? (error.stack ?? error.message) : String(error),

@@ -14,12 +14,12 @@ import { unpack } from '../../language/program/packed/unpack.ts';
 import { Compiler, type CompilerDeath, type CompilerNews } from './compiler.ts';
 import type { CompiledSet, FoundFailure, SetContent } from './compiler-messages.ts';
 import type { ThreadLimits } from './limited-thread.ts';
-import type { AboutPolicies } from './set-summary.ts';
+import type { SetSummary } from './set-summary.ts';
 import type { SetTexts } from './texts.ts';
 
 /** The active policies with what people ask about them. Taken once per request: all of it belongs to one state of the directory. */
 export interface HostedPolicies extends ActivePolicies {
-  readonly about: () => AboutPolicies;
+  readonly about: () => SetSummary;
   /** What the set was made from. */
   readonly texts: SetTexts;
   /** RFC 3339, UTC. */
@@ -308,10 +308,10 @@ function takeSteps(steps: Iterator<void>): boolean {
 
 function activate(set: CompiledSet, engine: Linked): HostedPolicies & { readonly counts: Counts } {
   const { digest, commit, actions, rules, texts } = set;
-  let known: AboutPolicies | null = null;
+  let known: SetSummary | null = null;
   let asks: ReadonlyMap<string, AskedRule> | null = null;
-  const about = (): AboutPolicies => {
-    known ??= JSON.parse(set.about) as AboutPolicies;
+  const about = (): SetSummary => {
+    known ??= JSON.parse(set.about) as SetSummary;
     return known;
   };
   return {

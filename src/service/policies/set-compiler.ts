@@ -6,7 +6,7 @@ import { compileToProgram, createCompileMemory } from '../../pipeline.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read.ts';
-import { about } from './set-summary.ts';
+import { setSummary } from './set-summary.ts';
 import { packTexts } from './texts.ts';
 
 export interface CompiledContent {
@@ -27,7 +27,7 @@ export function createSetCompiler(): SetCompiler {
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null || packed === null)
       return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };
-    const known = about(set);
+    const known = setSummary(set);
     const counts = { actions: known.actions.length, rules: known.rules };
     const sent = {
       program: packed,

@@ -5,21 +5,21 @@ import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
 import type { Effect, PolicySet } from '../../language/model/policy.ts';
 
-export interface AboutPolicies {
+export interface SetSummary {
   /** Keys of the declared actions, sorted. */
   readonly actions: readonly string[];
   /** How many rules there are. */
   readonly rules: number;
-  readonly policies: readonly AboutPolicy[];
+  readonly policies: readonly PolicySummary[];
   readonly approvers: readonly { readonly name: string; readonly title: string }[];
   readonly meters: readonly string[];
   /** By policy and name. */
-  readonly ruleNames: readonly AboutRule[];
+  readonly ruleNames: readonly RuleSummary[];
   /** The enforced rules that ask something of people. */
   readonly asks: readonly AskedRule[];
 }
 
-export interface AboutPolicy {
+export interface PolicySummary {
   readonly name: string;
   readonly owner: string | null;
   readonly doc: string | null;
@@ -28,7 +28,7 @@ export interface AboutPolicy {
   readonly file: string;
 }
 
-export interface AboutRule {
+export interface RuleSummary {
   readonly policy: string;
   readonly name: string;
   readonly effect: Effect;
@@ -37,7 +37,7 @@ export interface AboutRule {
   readonly file: string;
 }
 
-export function about({ actions, policies, approvers, meters }: PolicySet): AboutPolicies {
+export function setSummary({ actions, policies, approvers, meters }: PolicySet): SetSummary {
   return {
     actions: [...actions.keys()].toSorted(),
     rules: policies.reduce((count, { rules }) => count + rules.length, 0),

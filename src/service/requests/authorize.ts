@@ -26,9 +26,9 @@ import { entryRows } from './metering/entry-rows.ts';
 import { type Metering, metered, noReadings } from './metering/metering.ts';
 import { agentFacts } from './record/agent-facts.ts';
 import { createBodyDigest } from './record/body-digest.ts';
-import type { RequestNewsDesk } from './record/events.ts';
 import { type RequestRecord, requestRow } from './record/record.ts';
 import { type RequestDetail, type RequestView, replyView, requestDetail } from './record/reply.ts';
+import type { RequestEvents } from './record/request-events.ts';
 import { freshState, type RequestState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { validSeconds } from './record/validity.ts';
@@ -78,7 +78,7 @@ export interface AuthorizerOptions {
   /** The most requests of one agent that wait for people at the same time. */
   readonly openRequestsMax?: number;
   readonly metering: Metering;
-  readonly news?: RequestNewsDesk;
+  readonly news?: RequestEvents;
   /** Told of each request once it is recorded, before the reply; never throws. */
   readonly onRecorded?: (record: RequestRecord) => void;
 }
@@ -140,7 +140,7 @@ async function authorizeAsSeen(
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const { agent, actionKey } = input;
   if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
-  const stopping = switches.stopping({ agentId: agent.id, tier: agent.riskTier, actionKey });
+  const stopping = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
   if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
   const nowMs = Math.trunc(deps.clock());
   if (input.idempotencyKey !== null) {
@@ -241,10 +241,10 @@ async function withFreshStepUp(
   }
 }
 
-function tellWaiting(news: RequestNewsDesk | undefined, record: RequestRecord): void {
+function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
-  news?.tell({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
+  news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
 }
 
 /** What the agent's idempotency key already stands for; null where it is new, or there is none. */

@@ -3,7 +3,7 @@
 // never what it says; whoever may not ask any more gets no answer from a wait that began before.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestNewsDesk } from '../../requests/record/events.ts';
+import type { RequestEvents } from '../../requests/record/request-events.ts';
 import type { RequestHistory, RequestStore, Store } from '../../store/contract/store.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -46,12 +46,12 @@ export interface Held<T> {
 export interface WaitsOptions {
   readonly requests: Pick<RequestStore, 'history'>;
   readonly statistics: Pick<Store['statistics'], 'lastEvent'>;
-  readonly news: Pick<RequestNewsDesk, 'onNews'>;
+  readonly news: Pick<RequestEvents, 'subscribe'>;
   readonly clock: () => number;
   /** How many waits one agent or person may have. */
   readonly ofOneMax: number;
   /** Ends every wait. */
-  readonly stopping: AbortSignal;
+  readonly shutdown: AbortSignal;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -107,7 +107,7 @@ function createWaiter({ requestId, recheck }: Held<unknown>): Waiter {
 }
 
 export function createWaits(options: WaitsOptions): Waits {
-  const { requests, statistics, news, stopping, onFailure } = options;
+  const { requests, statistics, news, shutdown, onFailure } = options;
   const shares = createFairShares({ placesMax, ofOneMax: options.ofOneMax });
   const waiters = new Map<string, Set<Waiter>>();
   /** One look serves all who wait for the same request. */
@@ -124,8 +124,8 @@ export function createWaits(options: WaitsOptions): Waits {
   const wakeAll = () => {
     for (const requestId of waiters.keys()) wakeAllOf(requestId);
   };
-  news.onNews(({ requestId }) => wakeAllOf(requestId));
-  stopping.addEventListener('abort', wakeAll);
+  news.subscribe(({ requestId }) => wakeAllOf(requestId));
+  shutdown.addEventListener('abort', wakeAll);
 
   function look(requestId: string): Promise<RequestHistory | null> {
     const known = looks.get(requestId);
@@ -186,7 +186,7 @@ export function createWaits(options: WaitsOptions): Waits {
 
   async function until<T extends Pending>(found: T, held: Held<T>, over: Over): Promise<T> {
     const waiter = createWaiter(held);
-    const isOver = () => over.signal.aborted || stopping.aborted || performance.now() >= over.atMs;
+    const isOver = () => over.signal.aborted || shutdown.aborted || performance.now() >= over.atMs;
     over.signal.addEventListener('abort', waiter.wake);
     add(waiter);
     try {

@@ -6,7 +6,7 @@ import type { Directory } from '../../people/directory.ts';
 import type { NoticeKind, Notify } from '../../people/notices.ts';
 import type { Application, Invitation, Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
-import type { RequestNews, RequestNewsDesk } from '../../requests/record/events.ts';
+import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
 import type { Dispatcher } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
@@ -30,7 +30,7 @@ export interface AccessNews {
 }
 
 export interface News extends AccessNews {
-  follow(requests: RequestNewsDesk, policies: Pick<PolicyHost, 'onChange'>): void;
+  follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
   revoked(revocation: Revocation): void;
 }
 
@@ -38,7 +38,7 @@ export function createNews(deps: NewsDeps): News {
   const { directory, publicUrl, dispatcher, mailer, onFailure } = deps;
   const approversOf = createApprovers(directory);
 
-  function onRequest({ kind, requestId: id, groups, actionKey, atMs }: RequestNews): void {
+  function onRequest({ kind, requestId: id, groups, actionKey, atMs }: RequestNotice): void {
     const links = { request: `${publicUrl}/v1/requests/${id}` };
     dispatcher.tell({ type: `request.${kind}`, id, links, atMs });
     if (mailer === null || kind !== 'pending' || groups.length === 0) return;
@@ -67,7 +67,7 @@ export function createNews(deps: NewsDeps): News {
 
   return {
     follow(requests, policies) {
-      requests.onNews(onRequest);
+      requests.subscribe(onRequest);
       policies.onChange(onPolicies);
     },
     revoked: ({ agentId: id, atMs }) =>

@@ -3,7 +3,7 @@
 
 import { createDirectory } from '../../people/directory.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
-import type { RequestNewsDesk } from '../../requests/record/events.ts';
+import type { RequestEvents } from '../../requests/record/request-events.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { createDispatcher, type Dispatcher } from '../../webhooks/dispatch.ts';
 import { createMailer } from '../../webhooks/mail.ts';
@@ -18,7 +18,7 @@ export interface SmtpOptions {
 export interface OutgoingDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'onChange'>;
-  readonly requests: RequestNewsDesk;
+  readonly requests: RequestEvents;
   readonly clock: () => number;
   readonly publicUrl: string;
   readonly arePrivateAddressesAllowed: boolean;

@@ -7,14 +7,14 @@ import type { RequestView } from '../../requests/record/reply.ts';
 
 type ReplyWith = (view: RequestView, reply: FastifyReply) => void;
 
-export function createDecisionReplies(stopping: AbortSignal): ReplyWith {
+export function createDecisionReplies(shutdown: AbortSignal): ReplyWith {
   let waiting: { readonly view: RequestView; readonly reply: FastifyReply }[] = [];
   const sendAll = () => {
     const replies = waiting;
     waiting = [];
     for (const { view, reply } of replies) {
       try {
-        send(view, reply, stopping);
+        send(view, reply, shutdown);
       } catch (error) {
         reply.log.error({ err: error }, 'a reply could not be sent');
         reply.raw.destroy();
@@ -26,13 +26,13 @@ export function createDecisionReplies(stopping: AbortSignal): ReplyWith {
   };
 }
 
-function send(view: RequestView, reply: FastifyReply, stopping: AbortSignal): void {
+function send(view: RequestView, reply: FastifyReply, shutdown: AbortSignal): void {
   const body = JSON.stringify(view);
   const headers: OutgoingHttpHeaders = reply.getHeaders() as OutgoingHttpHeaders;
   // Where a request that waits for people is looked up again.
   if (view.status === 'pending') headers.location = `/v1/requests/${view.request_id}`;
   // A connection that stays open for more requests would hold up the stop.
-  if (stopping.aborted) headers.connection = 'close';
+  if (shutdown.aborted) headers.connection = 'close';
   headers['content-type'] = 'application/json; charset=utf-8';
   headers['content-length'] = Buffer.byteLength(body);
   reply.hijack();

@@ -9,20 +9,20 @@ import type { Operation } from '../contract/operation.ts';
 export interface HealthRouteOptions {
   readonly store: Pick<Store, 'isWritable'>;
   readonly policies: Pick<PolicyHost, 'state'>;
-  readonly stopping: AbortSignal;
+  readonly shutdown: AbortSignal;
 }
 
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
-  const { store, policies, stopping } = options;
+  const { store, policies, shutdown } = options;
 
   app.get('/healthz', { config: { operation: healthOperation } }, async () => ({ status: 'ok' }));
 
   app.get('/readyz', { config: { operation: readyOperation } }, async (_request, reply) => {
     const isWritable = store.isWritable();
-    const isReady = isWritable && !stopping.aborted;
+    const isReady = isWritable && !shutdown.aborted;
     reply.code(isReady ? 200 : 503);
     return {
-      status: isReady ? 'ready' : stopping.aborted ? 'stopping' : 'not-ready',
+      status: isReady ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
       store: { status: isWritable ? 'writable' : 'not-writable' },
       policies: policyReport(policies.state()),
     };

@@ -7,7 +7,7 @@ import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Metering } from '../metering/metering.ts';
-import type { RequestNewsDesk } from '../record/events.ts';
+import type { RequestEvents } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
 import { askedGroups } from './rights.ts';
@@ -23,7 +23,7 @@ export interface DecisionsDeps {
   readonly switches: SwitchesNow;
   readonly findPeople: FindPeople;
   readonly metering: Pick<Metering, 'note' | 'read' | 'settle' | 'settled' | 'withdraw'>;
-  readonly news?: RequestNewsDesk;
+  readonly news?: RequestEvents;
 }
 
 export type Changed =
@@ -175,7 +175,7 @@ export async function lookAtAll(
 
 function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: AgentRow): string | null {
   const { actionKey } = record;
-  const found = switches.stopping({ agentId: agent.id, tier: agent.riskTier, actionKey });
+  const found = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
   return found === null ? null : stoppedText(found);
 }
 
@@ -195,7 +195,7 @@ function tell({ news, clock }: DecisionsDeps, state: RequestState, before: Reque
   const { record, status } = state;
   const groups = status === 'pending' ? askedGroups(state.decision) : [];
   if (status === 'pending' && groups.join() === askedGroups(before.decision).join()) return;
-  news?.tell({
+  news?.emit({
     kind: status === 'pending' ? 'pending' : 'decided',
     requestId: record.id,
     agentId: record.agentId,

@@ -1,7 +1,7 @@
 // What became of a grant, by its agent or a person: it was used, or it will not be. The latter takes it out of the meters
 // where the reporter is trusted.
 
-import type { Entered } from '../../meters/book.ts';
+import type { Entered } from '../../meters/meter-totals.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { eventOf, type RequestState } from '../record/request-state.ts';
 import {

@@ -4,7 +4,7 @@
 import type { Contribution, MeterDefinition } from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
-import type { MeterBook, PastEntry } from '../../meters/book.ts';
+import type { MeterTotals, PastEntry } from '../../meters/meter-totals.ts';
 import type {
   CountedRequest,
   MeterEntryRow,
@@ -16,7 +16,7 @@ import type { MeteredPolicies } from './entry-rows.ts';
 import { entryRows } from './entry-rows.ts';
 
 export interface FillOptions {
-  readonly book: MeterBook;
+  readonly book: MeterTotals;
   readonly meters: MeterStore;
   readonly inForce: MeteredPolicies;
   readonly nowMs: number;

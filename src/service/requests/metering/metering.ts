@@ -6,8 +6,8 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
 import type { Reading } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
-import type { Entered, MeterBook } from '../../meters/book.ts';
-import { createMeterBook } from '../../meters/book.ts';
+import type { Entered, MeterTotals } from '../../meters/meter-totals.ts';
+import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore } from '../../store/contract/metering.ts';
 import type { RecordedReading } from '../record/record.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
@@ -58,7 +58,7 @@ export function createMetering(options: MeteringOptions): Metering {
 
 /** A class because it holds where the meters stand. */
 class LiveMetering implements Metering {
-  readonly #book: MeterBook = createMeterBook();
+  readonly #book: MeterTotals = createMeterTotals();
   readonly #options: MeteringOptions;
   /** Those that the store has noted. */
   #noted: readonly MeterDefinition[] | null = null;

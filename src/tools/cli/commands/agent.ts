@@ -4,7 +4,7 @@ import { Argument, type Command, Option } from 'commander';
 import { riskTiers } from '../../../language/model/request.ts';
 import { defaultGraceMs } from '../../../service/agents/registry.ts';
 import { type AgentStatus, type SigningMode, signingModes } from '../../../service/store/contract/records.ts';
-import { type AgentDesk, type DeskOptions, withDesk, withDeskOptions } from '../agents/desk.ts';
+import { type AgentAdmin, type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { printable, show as showResult } from '../client/api-client.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
@@ -14,9 +14,9 @@ type Finish = (code: ExitCode) => void;
 export function defineAgent(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineAdd(command, finish);
-  withDeskOptions(command.command('list').description('list the agents')).action(
-    async (options: DeskOptions) => {
-      finish(await withDesk(options, (desk) => list(desk, options)));
+  withAgentOptions(command.command('list').description('list the agents')).action(
+    async (options: AgentOptions) => {
+      finish(await withAgentAdmin(options, (admin) => list(admin, options)));
     },
   );
   defineShow(command, finish);
@@ -43,14 +43,14 @@ Examples:
 Works on the data directory of the service, whether the service runs or not: what it changes is in force within a
 second. With --url it asks the running service, as the person whose token WRIT_TOKEN is.`;
 
-interface AddOptions extends DeskOptions {
+interface AddOptions extends AgentOptions {
   readonly tier: string;
   readonly owner: string;
   readonly tag: readonly string[];
 }
 
 function defineAdd(command: Command, finish: Finish): void {
-  withDeskOptions(command.command('add'))
+  withAgentOptions(command.command('add'))
     .description('register an agent and print its API key, which is shown this once')
     .argument('<name>', 'how people call the agent')
     .addOption(
@@ -59,13 +59,13 @@ function defineAdd(command: Command, finish: Finish): void {
     .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
     .option('--tag <tag...>', 'words that policies may ask for', [])
     .action(async (name: string, options: AddOptions) => {
-      finish(await withDesk(options, (desk) => add(desk, name, options)));
+      finish(await withAgentAdmin(options, (admin) => add(admin, name, options)));
     });
 }
 
-async function add(desk: AgentDesk, name: string, options: AddOptions): Promise<void> {
+async function add(admin: AgentAdmin, name: string, options: AddOptions): Promise<void> {
   const { tier: riskTier, owner: controlOwner, tag: tags } = options;
-  const { agent, apiKey } = await desk.add({ name, riskTier, controlOwner, tags });
+  const { agent, apiKey } = await admin.add({ name, riskTier, controlOwner, tags });
   showResult(options, { agent, api_key: apiKey }, () => {
     print(
       `${createMarks().good('✓')} ${printable(agent.name)} registered, id ${agent.id}\n\n  ${apiKey}\n\n`,
@@ -74,8 +74,8 @@ async function add(desk: AgentDesk, name: string, options: AddOptions): Promise<
   });
 }
 
-async function list(desk: AgentDesk, options: DeskOptions): Promise<void> {
-  showResult(options, await desk.list(), (agents) => {
+async function list(admin: AgentAdmin, options: AgentOptions): Promise<void> {
+  showResult(options, await admin.list(), (agents) => {
     if (agents.length === 0) print('no agents yet: `writ agent add NAME --tier TIER --owner PERSON`\n');
     else print(agentTable(agents));
   });
@@ -84,13 +84,13 @@ async function list(desk: AgentDesk, options: DeskOptions): Promise<void> {
 const agentArgument = ['<agent>', 'its name or id'] as const;
 
 function defineShow(command: Command, finish: Finish): void {
-  withDeskOptions(command.command('show'))
+  withAgentOptions(command.command('show'))
     .description('show an agent and its keys: when they were made, last used, and end')
     .argument(...agentArgument)
-    .action(async (name: string, options: DeskOptions) => {
+    .action(async (name: string, options: AgentOptions) => {
       finish(
-        await withDesk(options, async (desk) => {
-          const { agent, keys } = await desk.show(name);
+        await withAgentAdmin(options, async (admin) => {
+          const { agent, keys } = await admin.show(name);
           showResult(options, { ...agent, keys }, () =>
             print(`${agentTable([agent])}\n${keyTable(keys, Date.now())}`),
           );
@@ -111,44 +111,44 @@ const statusCommands: readonly StatusCommand[] = [
 ];
 
 function defineStatus(command: Command, { name, status, description }: StatusCommand, finish: Finish): void {
-  withDeskOptions(command.command(name))
+  withAgentOptions(command.command(name))
     .description(description)
     .argument(...agentArgument)
-    .action(async (agent: string, options: DeskOptions) => {
-      finish(await withDesk(options, (desk) => setStatus(desk, agent, { status, options })));
+    .action(async (agent: string, options: AgentOptions) => {
+      finish(await withAgentAdmin(options, (admin) => setStatus(admin, agent, { status, options })));
     });
 }
 
 function defineRevoke(command: Command, finish: Finish): void {
-  withDeskOptions(command.command('revoke'))
+  withAgentOptions(command.command('revoke'))
     .description('refuse all requests of an agent for good: nothing brings it back')
     .argument(...agentArgument)
     .option('--yes', 'say that this is meant, for it is final')
-    .action(async (agent: string, options: DeskOptions & { readonly yes?: boolean }) => {
+    .action(async (agent: string, options: AgentOptions & { readonly yes?: boolean }) => {
       if (options.yes !== true)
         throw new UsageError('a revoked agent can never be enabled again: say --yes if that is meant');
       const revoke = { status: 'revoked', options } as const;
-      finish(await withDesk(options, (desk) => setStatus(desk, agent, revoke)));
+      finish(await withAgentAdmin(options, (admin) => setStatus(admin, agent, revoke)));
     });
 }
 
 async function setStatus(
-  desk: AgentDesk,
+  admin: AgentAdmin,
   name: string,
-  { status, options }: { readonly status: AgentStatus; readonly options: DeskOptions },
+  { status, options }: { readonly status: AgentStatus; readonly options: AgentOptions },
 ): Promise<void> {
-  const { agent, isChanged } = await desk.setStatus(name, status);
+  const { agent, isChanged } = await admin.setStatus(name, status);
   showResult(options, agent, () =>
     print(`${printable(agent.name)} is ${isChanged ? '' : 'already '}${status}\n`),
   );
 }
 
-interface RotateOptions extends DeskOptions {
+interface RotateOptions extends AgentOptions {
   readonly grace: number;
 }
 
 function defineRotate(command: Command, finish: Finish): void {
-  withDeskOptions(command.command('rotate'))
+  withAgentOptions(command.command('rotate'))
     .description('give an agent a new API key, shown this once, and its present one an end')
     .argument(...agentArgument)
     .option(
@@ -158,7 +158,7 @@ function defineRotate(command: Command, finish: Finish): void {
       defaultGraceMs,
     )
     .action(async (agent: string, options: RotateOptions) => {
-      finish(await withDesk(options, (desk) => rotate(desk, agent, options)));
+      finish(await withAgentAdmin(options, (admin) => rotate(admin, agent, options)));
     });
 }
 
@@ -172,9 +172,9 @@ function readGrace(text: string): number {
   return Number(count) * unitMs[unit as keyof typeof unitMs];
 }
 
-async function rotate(desk: AgentDesk, name: string, options: RotateOptions): Promise<void> {
+async function rotate(admin: AgentAdmin, name: string, options: RotateOptions): Promise<void> {
   const { grace: graceMs } = options;
-  const { agent, apiKey, oldKeyNotAfter } = await desk.rotate(name, graceMs);
+  const { agent, apiKey, oldKeyNotAfter } = await admin.rotate(name, graceMs);
   showResult(options, { agent, api_key: apiKey, old_key_not_after: oldKeyNotAfter }, () => {
     print(`${createMarks().good('✓')} ${printable(agent.name)} has a new key\n\n  ${apiKey}\n\n`);
     const end =
@@ -183,12 +183,12 @@ async function rotate(desk: AgentDesk, name: string, options: RotateOptions): Pr
   });
 }
 
-interface SigningOptions extends DeskOptions {
+interface SigningOptions extends AgentOptions {
   readonly newSecret?: boolean;
 }
 
 function defineSigning(command: Command, finish: Finish): void {
-  withDeskOptions(command.command('signing'))
+  withAgentOptions(command.command('signing'))
     .description('say whether an agent signs its requests; a new signing secret is shown this once')
     .argument(...agentArgument)
     .addArgument(new Argument('<mode>', 'off forgets the signing secret').choices(signingModes))
@@ -198,8 +198,8 @@ function defineSigning(command: Command, finish: Finish): void {
       if (mode === 'off' && isSecretNew)
         throw new UsageError('`off` forgets the secret: leave --new-secret out');
       finish(
-        await withDesk(options, async (desk) => {
-          const signed = await desk.sign(agent, { mode, isSecretNew });
+        await withAgentAdmin(options, async (admin) => {
+          const signed = await admin.sign(agent, { mode, isSecretNew });
           const { signingSecret } = signed;
           showResult(options, { agent: signed.agent, signing_secret: signingSecret }, () => {
             print(`${createMarks().good('✓')} signatures of ${printable(signed.agent.name)}: ${mode}\n`);
@@ -211,13 +211,13 @@ function defineSigning(command: Command, finish: Finish): void {
     });
 }
 
-interface RateOptions extends DeskOptions {
+interface RateOptions extends AgentOptions {
   readonly perMinute?: Count;
   readonly burst?: Count;
 }
 
 function defineRate(command: Command, finish: Finish): void {
-  withDeskOptions(command.command('rate'))
+  withAgentOptions(command.command('rate'))
     .description('say how many requests an agent may send; `default` is what all agents may')
     .argument(...agentArgument)
     .option('--per-minute <count>', 'how many in a minute, or default', readCount)
@@ -227,8 +227,8 @@ function defineRate(command: Command, finish: Finish): void {
       if (ratePerMinute === undefined && burst === undefined)
         throw new UsageError('say what to change: --per-minute or --burst');
       finish(
-        await withDesk(options, async (desk) => {
-          const changed = await desk.setRate(agent, { ratePerMinute, burst });
+        await withAgentAdmin(options, async (admin) => {
+          const changed = await admin.setRate(agent, { ratePerMinute, burst });
           const rate = rateText(changed) === '-' ? 'that of all agents' : rateText(changed);
           showResult(options, changed, () => print(`the rate of ${printable(changed.name)}: ${rate}\n`));
         }),

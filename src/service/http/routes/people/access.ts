@@ -43,7 +43,7 @@ export interface AccessRouteOptions {
   readonly accessNews: AccessNews;
 }
 
-interface StandingBody {
+interface RolesBody {
   readonly roles: readonly Role[];
   readonly groups?: readonly string[];
 }
@@ -110,7 +110,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
     },
   });
 
-  manage<{ email: string; name: string } & StandingBody>(app, deps, {
+  manage<{ email: string; name: string } & RolesBody>(app, deps, {
     method: 'POST',
     url: '/v1/invitations',
     access: 'people.invite',
@@ -120,7 +120,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       body: {
         description:
           'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups.',
-        schema: objectSchema({ email: text(254), name: text(100), ...standing }, { groups: textList }),
+        schema: objectSchema({ email: text(254), name: text(100), ...rolesAndGroups }, { groups: textList }),
         examples: {
           auditor: { email: 'ada@example.com', name: 'Ada', roles: ['auditor'] },
           approver: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
@@ -232,7 +232,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
     },
   });
 
-  manage<StandingBody>(app, deps, {
+  manage<RolesBody>(app, deps, {
     method: 'POST',
     url: '/v1/applications/:id/grant',
     access: 'applications.decide',
@@ -242,7 +242,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
       parameters: [idParameter('The id in the list.', applicationExample.id)],
       body: {
         description: 'As for an invitation.',
-        schema: objectSchema(standing, { groups: textList }),
+        schema: objectSchema(rolesAndGroups, { groups: textList }),
         examples: {
           auditor: { roles: ['auditor'] },
           approver: { roles: ['approver'], groups: ['finance'] },
@@ -310,7 +310,7 @@ export async function accessRoutes(app: FastifyInstance, options: AccessRouteOpt
 
 const examplePassword = 'correct horse battery';
 
-const standing: Readonly<Record<string, JsonSchema>> = {
+const rolesAndGroups: Readonly<Record<string, JsonSchema>> = {
   roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
 };
 

@@ -30,12 +30,12 @@ export interface AuthorizeRouteOptions {
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
-  readonly stopping: AbortSignal;
+  readonly shutdown: AbortSignal;
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
   const { identify, identifyAgain, authorizeHandler, waits, judge, bodyBytesMax, clock, metrics } = options;
-  const replyWith = createDecisionReplies(options.stopping);
+  const replyWith = createDecisionReplies(options.shutdown);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', createBodyReader(bodyBytesMax));
 

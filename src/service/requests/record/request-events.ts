@@ -3,7 +3,7 @@
 
 import type { RequestStatus } from '../../store/contract/records.ts';
 
-export interface RequestNews {
+export interface RequestNotice {
   /** `pending`: it waits for people, or waits for others than before. `decided`: it waits no more. */
   readonly kind: 'pending' | 'decided';
   readonly requestId: string;
@@ -16,17 +16,17 @@ export interface RequestNews {
   readonly atMs: number;
 }
 
-export interface RequestNewsDesk {
+export interface RequestEvents {
   /** Never throws. */
-  tell(news: RequestNews): void;
-  onNews(listener: (news: RequestNews) => void): void;
+  emit(news: RequestNotice): void;
+  subscribe(listener: (news: RequestNotice) => void): void;
 }
 
 /** `onFailure` hears of a listener that threw; the others are told all the same. */
-export function createRequestNews(onFailure: (error: unknown) => void = () => undefined): RequestNewsDesk {
-  const listeners: ((news: RequestNews) => void)[] = [];
+export function createRequestEvents(onFailure: (error: unknown) => void = () => undefined): RequestEvents {
+  const listeners: ((news: RequestNotice) => void)[] = [];
   return {
-    tell(news) {
+    emit(news) {
       for (const listener of listeners) {
         try {
           listener(news);
@@ -35,6 +35,6 @@ export function createRequestNews(onFailure: (error: unknown) => void = () => un
         }
       }
     },
-    onNews: (listener) => void listeners.push(listener),
+    subscribe: (listener) => void listeners.push(listener),
   };
 }

@@ -9,7 +9,7 @@ import { createVoteJudge } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createMetering } from '../requests/metering/metering.ts';
-import { createRequestNews } from '../requests/record/events.ts';
+import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -29,7 +29,7 @@ export interface Base {
   readonly clock: () => number;
   readonly metrics: Metrics;
   readonly log: FastifyBaseLogger;
-  readonly stopping: AbortSignal;
+  readonly shutdown: AbortSignal;
 }
 
 export const defaultPublicUrl = 'http://localhost';
@@ -41,7 +41,7 @@ const decisionsMax = 5_000;
 export type ServiceParts = ReturnType<typeof createParts>;
 
 export function createParts(deps: AppDeps, base: Base) {
-  const { store, clock, stopping, log } = base;
+  const { store, clock, shutdown, log } = base;
   const parts = { ...createUpkeep(deps, base), ...createIdentifier({ store, rate: deps.rate, clock }) };
   const decided = createDeciding(deps, base, parts);
   const waits = createWaits({
@@ -50,7 +50,7 @@ export function createParts(deps: AppDeps, base: Base) {
     news: parts.requestNews,
     clock,
     ofOneMax: deps.waitsMax ?? waitsMaxDefault,
-    stopping,
+    shutdown,
     onFailure: (err) => log.warn({ err }, 'what has become of requests was not looked at; trying again'),
   });
   const authorizeHandler = createHandler(deps, base, { ...parts, ...decided });
@@ -74,8 +74,8 @@ export function createParts(deps: AppDeps, base: Base) {
 /** What follows the requests that are decided. */
 function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
   const requestNews =
-    deps.requestNews ??
-    createRequestNews((err) => log.error({ err }, 'what became of a request was not told'));
+    deps.requestEvents ??
+    createRequestEvents((err) => log.error({ err }, 'what became of a request was not told'));
   const metering =
     deps.metering ??
     createMetering({

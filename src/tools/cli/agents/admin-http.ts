@@ -1,7 +1,7 @@
 // `writ agent` as a client of a running service: what the person whose token it is may do, on record in their name.
 
 import { type Api, type Page, refuse, step } from '../client/api-client.ts';
-import type { AgentDesk } from './desk.ts';
+import type { AgentAdmin } from './admin.ts';
 import type { ShownAgent, ShownKey } from './text.ts';
 
 type ReplyKey = Omit<ShownKey, 'last_used'> & { readonly last_used_at: string | null };
@@ -9,7 +9,7 @@ type ReplyKey = Omit<ShownKey, 'last_used'> & { readonly last_used_at: string | 
 const statusWords = { active: 'enable', disabled: 'disable', revoked: 'revoke' } as const;
 const atOnce = '200';
 
-export function httpDesk(api: Api): AgentDesk {
+export function httpAdmin(api: Api): AgentAdmin {
   async function listed(text?: string): Promise<readonly ShownAgent[]> {
     const all: ShownAgent[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {

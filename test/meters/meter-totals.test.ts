@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MeterDefinition, MeterEntry } from '../../src/language/model/metering.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
-import { createMeterBook } from '../../src/service/meters/book.ts';
+import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
 
 const spent: MeterDefinition = { id: 'spent', aggregate: 'amounts', overMs: 1_000 };
 const at = { nowMs: 0, requestId: null };
@@ -18,7 +18,7 @@ function exactly(amount: number) {
 
 describe('the book of meters', () => {
   it('knows nothing of a meter whose past is not filled in', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     expect(book.read(entry(5), at)).toBeNull();
     book.fill(spent, []);
     expect(book.isFilled('spent')).toBe(true);
@@ -26,7 +26,7 @@ describe('the book of meters', () => {
   });
 
   it('keeps keys and definitions apart', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     const other = { ...spent, id: 'other' };
     book.fill(spent, []);
     book.fill(other, []);
@@ -37,21 +37,21 @@ describe('the book of meters', () => {
   });
 
   it('knows no reading without a key, and enters nothing', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     book.fill(spent, []);
     book.grant('r1', [entry(5, null)], 0);
     expect(book.read(entry(5, null), at)).toBeNull();
   });
 
   it('reads for a request that it does not count', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     book.fill(spent, []);
     book.grant('r1', [entry(5)], 0);
     expect(book.read({ ...entry(0), contribution: null }, at)).toEqual(exactly(5));
   });
 
   it('joins the past and what came while it was read, each request once', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     book.grant('new', [entry(5)], 10);
     book.reserve('waiting', [entry(100)]);
     const value = fromNumber(5);
@@ -69,7 +69,7 @@ describe('the book of meters', () => {
   });
 
   it('turns a reservation into a grant, or gives it back', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     book.fill(spent, []);
     book.reserve('a', [entry(5)]);
     book.reserve('b', [entry(7)]);
@@ -89,7 +89,7 @@ describe('the book of meters', () => {
     const contribution = { isCertain: true, value: fromNumber(5) };
     const past = (requestId: string) => ({ requestId, key: 'agent-1', grantedAtMs: 1, contribution });
     const entered = [{ definition: 'spent', key: 'agent-1' }];
-    const book = createMeterBook();
+    const book = createMeterTotals();
     book.fillPart(spent, [past('shown before'), past('stays')]);
     book.grant('new', [entry(5)], 1);
     for (const id of ['shown before', 'shown after', 'new']) book.withdraw(id, 1, entered);
@@ -101,7 +101,7 @@ describe('the book of meters', () => {
   });
 
   it('forgets meters that are not in use, whose past must then be filled in again', () => {
-    const book = createMeterBook();
+    const book = createMeterTotals();
     book.fill(spent, []);
     book.tidy(new Set(['spent']), 0);
     expect(book.isFilled('spent')).toBe(true);

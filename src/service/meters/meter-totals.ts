@@ -21,7 +21,7 @@ export interface Entered {
   readonly key: string;
 }
 
-export interface MeterBook {
+export interface MeterTotals {
   /**
    * Where the meter stands with the request that asks; null (unknown) where its past has not been filled in, or its key
    * or some value is not known.
@@ -65,7 +65,7 @@ interface Meanwhile {
   readonly ended: Map<string, number | null>;
 }
 
-export function createMeterBook(): MeterBook {
+export function createMeterTotals(): MeterTotals {
   const meters = new Map<string, Meter>();
   /** The windows in which a pending request has reserved something. */
   const reserved = new Map<string, Window[]>();

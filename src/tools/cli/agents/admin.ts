@@ -5,12 +5,12 @@ import type { Command } from 'commander';
 import type { AgentStatus, SigningMode } from '../../../service/store/contract/records.ts';
 import { type ApiOptions, withApi } from '../client/api-client.ts';
 import { type ExitCode, UsageError } from '../output/output.ts';
-import { httpDesk } from './desk-http.ts';
-import { withStoreDesk } from './desk-store.ts';
+import { httpAdmin } from './admin-http.ts';
+import { withStoreAdmin } from './admin-store.ts';
 import type { ShownAgent, ShownKey } from './text.ts';
 
 /** Each rejects with a CommandError, or as `withApi` takes it, where it cannot be done; an agent is named by name or id. */
-export interface AgentDesk {
+export interface AgentAdmin {
   list(): Promise<readonly ShownAgent[]>;
   add(draft: ShownDraft): Promise<{ readonly agent: ShownAgent; readonly apiKey: string }>;
   show(name: string): Promise<{ readonly agent: ShownAgent; readonly keys: readonly ShownKey[] }>;
@@ -48,11 +48,11 @@ export interface Signed {
   readonly signingSecret: string | null;
 }
 
-export interface DeskOptions extends ApiOptions {
+export interface AgentOptions extends ApiOptions {
   readonly data?: string;
 }
 
-export function withDeskOptions(command: Command): Command {
+export function withAgentOptions(command: Command): Command {
   return command
     .option('--data <directory>', 'the data directory of the service (default: ./var)')
     .option('--url <address>', 'the running service to ask instead, as one of its people')
@@ -61,13 +61,16 @@ export function withDeskOptions(command: Command): Command {
 }
 
 /** What is done, and what it says to the operator, with the exit code. */
-export function withDesk(options: DeskOptions, run: (desk: AgentDesk) => Promise<void>): Promise<ExitCode> {
+export function withAgentAdmin(
+  options: AgentOptions,
+  run: (admin: AgentAdmin) => Promise<void>,
+): Promise<ExitCode> {
   const { data, url, token } = options;
   if (url === undefined) {
     if (token !== undefined) throw new UsageError('--token is for a running service: name it with --url');
-    return withStoreDesk(data ?? './var', run);
+    return withStoreAdmin(data ?? './var', run);
   }
   if (data !== undefined)
     throw new UsageError('name the data directory (--data) or the service (--url), not both');
-  return withApi(options, (api) => run(httpDesk(api)));
+  return withApi(options, (api) => run(httpAdmin(api)));
 }

@@ -15,21 +15,21 @@ import { StoreError } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
 import { commandLineUser } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
-import type { AgentDesk } from './desk.ts';
+import type { AgentAdmin } from './admin.ts';
 import { agentJson, keyJson, shownTime } from './text.ts';
 
 /** What the operator has asked for cannot be done; lines to be printed. A class because it is thrown. */
 class CommandError extends Error {}
 
 /** Opens and closes the store; what goes wrong is for the operator, not a fault of ours. */
-export async function withStoreDesk(
+export async function withStoreAdmin(
   data: string,
-  run: (desk: AgentDesk) => Promise<void>,
+  run: (admin: AgentAdmin) => Promise<void>,
 ): Promise<ExitCode> {
   try {
     const store = await openStore({ path: join(data, 'writ.db'), actor: commandLineUser() });
     try {
-      await run(storeDesk(store));
+      await run(storeAdmin(store));
     } finally {
       await store.close();
     }
@@ -41,7 +41,7 @@ export async function withStoreDesk(
   }
 }
 
-function storeDesk(store: Store): AgentDesk {
+function storeAdmin(store: Store): AgentAdmin {
   async function agentOf(name: string): Promise<AgentRow> {
     const agent = await store.agents.find(name);
     if (agent === null) throw new CommandError(`there is no agent \`${name}\``);

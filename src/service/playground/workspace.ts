@@ -13,7 +13,7 @@ import { compile, createCompileMemory } from '../../pipeline.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../policies/texts.ts';
 import type { TextFile } from './questions.ts';
 
-export interface Laid {
+export interface LaidOver {
   readonly trees: readonly PolicyFile[];
   /** Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
@@ -23,21 +23,21 @@ export interface Laid {
   readonly sourceOf: SourceOf;
 }
 
-export interface Desk {
+export interface Workspace {
   /** From now on this is the set in force. */
   take(texts: SetTexts): void;
   /** The set in force with these files in place of theirs. */
-  lay(files: readonly TextFile[]): Laid;
+  lay(files: readonly TextFile[]): LaidOver;
 }
 
-export function createDesk(): Desk {
+export function createWorkspace(): Workspace {
   const memory = createCompileMemory();
   let policies = new Map<string, SourceText>();
   let lists = new Map<string, ListFile>();
   /** What was laid last, and over what. */
-  let last: { readonly files: readonly TextFile[]; readonly laid: Laid } | null = null;
+  let last: { readonly files: readonly TextFile[]; readonly laid: LaidOver } | null = null;
 
-  function compileLaid(files: readonly TextFile[]): Laid {
+  function compileLaid(files: readonly TextFile[]): LaidOver {
     const texts = new Map(policies);
     const listTexts = new Map(lists);
     for (const { path, text } of files) {

@@ -11,7 +11,7 @@ export interface Ends {
   readonly high: Decimal;
 }
 
-export interface Totals {
+export interface RunningTotals {
   add(contribution: Contribution): void;
   /** Of one that was added before. */
   remove(contribution: Contribution): void;
@@ -19,12 +19,12 @@ export interface Totals {
   ends(): Ends | null;
 }
 
-export function createTotals(aggregate: Aggregate): Totals {
+export function createRunningTotals(aggregate: Aggregate): RunningTotals {
   return aggregate === 'amounts' ? new AmountTotals() : new ValueTotals();
 }
 
 /** A class because it holds running totals. */
-class AmountTotals implements Totals {
+class AmountTotals implements RunningTotals {
   readonly #low = new ExactSum();
   readonly #high = new ExactSum();
   #unknown = 0;
@@ -61,7 +61,7 @@ function put(sum: ExactSum, value: Decimal, by: 1 | -1): void {
 }
 
 /** A class because it holds how often each value is there. */
-class ValueTotals implements Totals {
+class ValueTotals implements RunningTotals {
   /** Value → how many entries certainly have it, and how many may. */
   readonly #counts = new Map<string, { certain: number; uncertain: number }>();
   #certainValues = 0;
