@@ -36,7 +36,8 @@ export async function lookFor(
   return seen !== null && isSeenBy(call, seen) ? seen : null;
 }
 
-function isSeenBy(call: ManagedCall<unknown>, { state, agent }: Seen): boolean {
+/** Whether the caller may see the request. */
+export function isSeenBy(call: ManagedCall<unknown>, { state, agent }: Seen): boolean {
   if (call.agent !== null) return call.agent.id === state.record.agentId;
   const caller = callerOf(actorOf(call));
   return isWithin(caller.view, { person: caller, state, agent });

@@ -5,10 +5,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
-import type { Authorizer } from '../../../requests/authorize.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type RequestDetail, requestSummary } from '../../../requests/record/reply.ts';
-import type { Store } from '../../../store/contract/store.ts';
+import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
 import { actorOf, type ManagedCall, manage } from '../../calls/manage.ts';
@@ -17,7 +17,7 @@ import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, objectSchema } from '../../contract/schemas.ts';
-import { detailFor, detailOf, lookFor, requestNotFound } from '../../views/decided.ts';
+import { detailFor, detailOf, isSeenBy, requestNotFound } from '../../views/decided.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../../views/request.ts';
 import { nextRequests, readAskedRequests, requestFilters } from '../../views/request-filter.ts';
 
@@ -25,7 +25,6 @@ export interface RequestRouteOptions {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly identify: Identify;
-  readonly authorizer: Pick<Authorizer, 'find'>;
   readonly decisions: Decisions;
   /** Requests of a list, with their votes as of now. */
   readonly judge: VoteJudge['judge'];
@@ -38,16 +37,17 @@ export interface RequestRouteOptions {
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
 
 export async function requestRoutes(app: FastifyInstance, options: RequestRouteOptions): Promise<void> {
-  const { signInDeps: deps, store, identify, identifyAgain, authorizer, decisions, waits } = options;
+  const { signInDeps: deps, store, identify, identifyAgain, decisions, waits } = options;
   const { areAgentReportsTrusted, judge } = options;
   const { clock } = deps.directory;
 
   /** The request as the caller may see it; null where it is none, or not for them. */
-  async function look(call: ManagedCall<unknown>): Promise<RequestDetail | null> {
-    const id = call.params.id ?? '';
-    if (call.agent !== null) return await authorizer.find(id, call.agent.id);
-    const seen = await lookFor(decisions, call, id);
-    return seen === null ? null : detailFor(call, seen);
+  async function viewFor(
+    call: ManagedCall<unknown>,
+    history: RequestHistory | null,
+  ): Promise<RequestDetail | null> {
+    const [seen] = history === null ? [] : await decisions.lookAll([requestStateOf(history)]);
+    return seen !== undefined && isSeenBy(call, seen) ? detailFor(call, seen) : null;
   }
 
   /** Throws or rejects where the caller may not ask any more. */
@@ -111,11 +111,12 @@ export async function requestRoutes(app: FastifyInstance, options: RequestRouteO
     },
     handle: async (call) => {
       const requestId = call.params.id ?? '';
-      const found = await look(call);
+      const found = await viewFor(call, await store.requests.history(requestId));
       if (found === null) throw requestNotFound();
       const wait = waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
       if (wait === null) return found;
-      return await wait.until(found, { requestId, view: () => look(call), recheck: recheckOf(call) });
+      const view = (history: RequestHistory) => viewFor(call, history);
+      return await wait.until(found, { requestId, view, recheck: recheckOf(call) });
     },
   });
 
