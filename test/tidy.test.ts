@@ -1,184 +1,161 @@
-// The house rules as tests: who may import whom, what is pure, how large a file may grow. They may only tighten.
+// The house rules as tests: who may import whom, what is pure, how large a file or a folder may grow. The table of folders
+// is read from docs/ARCHITECTURE.md. The rules may only tighten.
 
 import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { dirname } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { betweenFolders, circleIn, codeOf, files, imports, inside, textOf } from './sources.ts';
 
-/** Part → the parts that it may import besides itself; `docs/ARCHITECTURE.md` shows the same table. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  grammar: ['syntax'],
-  diagnostic: [],
-  value: [],
-  model: ['diagnostic', 'value'],
-  syntax: ['diagnostic'],
-  check: ['syntax', 'model', 'diagnostic', 'value'],
-  spec: ['model', 'value'],
-  prove: ['model', 'spec', 'value'],
-  program: ['model', 'value'],
-  emit: ['program', 'model', 'value'],
-  pipeline: ['syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
-  meters: ['model', 'value'],
-  json: ['model'],
-  sources: ['pipeline', 'syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
-  playground: [
-    'pipeline',
-    'sources',
-    'syntax',
-    'check',
-    'program',
-    'emit',
-    'spec',
-    'prove',
-    'requests',
-    'model',
-    'diagnostic',
-    'value',
-  ],
-  testing: ['pipeline', 'sources', 'syntax', 'emit', 'spec', 'model', 'diagnostic', 'value', 'json'],
-  measure: ['pipeline', 'program', 'emit', 'spec', 'testing', 'model', 'json'],
-  store: [],
-  agents: ['model', 'store', 'value'],
-  people: ['model', 'store', 'agents', 'value'],
-  webhooks: ['store', 'agents', 'people', 'value'],
-  audit: ['store', 'agents'],
-  requests: ['meters', 'model', 'agents', 'store', 'value'],
-  statistics: ['model', 'store', 'requests'],
-  dashboard: [],
-  server: [
-    'json',
-    'agents',
-    'audit',
-    'people',
-    'webhooks',
-    'requests',
-    'statistics',
-    'store',
-    'playground',
-    'sources',
-    'model',
-    'diagnostic',
-  ],
-};
+const architecture = readFileSync('docs/ARCHITECTURE.md', 'utf8');
 
-/** Packages that one part alone may know; all others may be imported by nobody. */
-const packages: Readonly<Record<string, readonly string[]>> = {
-  chevrotain: ['grammar', 'syntax'],
-  re2js: ['value'],
-  yaml: ['check', 'testing', 'server'],
-  'better-sqlite3': ['store'],
-  fastify: ['server'],
-  chokidar: ['sources'],
-  '@node-rs/argon2': ['people'],
-  '@simplewebauthn/server': ['people'],
-  nodemailer: ['webhooks'],
-  commander: ['cli'],
-  picocolors: ['cli'],
-  '@opentelemetry/api': ['server'],
-  '@opentelemetry/sdk-trace': ['server'],
-  '@opentelemetry/resources': ['server'],
-  '@opentelemetry/exporter-trace-otlp-http': ['server'],
-  tsx: ['cli'],
-  preact: ['dashboard'],
-  lucide: ['dashboard'],
-  uplot: ['dashboard'],
-  uqr: ['dashboard'],
-  vite: ['dashboard'],
-  '@simplewebauthn/browser': ['dashboard'],
-  '@codemirror/autocomplete': ['dashboard'],
-  '@codemirror/commands': ['dashboard'],
-  '@codemirror/language': ['dashboard'],
-  '@codemirror/lint': ['dashboard'],
-  '@codemirror/state': ['dashboard'],
-  '@codemirror/view': ['dashboard'],
-  '@lezer/highlight': ['dashboard'],
-};
+/** The rows of the table that follows a head of columns. */
+function table(head: string): readonly (readonly string[])[] {
+  const [, after = ''] = architecture.split(`${head}\n`);
+  return after
+    .split('\n\n')[0]!
+    .split('\n')
+    .slice(1)
+    .map((row) => row.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}
 
-/** Parts without clock, randomness, environment or `node:` imports. */
-const pure = [
-  'grammar',
-  'diagnostic',
-  'value',
-  'model',
-  'syntax',
-  'check',
-  'spec',
-  'program',
-  'emit',
-  'pipeline',
-  'meters',
-];
-
-const linesMax = 420;
-
-const files = globSync(['grammar/*.ts', 'src/**/*.{ts,tsx,js}'], {
-  exclude: ['src/dashboard/dist/**'],
-}).toSorted();
-
-const imports = files.flatMap((file) =>
-  [
-    ...readFileSync(file, 'utf8').matchAll(
-      /(?:^|\n)(?:import|export)[^;]*?from '([^']+)'|import\('([^']+)'\)/g,
-    ),
-  ].map((match) => ({ file, part: partOf(file), target: (match[1] ?? match[2]) as string })),
+/** Folder → the folders that it may import besides itself. */
+const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  table('| folder | what it does | may import |').map(([folder = '', , others = '']) => [
+    folder.replaceAll('`', ''),
+    others.split(', ').filter((other) => other !== ''),
+  ]),
 );
 
+/** Package → the folders that may know it; all others may be imported by nobody. */
+const mayKnow: readonly (readonly [packages: readonly string[], folders: readonly string[]])[] = table(
+  '| package | what it replaces | may be imported by |',
+).map(([packages = '', , folders = '']) => [packages.split(', '), folders.split(', ')]);
+
+const wings = ['language', 'reasoning', 'service', 'tools'];
+const linesMax = 420;
+const filesMax = 24;
+const longFunctionsMax = 12;
+
+/** `service/store` for a file of it; the files on top of `src` by their own names. */
+function folderOf(file: string): string {
+  const [top = '', wing = '', folder = ''] = file.split('/');
+  if (top === 'grammar') return 'grammar';
+  return wings.includes(wing) ? `${wing}/${folder.replace(/\.ts$/, '')}` : wing.replace(/\.ts$/, '');
+}
+
+function isPure(file: string): boolean {
+  const isOfWing = /^src\/(language|reasoning|service\/meters)\//.test(file);
+  return isOfWing || file === 'src/pipeline.ts' || file === 'src/index.ts';
+}
+
+/** The functions of the platform that the pure folders use: SHA-256, and whether bytes are UTF-8. */
+const ofPlatform = ['src/pipeline.ts node:crypto', 'src/language/json/read.ts node:buffer'];
+
 describe('the house', () => {
-  it('has no part that the table does not name', () => {
-    const parts = new Set(files.map(partOf));
-    expect([...parts].filter((part) => part !== 'cli' && part !== 'index' && !(part in mayImport))).toEqual(
-      [],
-    );
+  it('has no folder that the table does not name, and none that is not there', () => {
+    expect(Object.keys(mayImport).toSorted()).toEqual([...new Set(files.map(folderOf))].toSorted());
   });
 
   it('imports only as the table says', () => {
-    const strangers = imports
-      .filter(({ target }) => target.startsWith('.'))
-      .map(({ file, part, target }) => ({ file, part, to: partOf(resolve(file, target)) }))
-      .filter(
-        ({ part, to }) => part !== to && part !== 'cli' && part !== 'index' && !mayImport[part]?.includes(to),
-      );
+    const strangers = inside
+      .map(({ from, to }) => ({ from, folder: folderOf(from), to: folderOf(to) }))
+      .filter(({ folder, to }) => folder !== to && mayImport[folder]?.join() !== 'any')
+      .filter(({ folder, to }) => !mayImport[folder]?.includes(to));
     expect(strangers).toEqual([]);
   });
 
-  it('lets each package be known in one place', () => {
+  it('says of no folder that it may import what it does not', () => {
+    const used = new Set(inside.map(({ from, to }) => `${folderOf(from)} ${folderOf(to)}`));
+    const idle = Object.entries(mayImport).flatMap(([folder, others]) =>
+      others
+        .filter((other) => other !== 'any' && !used.has(`${folder} ${other}`))
+        .map((other) => [folder, other]),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('has wings that stand on each other in one order', () => {
+    const rank = (file: string) => wings.indexOf(folderOf(file).split('/')[0] ?? '');
+    expect(inside.filter(({ from, to }) => rank(from) >= 0 && rank(to) > rank(from))).toEqual([]);
+  });
+
+  it('lets each package be known where the table says', () => {
     const strangers = imports
-      .filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
-      .filter(({ part, target }) => !packages[packageOf(target)]?.includes(part));
+      .filter(({ to, isPackage }) => isPackage && !to.startsWith('node:'))
+      .filter(({ from, to }) => {
+        const row = mayKnow.find(([packages]) => packages.some((one) => isOf(packageOf(to), one)));
+        return row?.[1].includes(folderOf(from)) !== true;
+      });
     expect(strangers).toEqual([]);
   });
 
-  it('keeps the language pure', () => {
+  it('keeps language and reasoning pure', () => {
     const impure = imports.filter(
-      ({ file, part, target }) =>
-        pure.includes(part) &&
-        target.startsWith('node:') &&
-        file !== 'grammar/generate.ts' &&
-        // The page hands the stages the digest of the platform.
-        !(file === 'src/pipeline.ts' && target === 'node:crypto'),
+      ({ from, to }) => isPure(from) && to.startsWith('node:') && !ofPlatform.includes(`${from} ${to}`),
     );
     expect(impure).toEqual([]);
-    const ambient = files.filter(
-      (file) =>
-        pure.includes(partOf(file)) &&
-        /\b(Date\.now|Math\.random|process\.|new Date\(\))/.test(readFileSync(file, 'utf8')) &&
-        file !== 'grammar/generate.ts',
-    );
-    expect(ambient).toEqual([]);
+    const ambient = /\b(Date\.now|Math\.random|process\.|new Date\(\))/;
+    expect(files.filter((file) => isPure(file) && ambient.test(textOf(file)))).toEqual([]);
   });
 
   it('makes functions from text in one file', () => {
-    expect(files.filter((file) => /new Function|\beval\(/.test(code(file)))).toEqual([
+    expect(files.filter((file) => /new Function|\beval\(/.test(codeOf(file)))).toEqual([
       'src/language/emit/link.ts',
     ]);
   });
 
   it('has no file that cannot be read in one sitting', () => {
-    expect(files.filter((file) => readFileSync(file, 'utf8').split('\n').length > linesMax)).toEqual([]);
+    expect(files.filter((file) => textOf(file).split('\n').length > linesMax)).toEqual([]);
+  });
+
+  it(`has at most ${filesMax} files in a folder`, () => {
+    const all = globSync('{src,grammar}/**/*.{ts,tsx,js,css,sql}', { exclude: ['src/dashboard/dist/**'] });
+    const folders = Map.groupBy(all, (file) => dirname(file));
+    expect([...folders].filter(([, those]) => those.length > filesMax).map(([folder]) => folder)).toEqual([]);
+  });
+
+  it('has no file that needs itself', () => {
+    const values = inside.filter(({ isType, isLater }) => !isType && !isLater);
+    expect(circleIn(values.map(({ from, to }) => [from, to] as const))).toBeNull();
+  });
+
+  it('has no two folders that need each other, be it for types', () => {
+    expect(circleIn(betweenFolders(inside.filter(({ isLater }) => !isLater)))).toBeNull();
+  });
+
+  it('finds circles', () => {
+    const edges = ['ab', 'bc', 'cb'].map(([from = '', to = '']) => [from, to] as const);
+    expect(circleIn(edges)).toEqual(['b', 'c', 'b']);
+    expect(inside.length).toBeGreaterThan(2_000);
+  });
+
+  it('exports each name once', () => {
+    const form = /^export (?:async )?(?:abstract )?(?:interface|type|class|const|function\*?) ([\w$]+)/gm;
+    const names = files
+      .filter((file) => folderOf(file) !== 'dashboard')
+      .flatMap((file) => [...textOf(file).matchAll(form)].map(([, name = '']) => name));
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
+  it('writes fields out where they are, and spreads no literal', () => {
+    const all = [...files, ...globSync('{test,bench}/**/*.{ts,tsx}', { exclude: ['bench/node_modules/**'] })];
+    expect(all.filter((file) => readFileSync(file, 'utf8').includes(`...${'{'}`))).toEqual([]);
+  });
+
+  it(`has at most ${longFunctionsMax} functions over 80 lines, each with its reason`, () => {
+    const rule = 'biome-ignore lint/complexity/noExcessiveLinesPerFunction';
+    const long = files.flatMap((file) =>
+      textOf(file)
+        .split('\n')
+        .filter((line) => line.includes(rule)),
+    );
+    expect(long.length).toBeLessThanOrEqual(longFunctionsMax);
+    expect(long.filter((line) => !/: .{20,}$/.test(line))).toEqual([]);
   });
 
   it('opens each file with what it is', () => {
-    expect(files.filter((file) => !/^(#!.*\n)?\s*(\/\/|\/\*\*)/.test(readFileSync(file, 'utf8')))).toEqual(
-      [],
-    );
+    expect(files.filter((file) => !/^(#!.*\n)?\s*(\/\/|\/\*\*)/.test(textOf(file)))).toEqual([]);
   });
 
   it('names no folder after nothing', () => {
@@ -186,10 +163,36 @@ describe('the house', () => {
   });
 
   it('exports through one barrel', () => {
-    const barrels = files.filter((file) => file.endsWith('/index.ts'));
-    expect(barrels).toEqual(['src/index.ts']);
+    expect(files.filter((file) => file.endsWith('/index.ts'))).toEqual(['src/index.ts']);
   });
 });
+
+/** The paths that docs/ARCHITECTURE.md writes down file by file, behind a sentence that says what follows. */
+function pathAfter(sentence: string): readonly string[] {
+  const [, after = ''] = architecture.split(sentence);
+  const drawn = /```text\n([^`]*)```/.exec(after)?.[1] ?? '';
+  return drawn
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [, before = '', names = '', rest = ''] = /^(.*?)\{?([^/{}]*?)\}?(\.ts)$/.exec(line) ?? [];
+      return names.split(',').map((name) => `src/${before}${name}${rest}`);
+    });
+}
+
+test.each([['To follow one policy from text to function, open these files', 32]])(
+  '%s: few, and each is imported by one before it',
+  (sentence, most) => {
+    const path = pathAfter(sentence);
+    expect(path.length).toBeGreaterThan(3);
+    expect(path.length).toBeLessThanOrEqual(most);
+    const strangers = path.slice(1).filter((file, at) => {
+      const before = new Set(path.slice(0, at + 1));
+      return !inside.some(({ from, to, isType }) => !isType && to === file && before.has(from));
+    });
+    expect(strangers).toEqual([]);
+  },
+);
 
 /** The name of a package, its scope included, without a path inside it. */
 function packageOf(target: string): string {
@@ -199,23 +202,7 @@ function packageOf(target: string): string {
     .join('/');
 }
 
-function partOf(file: string): string {
-  const [top, next = ''] = file.split('/');
-  return top === 'src' ? next.replace(/\.ts$/, '') : (top as string);
-}
-
-function resolve(from: string, target: string): string {
-  const segments = from.split('/').slice(0, -1);
-  for (const segment of target.split('/')) {
-    if (segment === '..') segments.pop();
-    else if (segment !== '.') segments.push(segment);
-  }
-  return segments.join('/');
-}
-
-/** The file without its comments. */
-function code(file: string): string {
-  return readFileSync(file, 'utf8')
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/\/\/.*$/gm, '');
+/** `@scope/*` stands for all packages of a scope. */
+function isOf(name: string, pattern: string): boolean {
+  return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
