@@ -11,6 +11,7 @@ import { duration, figureOf, ratioOf, times } from '../src/tools/measure/figure.
 import { alone } from './alone.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
+import { fitImports, measureFolder } from './layout.ts';
 import type { Answer } from './process.ts';
 import { withSpread } from './targets.ts';
 import { type WorkloadName, workloadNames } from './workloads.ts';
@@ -79,11 +80,13 @@ function removeWorktree(root: string, folder: string): void {
 
 /** This tree's benchmarks, what they measure with, the packs and the packages. */
 function lay(root: string, folder: string): void {
-  for (const part of ['bench', 'src/tools/measure', 'policies']) {
-    rmSync(join(folder, part), { recursive: true, force: true });
+  const parts = { bench: 'bench', [measureFolder(root)]: measureFolder(folder), policies: 'policies' };
+  for (const [part, place] of Object.entries(parts)) {
+    rmSync(join(folder, place), { recursive: true, force: true });
     const isOwn = (path: string): boolean => !path.includes('/node_modules');
-    cpSync(join(root, part), join(folder, part), { recursive: true, filter: isOwn });
+    cpSync(join(root, part), join(folder, place), { recursive: true, filter: isOwn });
   }
+  fitImports(folder);
   for (const packages of ['node_modules', 'bench/node_modules']) {
     if (existsSync(join(root, packages))) symlinkSync(join(root, packages), join(folder, packages));
   }
