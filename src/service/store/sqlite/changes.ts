@@ -49,7 +49,7 @@ export function prepareChanges(
       before_json: before === null ? null : canonicalJson(before),
       after_json: after === null ? null : canonicalJson(after),
     };
-    chain.append('change', columns, insert.run.bind(insert));
+    chain.append('change', columns, (row, link) => insert.run({ ...row, ...link }));
   };
 }
 

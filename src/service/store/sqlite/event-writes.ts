@@ -44,7 +44,7 @@ export function prepareEventWrites(database: Database, context: WriteContext) {
 
   function record(event: RequestEvent): void {
     const columns = eventColumns(event);
-    context.chain.append('event', columns, insert.run.bind(insert));
+    context.chain.append('event', columns, (row, link) => insert.run({ ...row, ...link }));
     update.run(columns);
     context.meterEntries.follow(event);
   }

@@ -41,9 +41,9 @@ export function prepareRecordWrites(database: Database, context: WriteContext) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   );
-  const insertRow = (row: RequestColumns & Link) =>
+  const insertRow = (row: RequestColumns, { sequence, hash }: Link) =>
     insertRequest.run(
-      row.sequence,
+      sequence,
       row.id,
       row.agent_id,
       row.action_key,
@@ -56,7 +56,7 @@ export function prepareRecordWrites(database: Database, context: WriteContext) {
       row.idempotency_digest,
       row.idempotency_until_ms,
       row.record_json,
-      row.hash,
+      hash,
     );
   const insertRefusal = database.prepare<[RefusalColumns & Link]>(
     `INSERT INTO refusals (sequence, id, agent_id, key_id, at_ms, http_status, code, detail, client_address,
@@ -76,7 +76,9 @@ export function prepareRecordWrites(database: Database, context: WriteContext) {
       return 'stored';
     },
     'append-refusal'({ record }: { readonly record: RefusalRecord }): 'stored' | 'duplicate-id' {
-      const isStored = chain.append('refusal', refusalColumns(record), insertRefusal.run.bind(insertRefusal));
+      const isStored = chain.append('refusal', refusalColumns(record), (columns, link) =>
+        insertRefusal.run({ ...columns, ...link }),
+      );
       return isStored ? 'stored' : 'duplicate-id';
     },
   };
