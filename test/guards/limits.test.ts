@@ -13,8 +13,12 @@ import { temporaryFolder } from '../store/rows.ts';
 const limitsOfSettings = {
   port: [8_181, 0, 65_535],
   'policies.compile_timeout': [60, 1, 3_600],
-  'limits.rate_per_minute': [60_000, 1, 1_000_000_000],
-  'limits.burst': [10_000, 1, 1_000_000_000],
+  connections_max: [1_000, 1, 1_000_000],
+  'limits.rate_per_minute': [600, 1, 1_000_000_000],
+  'limits.burst': [100, 1, 1_000_000_000],
+  'limits.in_flight': [256, 1, 2_000],
+  'limits.waits': [100, 1, 2_000],
+  'people.new_factor_minutes': [60, 0, 10_080],
   'limits.body_bytes': [262_144, 1_024, 16_777_216],
   'requests.open_max': [20, 1, 1_000_000],
 } as const;

@@ -30,7 +30,10 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'agent_revoked',
     'cross_site_request',
     'not_allowed',
+    'proof_needed',
     'second_factor_missing',
+    'second_factor_new',
+    'session_needed',
     'stopped',
   ],
   404: ['link_not_valid', 'not_found', 'request_not_found', 'unknown_route'],
@@ -42,12 +45,14 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'rate_limited',
     'too_many_attempts',
     'too_many_failures',
+    'too_many_in_flight',
     'too_many_open_requests',
     'too_many_streams',
+    'too_many_waits',
   ],
   431: ['headers_too_large'],
   500: ['internal_error', 'record_failed'],
-  503: ['playground_failed'],
+  503: ['playground_failed', 'too_many_connections'],
 };
 
 test('each refusal has its status', () => {
