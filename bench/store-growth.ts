@@ -18,7 +18,6 @@ import { openStore } from '../src/service/store/open.ts';
 import { prepareChain } from '../src/service/store/sqlite/chain/chain.ts';
 import { prepareBasisCheck } from '../src/service/store/sqlite/grant-basis.ts';
 import { migrate } from '../src/service/store/sqlite/migrate.ts';
-import { requestColumns } from '../src/service/store/sqlite/rows.ts';
 import { prepareWrites } from '../src/service/store/sqlite/writes.ts';
 
 const { values } = parseArgs({
@@ -194,7 +193,7 @@ function measureChain(): void {
     return database.transaction((rows: readonly RequestRow[]) => {
       chain.refresh();
       for (const each of rows)
-        apply({ kind: 'append-request', row: requestColumns(each), openMax, basis: null, entries: [] });
+        apply({ kind: 'append-request', row: each, openMax, basis: null, entries: [] });
     });
   }
 

@@ -114,7 +114,7 @@ const entry: ChainEntry = { ...requestColumns(row), kind: 'request', sequence: 1
 const pack = createBatchPacker();
 const batch: readonly Write[] = Array.from({ length: 30 }, () => ({
   kind: 'append-request',
-  row: requestColumns(row),
+  row,
   openMax: 20,
   basis: null,
   entries: [],

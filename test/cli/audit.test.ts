@@ -101,6 +101,38 @@ describe('writ audit verify', () => {
     expect(listed).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was accepted') });
   });
 
+  it.each([
+    ['a table of another program', 'CREATE TABLE other (id INTEGER)', 'tampered'],
+    ['another program', 'PRAGMA application_id = 7', 'foreign-database'],
+    ['a later version', 'PRAGMA user_version = 999', 'newer-database'],
+  ])('says as JSON why it cannot open the store: %s', async (_, statement, code) => {
+    const { run, tamper } = await createData();
+    tamper(statement);
+    const [plain, ...asJson] = await Promise.all([
+      run('audit', 'verify'),
+      run('audit', 'verify', '--json'),
+      run('audit', 'prune', '--before', '2026-03-01', '--json'),
+    ]);
+    expect(plain).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .+\n$/) });
+    for (const { code: exitCode, stdout, stderr } of asJson) {
+      expect([exitCode, stderr]).toEqual([1, '']);
+      const message = plain.stderr.slice('error: '.length).trimEnd();
+      expect(JSON.parse(stdout)).toEqual({ ok: false, error: { code, message } });
+    }
+  });
+
+  it('says as JSON that there is no store', async () => {
+    const { code, stdout } = await writ([
+      'audit',
+      'verify',
+      '--json',
+      '--data',
+      join(createFolder(), 'none'),
+    ]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'no-store' } });
+  });
+
   it('accepts what was changed on purpose, in the name of who did', async () => {
     const { run, tamper, store } = await createData();
     tamper("INSERT INTO settings VALUES ('a', 'b')");

@@ -4,10 +4,19 @@
 import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import { settings } from '../../src/service/http/config.ts';
+import { readEnvelope } from '../../src/service/http/contract/envelope.ts';
+import { acceptInvitation, apply, invite } from '../../src/service/people/access.ts';
+import { createChallenges } from '../../src/service/people/challenges.ts';
+import { addPasskey, passkeyCreationOptions } from '../../src/service/people/passkeys.ts';
+import { passwordProblem } from '../../src/service/people/passwords.ts';
+import { startSession, whoseSession } from '../../src/service/people/sessions.ts';
+import { createSwitchBoard } from '../../src/service/people/switches.ts';
+import { createToken } from '../../src/service/people/tokens.ts';
 import { liveKeysMax } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { makeWebhook } from '../../src/service/webhooks/webhook.ts';
-import { startPeople } from '../people/service.ts';
+import { createAuthenticator } from '../people/authenticator.ts';
+import { origin, password, startPeople } from '../people/service.ts';
 import { temporaryFolder } from '../store/rows.ts';
 
 const limitsOfSettings = {
@@ -72,5 +81,166 @@ describe('webhooks', () => {
     expect(await make(2_001)).toBe('invalid');
     for (let i = 0; i < 50; i++) expect(await make(2_000)).toBe('made');
     expect(await make(100)).toBe('invalid');
+  });
+});
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+describe('people', () => {
+  const newcomer = { email: 'ben@example.com', name: 'Ben', roles: ['auditor'], groups: [] } as const;
+  const groups = (count: number) => Array.from({ length: count }, (_, at) => `g${at}`);
+
+  test.each([
+    ['name', { name: 'n'.repeat(100) }, { name: 'n'.repeat(101) }],
+    ['number of groups', { groups: groups(50) }, { groups: groups(51) }],
+    ['length of a group', { groups: ['g'.repeat(100)] }, { groups: ['g'.repeat(101)] }],
+    ['roles', { roles: ['auditor'] as const }, { roles: [] }],
+    ['groups of an approver', { groups: ['g'] }, { roles: ['approver'] as const }],
+  ])('%s', async (_, most, more) => {
+    const { directory, admin } = await startPeople();
+    expect((await invite(directory, admin, { ...newcomer, ...more })).kind).toBe('invalid');
+    expect((await invite(directory, admin, { ...newcomer, ...most })).kind).toBe('invited');
+  });
+
+  test('an application has a reason of 2,000 characters, and is due within a day', async () => {
+    const { directory, time } = await startPeople();
+    const applied = (length: number) =>
+      apply(directory, { email: 'ben@example.com', name: 'Ben', reason: 'r'.repeat(length) });
+    expect((await applied(2_001)).kind).toBe('invalid');
+    expect(await applied(2_000)).toMatchObject({ application: { dueAtMs: time.nowMs + dayMs } });
+  });
+
+  test('a password has 12 characters, 5 different ones, and 1,024 bytes', () => {
+    const isTaken = (text: string) => passwordProblem(text, []) === null;
+    const long = (bytes: number) => 'abcde'.padEnd(bytes, 'x');
+    expect([long(11), long(12), long(1_024), long(1_025)].map(isTaken)).toEqual([false, true, true, false]);
+    expect(['abcdabcdabcd', 'abcdeabcdabc'].map(isTaken)).toEqual([false, true]);
+  });
+
+  test('an invitation is good for a week', async () => {
+    const { directory, admin, time } = await startPeople();
+    for (const [waitMs, kind] of [
+      [7 * dayMs - 1, 'joined'],
+      [7 * dayMs, 'no-invitation'],
+    ] as const) {
+      const email = `${kind}@example.com`;
+      const invited = await invite(directory, admin, { ...newcomer, email });
+      if (invited.kind !== 'invited') throw new Error(invited.kind);
+      time.nowMs += waitMs;
+      expect((await acceptInvitation(directory, { secret: invited.secret, password })).kind).toBe(kind);
+    }
+  });
+
+  test('a session ends after an hour without use, and after twelve hours in any case', async () => {
+    const service = await startPeople();
+    const { admin, time } = service;
+    const { secret, session } = await startSession(service, admin.person, '192.0.2.1');
+    const isOpenAfter = async (waitMs: number) => {
+      time.nowMs += waitMs;
+      return (await whoseSession(service, secret)) !== null;
+    };
+    expect(session.endsAtMs).toBe(time.nowMs + 12 * hourMs);
+    for (let i = 0; i < 12; i++) expect(await isOpenAfter(hourMs - 1)).toBe(true);
+    expect(await isOpenAfter(12)).toBe(false);
+    const idle = await startSession(service, admin.person, '192.0.2.1');
+    time.nowMs += hourMs;
+    expect(await whoseSession(service, idle.secret)).toBeNull();
+  });
+
+  test('a question to a passkey is good for five minutes, and once', () => {
+    const challenges = createChallenges();
+    const isGoodAfter = (waitMs: number) => challenges.take(challenges.ask('sign in', 0), 'sign in', waitMs);
+    expect([isGoodAfter(5 * minuteMs - 1), isGoodAfter(5 * minuteMs)]).toEqual([true, false]);
+    const asked = challenges.ask('sign in', 0);
+    expect([1, 2].map(() => challenges.take(asked, 'sign in', 0))).toEqual([true, false]);
+  });
+
+  test('twenty passkeys, with names of 100 characters', async () => {
+    const service = await startPeople();
+    const { person } = service.admin;
+    const add = async (name: string) => {
+      const options = await passkeyCreationOptions(service, person);
+      const response = createAuthenticator({ origin }).create(options);
+      return (await addPasskey(service, person, { response, name })).kind;
+    };
+    expect(await add('n'.repeat(101))).toBe('invalid');
+    for (let i = 0; i < 20; i++) expect(await add('n'.repeat(100))).toBe('added');
+    expect(await add('one more')).toBe('too-many');
+  });
+});
+
+describe('tokens', () => {
+  const draft = { name: 'ci', roles: ['auditor'], days: 1 } as const;
+
+  test.each([
+    ['name', { name: 'n'.repeat(100) }, { name: 'n'.repeat(101) }],
+    ['most days', { days: 366 }, { days: 367 }],
+    ['least days', { days: 1 }, { days: 0 }],
+    ['whole days', { days: 2 }, { days: 1.5 }],
+    ['roles', { roles: ['admin'] as const }, { roles: [] }],
+  ])('%s', async (_, most, more) => {
+    const { directory, admin } = await startPeople();
+    const person = { ...admin, roles: ['admin', 'auditor'] as const };
+    expect((await createToken(directory, person, { ...draft, ...more })).kind).toBe('invalid');
+    expect((await createToken(directory, person, { ...draft, ...most })).kind).toBe('made');
+  });
+
+  test('fifty of one person', async () => {
+    const { directory, admin } = await startPeople();
+    const make = async () => (await createToken(directory, admin, { ...draft, roles: ['admin'] })).kind;
+    for (let i = 0; i < 50; i++) expect(await make()).toBe('made');
+    expect(await make()).toBe('invalid');
+  });
+});
+
+describe('switches', () => {
+  test('a reason of 500 characters', async () => {
+    const { directory, admin } = await startPeople();
+    const board = createSwitchBoard({ directory, steadyMs: () => 0 });
+    const turnOn = async (length: number) =>
+      (await board.turnOn(admin, { scope: { kind: 'all' }, reason: 'r'.repeat(length) })).kind;
+    expect([await turnOn(501), await turnOn(500)]).toEqual(['invalid', 'on']);
+  });
+
+  test('a look is good for half a second', async () => {
+    const { directory, admin } = await startPeople();
+    let nowMs = 0;
+    const [here, there] = [1, 2].map(() => createSwitchBoard({ directory, steadyMs: () => nowMs }));
+    const asked = { agentId: 'a1', tier: 'low', actionKey: 'payment.create' } as const;
+    const isStopped = async () => (await there!.seen()).stoppedBy(asked) !== null;
+    expect(await isStopped()).toBe(false);
+    await here!.turnOn(admin, { scope: { kind: 'all' }, reason: 'r' });
+    nowMs = 500;
+    expect(await isStopped()).toBe(false);
+    nowMs = 501;
+    expect(await isStopped()).toBe(true);
+  });
+});
+
+describe('the envelope', () => {
+  const isRead = (body: Parameters<typeof readEnvelope>[0]) => readEnvelope(body).ok;
+
+  test.each(['a', '😀'])('an action key of 200 characters: %s', (character) => {
+    const keyed = (length: number) => ({ action_key: character.repeat(length), payload: {} });
+    expect([0, 1, 200, 201].map((length) => isRead(keyed(length)))).toEqual([false, true, true, false]);
+  });
+
+  test('two fields and no others, an object in an object', () => {
+    const whole = { action_key: 'a', payload: {} };
+    expect(isRead(whole)).toBe(true);
+    for (const body of [{ ...whole, more: 1 }, { action_key: 'a' }, { payload: {} }, [], null, 'a']) {
+      expect(isRead(body)).toBe(false);
+    }
+    for (const payload of [null, [], 'a', 1, true]) expect(isRead({ ...whole, payload })).toBe(false);
+    for (const actionKey of [null, [], {}, 1])
+      expect(isRead({ ...whole, action_key: actionKey })).toBe(false);
+  });
+
+  test('ten faults are named', () => {
+    const body = Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`field_${at}`, at]));
+    const result = readEnvelope({ action_key: 'a', payload: {}, ...body });
+    expect(result.ok ? [] : result.errors).toHaveLength(10);
   });
 });

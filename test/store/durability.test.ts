@@ -8,7 +8,6 @@ import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { requestColumns } from '../../src/service/store/sqlite/rows.ts';
 import { startWriter } from '../../src/service/store/sqlite/sqlite.ts';
 import { openWriteQueue } from '../../src/service/store/sqlite/write-queue.ts';
 import { runKillRounds } from './kill-rounds.ts';
@@ -69,7 +68,7 @@ test('when the writer is lost, waiting and later writes reject', async () => {
   const append = () =>
     queue.write({
       kind: 'append-request',
-      row: requestColumns(requestRow()),
+      row: requestRow(),
       openMax: 20,
       basis: null,
       entries: [],

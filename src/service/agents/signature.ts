@@ -3,6 +3,7 @@
 // header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once, also across
 // a restart.
 
+import { memo } from '../../language/value/memo.ts';
 import type { AgentRow } from '../store/contract/records.ts';
 import type { NonceStore } from '../store/contract/store.ts';
 import { createHmacCheck, type IsHmac } from './hmac.ts';
@@ -50,14 +51,11 @@ export function createSignatureVerifier(options: VerifierOptions): VerifySignatu
   const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax, options.nonces);
   // As long as somebody holds the row, which is not for long: unsealing costs more than all else.
   const checks = new WeakMap<AgentRow, IsHmac | null>();
-  const checkOf = (agent: AgentRow): IsHmac | null => {
-    const known = checks.get(agent);
-    if (known !== undefined) return known;
+  const makeCheck = (agent: AgentRow): IsHmac | null => {
     const text = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
-    const check = text === null ? null : createHmacCheck(text);
-    checks.set(agent, check);
-    return check;
+    return text === null ? null : createHmacCheck(text);
   };
+  const checkOf = (agent: AgentRow): IsHmac | null => memo(checks, agent, makeCheck);
   return function verifySignature(input) {
     const { agent, header } = input;
     if (agent.signing === 'off') return 'absent';

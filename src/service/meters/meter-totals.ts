@@ -4,6 +4,7 @@
 
 import type { Contribution, MeterDefinition, MeterEntry } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
+import { memo } from '../../language/value/memo.ts';
 import { Window } from './window.ts';
 
 /** An entry of an earlier request, as records tell. */
@@ -65,27 +66,19 @@ interface Meanwhile {
   readonly ended: Map<string, number | null>;
 }
 
+function newMeter(): Meter {
+  return { windows: new Map(), meanwhile: { entered: new Set(), ended: new Map() } };
+}
+
 export function createMeterTotals(): MeterTotals {
   const meters = new Map<string, Meter>();
   /** The windows in which a pending request has reserved something. */
   const reserved = new Map<string, Window[]>();
 
-  const meterOf = ({ id }: MeterDefinition): Meter => {
-    const known = meters.get(id);
-    if (known !== undefined) return known;
-    const meter: Meter = { windows: new Map(), meanwhile: { entered: new Set(), ended: new Map() } };
-    meters.set(id, meter);
-    return meter;
-  };
+  const meterOf = ({ id }: MeterDefinition): Meter => memo(meters, id, newMeter);
 
-  const windowOf = (definition: MeterDefinition, key: string): Window => {
-    const { windows } = meterOf(definition);
-    const known = windows.get(key);
-    if (known !== undefined) return known;
-    const window = new Window(definition);
-    windows.set(key, window);
-    return window;
-  };
+  const windowOf = (definition: MeterDefinition, key: string): Window =>
+    memo(meterOf(definition).windows, key, () => new Window(definition));
 
   const overCounted = (
     requestId: string,
@@ -100,8 +93,7 @@ export function createMeterTotals(): MeterTotals {
   };
 
   const reserveIn = (window: Window, requestId: string, contribution: Contribution): void => {
-    const windows = reserved.get(requestId) ?? [];
-    reserved.set(requestId, windows);
+    const windows = memo(reserved, requestId, () => []);
     if (!windows.includes(window)) windows.push(window);
     window.reserve(requestId, contribution);
   };

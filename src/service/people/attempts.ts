@@ -1,6 +1,8 @@
 // How often somebody may try. INVARIANT: an attempt is counted before it is judged, against all of its subjects or none, so
 // attempts that arrive together are no more than those that come one by one; what is kept is bounded.
 
+import { memo } from '../../language/value/memo.ts';
+
 /**
  * `backoff`: after `free` attempts the next one waits, each time twice as long, and an hour of quiet forgets them.
  * `budget`: `size` attempts at once, and one more every `everyMs`.
@@ -46,11 +48,7 @@ const keysMax = 100_000;
 export function createAttempts(): Attempts {
   const spaces = new Map<string, Map<string, Count>>();
 
-  function tableOf(space: string): Map<string, Count> {
-    const table = spaces.get(space) ?? new Map<string, Count>();
-    spaces.set(space, table);
-    return table;
-  }
+  const tableOf = (space: string): Map<string, Count> => memo(spaces, space, () => new Map());
 
   function count({ space, key, limit }: AttemptSubject, nowMs: number): void {
     const table = tableOf(space);

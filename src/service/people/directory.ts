@@ -4,10 +4,10 @@ import type { CanonicalValue } from '../store/contract/canonical-json.ts';
 import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/contract/documents.ts';
 import { type Collection, createCollection, type ReadDocument } from './collection.ts';
 import type { Notice } from './notices.ts';
-import type { Passkey } from './passkeys.ts';
 import {
   type Application,
   type Invitation,
+  type Passkey,
   type Person,
   type PersonalToken,
   passwordDigestOf,

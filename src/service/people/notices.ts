@@ -1,8 +1,9 @@
-// What a person is told of changes to how they come in: in the dashboard until they put it away, and by mail. INVARIANT: a
-// notice is stored together with the change that it tells of.
+// Notices tell a person that a way to sign in to their account was changed: in the dashboard until the person dismisses
+// them, and by mail. INVARIANT: a notice is stored together with the change that it reports.
 
 import { randomUUID } from 'node:crypto';
-import type { Directory } from './directory.ts';
+import type { DocumentStore } from '../store/contract/documents.ts';
+import type { Collection } from './collection.ts';
 import type { Person } from './person.ts';
 
 export const noticeKinds = [
@@ -20,20 +21,20 @@ export interface Notice {
   readonly id: string;
   readonly personId: string;
   readonly what: NoticeKind;
-  /** Of the passkey or token; null where there is none. */
+  /** The name of the passkey or token; null where the change concerns neither. */
   readonly name: string | null;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
 }
 
-/** Tells a person of a notice that was stored, beyond the dashboard. */
+/** Sends a person a notice that was stored, outside the dashboard. */
 export type Notify = (notice: Notice, person: Person) => void;
 
 const keptMs = 90 * 24 * 60 * 60_000;
 const shownMax = 20;
 
 export function newNotice(
-  { clock }: Directory,
+  { clock }: { readonly clock: () => number },
   { id }: Person,
   { what, name = null }: { readonly what: NoticeKind; readonly name?: string | null },
 ): Notice {
@@ -41,14 +42,22 @@ export function newNotice(
   return { id: randomUUID(), personId: id, what, name, createdAtMs, endsAtMs: createdAtMs + keptMs };
 }
 
-/** The latest first. */
-export async function noticesOf({ notices }: Directory, { id }: Person): Promise<readonly Notice[]> {
+interface NoticeStore {
+  readonly notices: Collection<Notice>;
+  readonly documents: DocumentStore;
+}
+
+/** Lists a person's notices, the latest first. */
+export async function noticesOf(
+  { notices }: Pick<NoticeStore, 'notices'>,
+  { id }: Person,
+): Promise<readonly Notice[]> {
   return (await notices.list({ parent: id, countMax: shownMax })).map(({ value }) => value);
 }
 
-/** Puts a notice of one's own away. */
+/** Deletes a notice of the person's own. */
 export async function dismissNotice(
-  { notices, documents }: Directory,
+  { notices, documents }: NoticeStore,
   person: Person,
   id: string,
 ): Promise<'dismissed' | 'unknown'> {

@@ -16,20 +16,7 @@ import type { Invalid } from './access.ts';
 import type { Challenges } from './challenges.ts';
 import { asProved, type Directory } from './directory.ts';
 import { type Notify, newNotice } from './notices.ts';
-import { type Person, recordName } from './person.ts';
-
-export interface Passkey {
-  /** The credential's, in base64url. */
-  readonly id: string;
-  readonly personId: string;
-  readonly name: string;
-  /** COSE, in base64url. */
-  readonly publicKey: string;
-  /** How often the device says that it was used; 0 for devices that do not count. */
-  readonly counter: number;
-  readonly transports: readonly string[];
-  readonly createdAtMs: number;
-}
+import { type Passkey, type Person, recordName } from './person.ts';
 
 export interface PasskeyDeps {
   readonly directory: Directory;

@@ -27,6 +27,19 @@ export interface Totp {
   readonly setUpAtMs: number;
 }
 
+export interface Passkey {
+  /** The credential's, in base64url. */
+  readonly id: string;
+  readonly personId: string;
+  readonly name: string;
+  /** COSE, in base64url. */
+  readonly publicKey: string;
+  /** How often the device says that it was used; 0 for devices that do not count. */
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly createdAtMs: number;
+}
+
 export interface Session {
   /** SHA-256 of the cookie's token. */
   readonly id: string;

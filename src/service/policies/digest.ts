@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
+import { memo } from '../../language/value/memo.ts';
 
 export function digest(set: PolicySet): string {
   const hash = createHash('sha256');
@@ -42,10 +43,8 @@ function inOrder(declarations: Declarations): Declarations {
 const lines = new WeakMap<object, string>();
 
 function lineOf([name, declaration]: Declarations[number]): string {
-  const known = lines.get(declaration);
-  if (known !== undefined) return known;
-  const own = createHash('sha256').update(canonicalMeaning(declaration)).digest('base64url');
-  const line = `${name.length} ${name} ${own}\n`;
-  lines.set(declaration, line);
-  return line;
+  return memo(lines, declaration, () => {
+    const own = createHash('sha256').update(canonicalMeaning(declaration)).digest('base64url');
+    return `${name.length} ${name} ${own}\n`;
+  });
 }

@@ -9,6 +9,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { ListFile } from '../../language/check/messages/list-files.ts';
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
+import { memo } from '../../language/value/memo.ts';
 import type { PolicySources } from '../../pipeline.ts';
 import { createReadMemory, type ReadMemory } from './read-memory.ts';
 import {
@@ -264,9 +265,5 @@ const textHashes = new WeakMap<object, string>();
 
 /** What was read is never changed, so its hash is taken once. */
 function textHash(source: { readonly text: string }): string {
-  const known = textHashes.get(source);
-  if (known !== undefined) return known;
-  const made = createHash('sha256').update(source.text).digest('hex');
-  textHashes.set(source, made);
-  return made;
+  return memo(textHashes, source, () => createHash('sha256').update(source.text).digest('hex'));
 }

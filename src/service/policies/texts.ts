@@ -2,6 +2,7 @@
 // into the same bytes, and none is copied from one to the next. INVARIANT: a path is one relative to the policy
 // directory, and nothing is found here but what was read as a part of this set.
 
+import { memo } from '../../language/value/memo.ts';
 import type { ReadSources } from './read.ts';
 
 export interface SetTexts {
@@ -60,7 +61,5 @@ const sizes = new WeakMap<object, number>();
 
 /** What was read is never changed. */
 function sizeOf(source: { readonly text: string }): number {
-  const known = sizes.get(source) ?? Buffer.byteLength(source.text);
-  sizes.set(source, known);
-  return known;
+  return memo(sizes, source, () => Buffer.byteLength(source.text));
 }

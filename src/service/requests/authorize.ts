@@ -13,6 +13,7 @@ import {
   type RequestFacts,
   type Satisfied,
 } from '../../language/model/request.ts';
+import { memo } from '../../language/value/memo.ts';
 import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
@@ -362,15 +363,9 @@ const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, 
 const agentFactsOf = remember(agentFacts);
 
 /** What `make` yields, made once for as long as somebody holds what it was made of. */
-function remember<From extends object, To>(make: (from: From) => To): (from: From) => To {
+function remember<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
   const made = new WeakMap<From, To>();
-  return (from) => {
-    const known = made.get(from);
-    if (known !== undefined) return known;
-    const fresh = make(from);
-    made.set(from, fresh);
-    return fresh;
-  };
+  return (from) => memo(made, from, make);
 }
 
 const firstStatus = {

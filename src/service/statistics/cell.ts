@@ -4,6 +4,7 @@
 
 import type { Decision, Outcome } from '../../language/model/decision.ts';
 import { type FormRule, type Trace, truthOf } from '../../language/model/trace.ts';
+import { memo } from '../../language/value/memo.ts';
 import type { WaitEnd } from '../store/contract/statistics.ts';
 import { addPairs, addTo, createHistogram, type Histogram, histogramText } from './histogram.ts';
 
@@ -128,11 +129,11 @@ function policyCounts({ policies, policiesMax }: Cell, name: string): number[] |
 }
 
 function ruleCount({ rules }: Cell, rule: string): RuleCount {
-  const known = rules.get(rule);
-  if (known !== undefined) return known;
-  const count: RuleCount = { decided: 0, met: 0, lastAtMs: null, changes: null };
-  rules.set(rule, count);
-  return count;
+  return memo(rules, rule, newRuleCount);
+}
+
+function newRuleCount(): RuleCount {
+  return { decided: 0, met: 0, lastAtMs: null, changes: null };
 }
 
 export function addEnd(cell: Cell, { atMs, status, createdAtMs }: WaitEnd): void {

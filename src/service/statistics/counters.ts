@@ -1,6 +1,7 @@
 // What has been counted and is not stored yet, by minutes, or by hours where it is old. INVARIANT: what is told is in
 // one cell, and a cell is here until what takes it away has stored it.
 
+import { memo } from '../../language/value/memo.ts';
 import type { WaitEnd } from '../store/contract/statistics.ts';
 import { addCell, addEnd, addRequest, type Cell, createCell, type StatisticsRequest } from './cell.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
@@ -35,11 +36,7 @@ export function createCounters(clock: () => number): Counters {
   }
 
   function open(atMs: number, spanMs: number): OpenCell {
-    const known = cells.get(atMs);
-    if (known !== undefined) return known;
-    const fresh: OpenCell = { atMs, spanMs, cell: createCell() };
-    cells.set(atMs, fresh);
-    return fresh;
+    return memo(cells, atMs, () => ({ atMs, spanMs, cell: createCell() }));
   }
 
   return {

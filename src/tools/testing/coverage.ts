@@ -4,6 +4,7 @@
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Truth } from '../../language/model/trace.ts';
 import type { ExplainedRule } from '../../language/spec/explain.ts';
+import { memo } from '../../language/value/memo.ts';
 
 export interface RuleCoverage {
   /** The policy file, as tests reach it. */
@@ -44,8 +45,11 @@ export class CoverageCounter {
     for (const rule of set.policies.flatMap((policy) => policy.rules)) {
       const file = fileOf(rule.span.file);
       const key = `${file}\n${rule.id}`;
-      const counted = this.#rules.get(key) ?? { file, rule, counts: { true: 0, false: 0, unknown: 0 } };
-      this.#rules.set(key, counted);
+      const counted = memo(this.#rules, key, () => ({
+        file,
+        rule,
+        counts: { true: 0, false: 0, unknown: 0 },
+      }));
       ofSet.set(rule.id, counted);
     }
     return (explained) => {

@@ -9,6 +9,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { type ExplainedRule, explain } from '../../language/spec/explain.ts';
+import { memo } from '../../language/value/memo.ts';
 import { type Compiled, compile } from '../../pipeline.ts';
 import { type ReadSources, readPaths, readPolicyText } from '../../service/policies/read.ts';
 import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts';
@@ -127,9 +128,7 @@ function createLoader(counter: CoverageCounter): Loader {
     loaded,
     load: (paths) => {
       const key = paths.toSorted().join('\0');
-      const known = loaded.get(key) ?? load(paths);
-      loaded.set(key, known);
-      return known;
+      return memo(loaded, key, () => load(paths));
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, RequestFacts, Satisfied } from '../../../language/model/request.ts';
 import type { ResolvedText, Trace } from '../../../language/model/trace.ts';
+import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from '../../store/contract/records.ts';
 import { type KeptTrace, readTrace, traceText } from './trace-text.ts';
 import type { EngineVersions } from './versions.ts';
@@ -83,11 +84,7 @@ function recordJson(record: DecisionRecord): string {
 const sharedTexts = new WeakMap<object, string>();
 
 function sharedText(part: object): string {
-  const known = sharedTexts.get(part);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(part);
-  sharedTexts.set(part, text);
-  return text;
+  return memo(sharedTexts, part, JSON.stringify);
 }
 
 export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): RequestRecord {

@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 import type { Shape, Slot, Type } from '../../../language/model/type.ts';
+import { memo } from '../../../language/value/memo.ts';
 import { deriveKey } from '../../agents/sealing.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
 
@@ -24,8 +25,7 @@ export function createSecretHider(masterKey: Uint8Array): HideSecrets {
   const namesByShape = new WeakMap<Shape, ReadonlySet<string>>();
   return function hideSecrets(payload, { shape, isWellShaped }) {
     if (shape === null) return payload;
-    const names = namesByShape.get(shape) ?? secretNames(shape);
-    namesByShape.set(shape, names);
+    const names = memo(namesByShape, shape, secretNames);
     if (names.size === 0) return payload;
     const isNamedSecret = (name: string) => names.has(nameForm(name));
     return hideInRecord(payload, shape, { digest, isNamedSecret, isWellShaped });

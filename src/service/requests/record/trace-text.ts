@@ -2,6 +2,7 @@
 // for all its requests, is written once and used again. INVARIANT: what comes back equals what went in.
 
 import { noTrace, type Trace, type TraceForm, truthOf } from '../../../language/model/trace.ts';
+import { memo } from '../../../language/value/memo.ts';
 
 /** As it stands in a record; an empty list where the gate has refused the request. */
 export type KeptTrace = (TraceForm & Pick<Trace, 'truths' | 'values'>) | readonly [];
@@ -11,16 +12,11 @@ const formTexts = new WeakMap<TraceForm, string>();
 
 export function traceText({ form, truths, values }: Trace): string {
   if (form.rules.length === 0) return '[]';
-  return `${formText(form)},"truths":"${truths}","values":${JSON.stringify(values)}}`;
+  return `${memo(formTexts, form, formText)},"truths":"${truths}","values":${JSON.stringify(values)}}`;
 }
 
-function formText(form: TraceForm): string {
-  const known = formTexts.get(form);
-  if (known !== undefined) return known;
-  const { rules, paths } = form;
-  const text = JSON.stringify({ rules, paths }).slice(0, -1);
-  formTexts.set(form, text);
-  return text;
+function formText({ rules, paths }: TraceForm): string {
+  return JSON.stringify({ rules, paths }).slice(0, -1);
 }
 
 /** Throws where a letter stands for no truth. */

@@ -24,7 +24,7 @@ export interface SealedState {
   readonly tables: Readonly<Record<string, TableSum>>;
 }
 
-export const emptySum: TableSum = { count: 0, sum: '0' };
+const emptySum: TableSum = { count: 0, sum: '0' };
 
 /** Two keys of one block of SHA-256 each, so that two hashes over them are a code of their own (NMAC). */
 export interface SealKey {
@@ -54,12 +54,36 @@ function rowText(table: string, values: readonly StoredValue[]): string {
   return text;
 }
 
-const modulus = 1n << 256n;
+/** A sum that grows and shrinks row by row. Its text, which costs more than an addition, is made when it is read. */
+export interface RunningSum {
+  /** Adds a row with this tag; without a tag the row only counts. */
+  add(tag: string | null): void;
+  remove(tag: string): void;
+  value(): TableSum;
+}
 
-/** `sign`: 1 for a row that was added, -1 for one that was removed. */
-export function addTag({ count, sum }: TableSum, tag: string, sign: 1 | -1): TableSum {
-  const next = (BigInt(`0x${sum}`) + BigInt(sign) * BigInt(`0x${tag}`) + modulus) % modulus;
-  return { count: count + sign, sum: next.toString(16) };
+export function createSum(from: TableSum = emptySum): RunningSum {
+  let { count } = from;
+  let total = BigInt(`0x${from.sum}`);
+  /** Null where the sum has changed since it was read. */
+  let read: TableSum | null = from;
+  return {
+    add(tag) {
+      count += 1;
+      if (tag !== null) total += BigInt(`0x${tag}`);
+      read = null;
+    },
+    remove(tag) {
+      count -= 1;
+      total -= BigInt(`0x${tag}`);
+      read = null;
+    },
+    value() {
+      total = BigInt.asUintN(256, total);
+      read ??= { count, sum: total.toString(16) };
+      return read;
+    },
+  };
 }
 
 export function isSameSum(a: TableSum, b: TableSum): boolean {

@@ -3,33 +3,44 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
-import type { AgentRow, AgentStatus } from '../contract/records.ts';
+import type { AgentRow, AgentStatus, KeyRow } from '../contract/records.ts';
 import {
   type AgentDescription,
   type AgentDescriptionResult,
   type KeyRotation,
   liveKeysMax,
   type SigningChange,
+  type SigningChangeResult,
   type StatusChange,
   type StatusChangeResult,
 } from '../contract/store.ts';
-import { prepareChanges } from './changes.ts';
 import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from './rows.ts';
-import type { KeyUse, WriteOf, WriteOptions, WriteResults } from './writes.ts';
+import type { WriteContext } from './write-context.ts';
 
-export function prepareAgentWrites(database: Database, options: WriteOptions) {
-  const record = prepareChanges(database, options);
+export interface KeyUse {
+  readonly keyId: string;
+  readonly atMs: number;
+}
+
+interface NewAgent {
+  readonly agent: AgentRow;
+  readonly key: KeyRow;
+  readonly who?: string | undefined;
+}
+
+export function prepareAgentWrites(database: Database, { recordChange: record }: WriteContext) {
   const agents = prepareAgentStatements(database);
   const keys = prepareKeyStatements(database);
   return {
-    add({ agent, key, who }: WriteOf<'add-agent'>): WriteResults['add-agent'] {
+    'add-agent'({ agent, key, who }: NewAgent): 'added' | 'name-taken' {
       if (agents.insert.run(agentColumns(agent)).changes === 0) return 'name-taken';
       keys.insert.run(keyColumns(key));
       const after = { ...shownAgent(agent), keys: keys.ends(agent.id) };
       record({ atMs: agent.createdAtMs, who, what: 'agent-added', subject: agent.id, before: null, after });
       return 'added';
     },
-    describe({ agentId: subject, atMs, who, ...described }: AgentDescription): AgentDescriptionResult {
+    'describe-agent'({ change }: { readonly change: AgentDescription }): AgentDescriptionResult {
+      const { agentId: subject, atMs, who, ...described } = change;
       const present = agents.find(subject);
       if (present === null) return 'unknown-agent';
       if (present.status === 'revoked') return 'already-revoked';
@@ -42,7 +53,7 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       record({ atMs, who, what: 'agent-changed', subject, before, after });
       return 'changed';
     },
-    setStatus(change: StatusChange): StatusChangeResult {
+    'set-status'({ change }: { readonly change: StatusChange }): StatusChangeResult {
       const { agentId: subject, atMs, status, who } = change;
       const present = agents.find(subject)?.status;
       if (present === undefined) return 'unknown-agent';
@@ -53,13 +64,8 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       record({ atMs, who, what, subject, before: { status: present }, after: { status } });
       return 'changed';
     },
-    setSigning({
-      agentId: subject,
-      signing,
-      newSealedSecret,
-      atMs,
-      who,
-    }: SigningChange): WriteResults['set-signing'] {
+    'set-signing'({ change }: { readonly change: SigningChange }): SigningChangeResult {
+      const { agentId: subject, signing, newSealedSecret, atMs, who } = change;
       const present = agents.find(subject);
       if (present === null) return 'unknown-agent';
       const sealedSigningSecret = signing === 'off' ? null : (newSealedSecret ?? present.sealedSigningSecret);
@@ -73,7 +79,8 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       record({ atMs, who, what: 'signing-changed', subject, before, after });
       return 'changed';
     },
-    rotateKey({ key, othersNotAfterMs: atMs, who }: KeyRotation): WriteResults['rotate-key'] {
+    'rotate-key'({ rotation }: { readonly rotation: KeyRotation }): KeyRotationResult {
+      const { key, othersNotAfterMs: atMs, who } = rotation;
       const { agentId: subject, createdAtMs } = key;
       if (agents.find(subject) === null) return 'unknown-agent';
       const live = keys.countLive.get(subject, createdAtMs)?.count ?? 0;
@@ -86,12 +93,14 @@ export function prepareAgentWrites(database: Database, options: WriteOptions) {
       record({ atMs: createdAtMs, who, what: 'key-rotated', subject, before, after });
       return 'added';
     },
-    noteUses(uses: readonly KeyUse[]): 'noted' {
+    'note-uses'({ uses }: { readonly uses: readonly KeyUse[] }): 'noted' {
       for (const use of uses) keys.updateUse.run(use);
       return 'noted';
     },
   };
 }
+
+type KeyRotationResult = 'added' | 'too-many-keys' | 'unknown-agent';
 
 const statusNames = {
   active: 'agent-enabled',

@@ -3,7 +3,7 @@
 // equals what went in, if it is read before the next batch is written.
 
 import type { GrantBasis } from '../contract/grant-basis.ts';
-import type { RequestColumns } from './rows.ts';
+import type { RequestRow, RequestStatus } from '../contract/records.ts';
 import type { Write, WriteOf } from './writes.ts';
 
 export interface BatchMessage {
@@ -51,39 +51,39 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
       putNumber(basis?.keyNotAfterMs ?? null);
       putNumber(basis?.switchGeneration ?? null);
       putText(row.id);
-      putText(row.agent_id);
-      putText(row.action_key);
+      putText(row.agentId);
+      putText(row.actionKey);
       putText(row.outcome);
       putText(row.status);
-      putText(row.idempotency_key);
-      putText(row.idempotency_digest);
-      putText(row.record_json);
-      putNumber(row.created_ms);
-      putNumber(row.decided_ms);
-      putNumber(row.expires_ms);
-      putNumber(row.idempotency_until_ms);
+      putText(row.idempotency?.key ?? null);
+      putText(row.idempotency?.bodyDigest ?? null);
+      putText(row.recordJson);
+      putNumber(row.createdAtMs);
+      putNumber(row.decidedAtMs);
+      putNumber(row.expiresAtMs);
+      putNumber(row.idempotency?.keptUntilMs ?? null);
     }
     const textBytes = buffer.write(text, 'utf8');
     return { count: writes.length, texts, textBytes, numbers: numbers.subarray(0, used), others };
   };
 }
 
-function unitsOf(row: RequestColumns): number {
-  const { id, agent_id, action_key, outcome, status, idempotency_key, idempotency_digest, record_json } = row;
-  const always = id.length + agent_id.length + action_key.length + outcome.length + status.length;
-  return always + (idempotency_key?.length ?? 0) + (idempotency_digest?.length ?? 0) + record_json.length;
+function unitsOf({ id, agentId, actionKey, outcome, status, idempotency, recordJson }: RequestRow): number {
+  const always = id.length + agentId.length + actionKey.length + outcome.length + status.length;
+  const ofKey = idempotency === null ? 0 : idempotency.key.length + idempotency.bodyDigest.length;
+  return always + ofKey + recordJson.length;
 }
 
 /** UTF-8 has no lone surrogates: what to make of them is not for a message to say. */
 function isPlain(write: Write): write is WriteOf<'append-request'> {
   if (write.kind !== 'append-request' || write.entries.length > 0) return false;
-  const { action_key, agent_id, record_json, idempotency_key } = write.row;
+  const { actionKey, agentId, recordJson, idempotency } = write.row;
   const { basis } = write;
-  if (basis !== null && (basis.agentId !== agent_id || basis.documents.length > 0)) return false;
+  if (basis !== null && (basis.agentId !== agentId || basis.documents.length > 0)) return false;
   return (
-    record_json.isWellFormed() &&
-    action_key.isWellFormed() &&
-    (idempotency_key === null || idempotency_key.isWellFormed())
+    recordJson.isWellFormed() &&
+    actionKey.isWellFormed() &&
+    (idempotency === null || idempotency.key.isWellFormed())
   );
 }
 
@@ -112,24 +112,36 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
     const keyNotAfterMs = numberOrNull();
     const switchGeneration = numberOrNull();
     // In the order in which they were put.
-    const row: RequestColumns = {
-      id: textOf(),
-      agent_id: textOf(),
-      action_key: textOf(),
-      outcome: textOf(),
-      status: textOf(),
-      idempotency_key: textOrNull(),
-      idempotency_digest: textOrNull(),
-      record_json: textOf(),
-      created_ms: number(),
-      decided_ms: numberOrNull(),
-      expires_ms: number(),
-      idempotency_until_ms: numberOrNull(),
+    const id = textOf();
+    const agentId = textOf();
+    const actionKey = textOf();
+    const outcome = textOf();
+    // It was one when it was put.
+    const status = textOf() as RequestStatus;
+    const key = textOrNull();
+    const bodyDigest = textOrNull();
+    const recordJson = textOf();
+    const createdAtMs = number();
+    const decidedAtMs = numberOrNull();
+    const expiresAtMs = number();
+    const keptUntilMs = numberOrNull();
+    const row: RequestRow = {
+      id,
+      agentId,
+      actionKey,
+      outcome,
+      status,
+      createdAtMs,
+      decidedAtMs,
+      expiresAtMs,
+      idempotency:
+        key === null || bodyDigest === null || keptUntilMs === null ? null : { key, bodyDigest, keptUntilMs },
+      recordJson,
     };
     const basis: GrantBasis | null =
       agentVersion === null || switchGeneration === null
         ? null
-        : { agentId: row.agent_id, agentVersion, keyNotAfterMs, switchGeneration, documents: [] };
+        : { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents: [] };
     writes[place] = { kind: 'append-request', row, openMax, basis, entries: [] };
   }
   return writes;

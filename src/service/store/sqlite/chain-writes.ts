@@ -5,13 +5,15 @@ import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
 import type { StateAcceptance } from '../contract/state.ts';
 import type { SignedCheckpoint } from '../contract/store.ts';
-import { prepareChanges } from './changes.ts';
-import type { WriteOptions, WriteResults } from './writes.ts';
+import type { WriteContext } from './write-context.ts';
 
 const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
 
-export function prepareChainWrites(database: Database, options: WriteOptions) {
-  const record = prepareChanges(database, options);
+interface NewCheckpoint {
+  readonly checkpoint: SignedCheckpoint;
+}
+
+export function prepareChainWrites(database: Database, { recordChange: record }: WriteContext) {
   const insert = database.prepare<[SignedCheckpoint]>(
     `INSERT INTO checkpoints (sequence, hash, at_ms, purpose, signature)
      VALUES (@sequence, @hash, @atMs, @purpose, @signature) ON CONFLICT DO NOTHING`,
@@ -29,16 +31,18 @@ export function prepareChainWrites(database: Database, options: WriteOptions) {
     database.prepare<[number]>(`DELETE FROM ${table} WHERE sequence <= ?`),
   );
   return {
-    addCheckpoint(checkpoint: SignedCheckpoint): WriteResults['add-checkpoint'] {
+    'add-checkpoint'({ checkpoint }: NewCheckpoint): 'added' {
       insert.run(checkpoint);
       return 'added';
     },
-    acceptState({ atMs, differences }: StateAcceptance): WriteResults['accept-state'] {
+    /** The writer makes a new seal after all writes of the batch. */
+    'accept-state'({ acceptance }: { readonly acceptance: StateAcceptance }): 'accepted' {
+      const { atMs, differences } = acceptance;
       const before = { differences: differences.map(({ table, row, message }) => ({ table, row, message })) };
       record({ atMs, what: 'state-accepted', subject: '', before, after: null });
       return 'accepted';
     },
-    prune(checkpoint: SignedCheckpoint): WriteResults['prune'] {
+    prune({ checkpoint }: NewCheckpoint): 'pruned' | 'not-there' {
       const { sequence, hash, atMs } = checkpoint;
       if (find.get({ sequence, hash }) === undefined) return 'not-there';
       const before = { firstSequence: (lastPruned.get()?.sequence ?? 0) + 1 };

@@ -6,7 +6,7 @@ import type { CanonicalValue } from '../contract/canonical-json.ts';
 import { canonicalJson } from '../contract/canonical-json.ts';
 import type { Link } from '../contract/chain.ts';
 import type { ChangePage, ChangeRow } from '../contract/changes.ts';
-import type { WriteOptions } from './writes.ts';
+import type { Chain } from './chain/chain.ts';
 
 export interface StoredChange {
   readonly atMs: number;
@@ -33,7 +33,8 @@ interface ChangeColumns {
 /** The function returned records a change, in the transaction that makes it. */
 export function prepareChanges(
   database: Database,
-  { chain, actor }: WriteOptions,
+  chain: Chain,
+  actor: string,
 ): (change: StoredChange) => void {
   const insert = database.prepare<[ChangeColumns & Link]>(
     `INSERT INTO changes (sequence, at_ms, who, what, subject, before_json, after_json, hash)
@@ -48,7 +49,7 @@ export function prepareChanges(
       before_json: before === null ? null : canonicalJson(before),
       after_json: after === null ? null : canonicalJson(after),
     };
-    chain.append('change', columns, insert.run.bind(insert));
+    chain.append('change', columns, (row, link) => insert.run({ ...row, ...link }));
   };
 }
 

@@ -9,8 +9,7 @@ import type {
   DocumentWrite,
   ManagementChange,
 } from '../contract/documents.ts';
-import { prepareChanges } from './changes.ts';
-import type { WriteOptions } from './writes.ts';
+import type { WriteContext } from './write-context.ts';
 
 const columns =
   'kind, id, version, name, parent, created_ms AS createdAtMs, ends_ms AS endsAtMs, document_json AS json';
@@ -56,8 +55,18 @@ export function prepareDocumentReads(database: Database) {
   };
 }
 
-export function prepareDocumentWrites(database: Database, options: WriteOptions) {
-  const record = prepareChanges(database, options);
+interface DocumentBatch {
+  readonly writes: readonly DocumentWrite[];
+  readonly change: ManagementChange | null;
+}
+
+interface EndedDocuments {
+  readonly documentKind: string;
+  readonly atMs: number;
+  readonly countMax: number;
+}
+
+export function prepareDocumentWrites(database: Database, { recordChange: record }: WriteContext) {
   const versionOf = database.prepare<[string, string], Pick<DocumentRow, 'version'>>(
     'SELECT version FROM documents WHERE kind = ? AND id = ?',
   );
@@ -90,7 +99,7 @@ export function prepareDocumentWrites(database: Database, options: WriteOptions)
   }
 
   return {
-    write(writes: readonly DocumentWrite[], change: ManagementChange | null): DocumentResult {
+    'write-documents'({ writes, change }: DocumentBatch): DocumentResult {
       for (const write of writes) {
         const problem = problemOf(write);
         if (problem !== null) return problem;
@@ -105,7 +114,7 @@ export function prepareDocumentWrites(database: Database, options: WriteOptions)
       }
       return 'changed';
     },
-    removeEnded: (kind: string, atMs: number, countMax: number): number =>
-      removeEnded.run(kind, atMs, countMax).changes,
+    'remove-documents': ({ documentKind, atMs, countMax }: EndedDocuments): number =>
+      removeEnded.run(documentKind, atMs, countMax).changes,
   };
 }

@@ -5,9 +5,14 @@
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
 import type { LifecycleState, RequestEvent } from '../contract/records.ts';
-import type { MeterWrites } from './meters.ts';
+import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { type EventColumns, eventColumns } from './rows.ts';
-import type { WriteOf, WriteOptions, WriteResults } from './writes.ts';
+import type { WriteContext } from './write-context.ts';
+
+interface DuePage {
+  readonly atMs: number;
+  readonly countMax: number;
+}
 
 interface Due {
   readonly id: string;
@@ -15,11 +20,7 @@ interface Due {
   readonly expiresAtMs: number;
 }
 
-export function prepareEventWrites(
-  database: Database,
-  { chain, basis: basisCheck }: WriteOptions,
-  meters: MeterWrites,
-) {
+export function prepareEventWrites(database: Database, context: WriteContext) {
   const selectStatus = database.prepare<[string], Pick<LifecycleState, 'status'>>(
     'SELECT coalesce(now_status, status) AS status FROM requests WHERE id = ?',
   );
@@ -43,25 +44,24 @@ export function prepareEventWrites(
 
   function record(event: RequestEvent): void {
     const columns = eventColumns(event);
-    chain.append('event', columns, insert.run.bind(insert));
+    context.chain.append('event', columns, (row, link) => insert.run({ ...row, ...link }));
     update.run(columns);
-    meters.follow(event);
+    context.meterEntries.follow(event);
   }
 
   return {
-    change(write: WriteOf<'change-request'>): WriteResults['change-request'] {
-      const { requestId, events, from, seen, basis } = write;
+    'change-request'({ requestId, events, from, seen, basis }: RequestChange): RequestChangeResult {
       const present = selectStatus.get(requestId)?.status;
       if (present === undefined) return 'unknown-request';
       const isSeen = seen === null || countEvents.get(requestId)?.count === seen;
       if (!from.includes(present) || !isSeen) return 'state-differs';
       const atMs = events[0]?.atMs ?? 0;
-      if (basis !== undefined && !basisCheck.holds(basis, atMs)) return 'basis-changed';
+      if (basis !== undefined && !context.basis.holds(basis, atMs)) return 'basis-changed';
       for (const event of events) record({ ...event, requestId });
       return 'changed';
     },
     /** The requests whose waits have ended; fewer than `countMax` where none is left. */
-    expireDue({ atMs, countMax }: WriteOf<'expire-due'>): WriteResults['expire-due'] {
+    'expire-due'({ atMs, countMax }: DuePage): readonly string[] {
       const due = selectDue.all(atMs, countMax);
       for (const { id: requestId, decidedAtMs, expiresAtMs } of due) {
         const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;

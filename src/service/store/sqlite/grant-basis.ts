@@ -3,6 +3,7 @@
 // transaction and with each write that may change it.
 
 import type { Database } from 'better-sqlite3';
+import { memo } from '../../../language/value/memo.ts';
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 
 export interface BasisCheck {
@@ -26,18 +27,14 @@ export function prepareBasisCheck(database: Database): BasisCheck {
   const agents = new Map<string, number>();
   let switches: number | null = null;
 
-  function versionOfAgent(id: string): number {
-    const known = agents.get(id) ?? agentVersion.get(id) ?? noVersion;
-    agents.set(id, known);
-    return known;
-  }
+  const readVersion = (id: string): number => agentVersion.get(id) ?? noVersion;
 
   return {
     holds({ agentId, agentVersion: seen, keyNotAfterMs, switchGeneration, documents }, atMs) {
       switches ??= generation.get(switchKind) ?? 0;
       return (
         seen !== noVersion &&
-        versionOfAgent(agentId) === seen &&
+        memo(agents, agentId, readVersion) === seen &&
         (keyNotAfterMs === null || atMs < keyNotAfterMs) &&
         switches === switchGeneration &&
         documents.every(({ kind, id, version }) => (documentVersion.get(kind, id) ?? noVersion) === version)

@@ -10,7 +10,6 @@ import type {
   StoredMeterEntry,
 } from '../contract/metering.ts';
 import type { RequestEvent } from '../contract/records.ts';
-import type { WriteOf } from './writes.ts';
 
 interface EntryColumns {
   readonly definition: string;
@@ -21,9 +20,10 @@ interface EntryColumns {
   readonly value: string | null;
 }
 
-export type MeterWrites = ReturnType<typeof prepareMeterWrites>;
+export type MeterEntries = ReturnType<typeof prepareMeterEntries>;
 
-export function prepareMeterWrites(database: Database) {
+/** What a request enters, and what becomes of that with the request. */
+export function prepareMeterEntries(database: Database) {
   const insert = database.prepare<[string, string, string, number | null, number, string | null]>(
     'INSERT INTO meter_entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -34,66 +34,87 @@ export function prepareMeterWrites(database: Database) {
     'DELETE FROM meter_entries WHERE request_id = ? AND granted_ms IS NULL',
   );
   const withdraw = database.prepare<[string]>('DELETE FROM meter_entries WHERE request_id = ?');
-  const standing = database.prepare<[string], { grantedAtMs: number | null }>(
-    `SELECT coalesce(now_decided_ms, decided_ms) AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
-  );
-  const known = database.prepare<[], { definition: string; sinceMs: number | null }>(
-    'SELECT definition, iif(is_whole, since_ms, NULL) AS sinceMs FROM meters',
-  );
-  const addMeter = database.prepare<[string, number, number]>('INSERT INTO meters VALUES (?, ?, ?)');
-  const makeWhole = database.prepare<[string]>('UPDATE meters SET is_whole = 1 WHERE definition = ?');
-  const anyRecord = database.prepare<[], unknown>(
-    'SELECT 1 FROM requests UNION ALL SELECT 1 FROM checkpoints',
-  );
-  const removeMeter = database.prepare<[string]>('DELETE FROM meters WHERE definition = ?');
-  const removeEntries = database.prepare<[string]>('DELETE FROM meter_entries WHERE definition = ?');
-  const forget = database.prepare<[string, number, number]>(
-    `DELETE FROM meter_entries WHERE (definition, request_id) IN
-       (SELECT definition, request_id FROM meter_entries WHERE definition = ? AND granted_ms < ? LIMIT ?)`,
-  );
-
-  const put = (requestId: string, grantedAtMs: number | null, entry: MeterEntryRow): void => {
-    const { definition, key, isCertain, value } = entry;
-    insert.run(definition, requestId, key, grantedAtMs, Number(isCertain), value);
-  };
-
   return {
-    put,
-    /** What has become of a request. */
+    put(requestId: string, grantedAtMs: number | null, entry: MeterEntryRow): void {
+      const { definition, key, isCertain, value } = entry;
+      insert.run(definition, requestId, key, grantedAtMs, Number(isCertain), value);
+    },
+    /** Changes the entries as the event changes their request. */
     follow({ requestId, what, state: { status, decidedAtMs } }: RequestEvent): void {
       if (what === 'released') withdraw.run(requestId);
       else if (status === 'approved' && decidedAtMs !== null) grant.run(decidedAtMs, requestId);
       else if (status === 'rejected' || status === 'expired') release.run(requestId);
     },
-    add({ entries }: WriteOf<'add-meter-entries'>): 'added' {
+  };
+}
+
+interface LateEntries {
+  readonly entries: readonly (MeterEntryRow & { readonly requestId: string })[];
+}
+
+interface MetersNow {
+  readonly definitions: readonly string[];
+  readonly atMs: number;
+}
+
+interface OldEntries {
+  readonly definition: string;
+  readonly beforeMs: number;
+  readonly countMax: number;
+}
+
+export function prepareMeterWrites(database: Database, meterEntries: MeterEntries) {
+  const grantOf = database.prepare<[string], { grantedAtMs: number | null }>(
+    `SELECT coalesce(now_decided_ms, decided_ms) AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
+  );
+  const makeWhole = database.prepare<[string]>('UPDATE meters SET is_whole = 1 WHERE definition = ?');
+  const forget = database.prepare<[string, number, number]>(
+    `DELETE FROM meter_entries WHERE (definition, request_id) IN
+       (SELECT definition, request_id FROM meter_entries WHERE definition = ? AND granted_ms < ? LIMIT ?)`,
+  );
+  return {
+    'add-meter-entries'({ entries }: LateEntries): 'added' {
       for (const entry of entries) {
-        const request = standing.get(entry.requestId);
-        if (request !== undefined) put(entry.requestId, request.grantedAtMs, entry);
+        const request = grantOf.get(entry.requestId);
+        if (request !== undefined) meterEntries.put(entry.requestId, request.grantedAtMs, entry);
       }
       return 'added';
     },
-    /** A new store has nothing to miss. */
-    note({ definitions, atMs }: WriteOf<'note-meters'>): readonly (number | null)[] {
-      const since = new Map(known.all().map(({ definition, sinceMs }) => [definition, sinceMs]));
-      for (const definition of since.keys()) {
-        if (definitions.includes(definition)) continue;
-        removeMeter.run(definition);
-        removeEntries.run(definition);
-      }
-      const isNew = anyRecord.get() === undefined;
-      for (const definition of definitions) {
-        if (since.has(definition)) continue;
-        since.set(definition, isNew ? 0 : null);
-        addMeter.run(definition, isNew ? 0 : atMs, Number(isNew));
-      }
-      return definitions.map((definition) => since.get(definition) ?? null);
-    },
-    noteWhole({ definition }: WriteOf<'note-whole-meter'>): 'noted' {
+    'note-meters': prepareNoteMeters(database),
+    'note-whole-meter'({ definition }: { readonly definition: string }): 'noted' {
       makeWhole.run(definition);
       return 'noted';
     },
-    forget: ({ definition, beforeMs, countMax }: WriteOf<'forget-meter-entries'>): number =>
+    'forget-meter-entries': ({ definition, beforeMs, countMax }: OldEntries): number =>
       forget.run(definition, beforeMs, countMax).changes,
+  };
+}
+
+/** Yields since when each meter has every request; a new store has nothing to miss. */
+function prepareNoteMeters(database: Database): (now: MetersNow) => readonly (number | null)[] {
+  const known = database.prepare<[], { definition: string; sinceMs: number | null }>(
+    'SELECT definition, iif(is_whole, since_ms, NULL) AS sinceMs FROM meters',
+  );
+  const addMeter = database.prepare<[string, number, number]>('INSERT INTO meters VALUES (?, ?, ?)');
+  const anyRecord = database.prepare<[], unknown>(
+    'SELECT 1 FROM requests UNION ALL SELECT 1 FROM checkpoints',
+  );
+  const removeMeter = database.prepare<[string]>('DELETE FROM meters WHERE definition = ?');
+  const removeEntries = database.prepare<[string]>('DELETE FROM meter_entries WHERE definition = ?');
+  return ({ definitions, atMs }) => {
+    const since = new Map(known.all().map(({ definition, sinceMs }) => [definition, sinceMs]));
+    for (const definition of since.keys()) {
+      if (definitions.includes(definition)) continue;
+      removeMeter.run(definition);
+      removeEntries.run(definition);
+    }
+    const isNew = anyRecord.get() === undefined;
+    for (const definition of definitions) {
+      if (since.has(definition)) continue;
+      since.set(definition, isNew ? 0 : null);
+      addMeter.run(definition, isNew ? 0 : atMs, Number(isNew));
+    }
+    return definitions.map((definition) => since.get(definition) ?? null);
   };
 }
 

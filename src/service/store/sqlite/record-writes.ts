@@ -2,15 +2,29 @@
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
-import type { MeterWrites } from './meters.ts';
-import { keptUntil, type RefusalColumns, type RequestColumns } from './rows.ts';
-import type { WriteOf, WriteOptions, WriteResults } from './writes.ts';
+import type { GrantBasis } from '../contract/grant-basis.ts';
+import type { MeterEntryRow } from '../contract/metering.ts';
+import type { RefusalRecord, RequestRow } from '../contract/records.ts';
+import type { AppendResult } from '../contract/store.ts';
+import {
+  keptUntil,
+  type RefusalColumns,
+  type RequestColumns,
+  refusalColumns,
+  requestColumns,
+} from './rows.ts';
+import type { WriteContext } from './write-context.ts';
 
-export function prepareRecordWrites(
-  database: Database,
-  { chain, basis: basisCheck }: WriteOptions,
-  meters: MeterWrites,
-) {
+interface NewRequest {
+  readonly row: RequestRow;
+  readonly openMax: number;
+  /** What the decision rests on; null where that is not judged. */
+  readonly basis: GrantBasis | null;
+  readonly entries: readonly MeterEntryRow[];
+}
+
+export function prepareRecordWrites(database: Database, context: WriteContext) {
+  const { chain, meterEntries } = context;
   const selectByKey = database.prepare<[RequestColumns], unknown>(
     `SELECT 1 FROM requests
      WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND ${keptUntil} > @created_ms`,
@@ -27,9 +41,9 @@ export function prepareRecordWrites(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   );
-  const insertRow = (row: RequestColumns & Link) =>
+  const insertRow = (row: RequestColumns, { sequence, hash }: Link) =>
     insertRequest.run(
-      row.sequence,
+      sequence,
       row.id,
       row.agent_id,
       row.action_key,
@@ -42,7 +56,7 @@ export function prepareRecordWrites(
       row.idempotency_digest,
       row.idempotency_until_ms,
       row.record_json,
-      row.hash,
+      hash,
     );
   const insertRefusal = database.prepare<[RefusalColumns & Link]>(
     `INSERT INTO refusals (sequence, id, agent_id, key_id, at_ms, http_status, code, detail, client_address,
@@ -52,16 +66,20 @@ export function prepareRecordWrites(
      ON CONFLICT (id) DO NOTHING`,
   );
   return {
-    append({ row, openMax, basis, entries }: WriteOf<'append-request'>): WriteResults['append-request'] {
-      if (basis !== null && !basisCheck.holds(basis, row.created_ms)) return 'basis-changed';
-      if (row.idempotency_key !== null && selectByKey.get(row) !== undefined) return 'duplicate-key';
-      if (row.status === 'pending' && (countOpen.get(row)?.count ?? 0) >= openMax) return 'too-many-open';
-      if (!chain.append('request', row, insertRow)) return 'duplicate-id';
-      for (const entry of entries) meters.put(row.id, row.decided_ms, entry);
+    'append-request'({ row, openMax, basis, entries }: NewRequest): AppendResult | 'duplicate-id' {
+      if (basis !== null && !context.basis.holds(basis, row.createdAtMs)) return 'basis-changed';
+      const columns = requestColumns(row);
+      if (row.idempotency !== null && selectByKey.get(columns) !== undefined) return 'duplicate-key';
+      if (row.status === 'pending' && (countOpen.get(columns)?.count ?? 0) >= openMax) return 'too-many-open';
+      if (!chain.append('request', columns, insertRow)) return 'duplicate-id';
+      for (const entry of entries) meterEntries.put(row.id, row.decidedAtMs, entry);
       return 'stored';
     },
-    appendRefusal(row: RefusalColumns): WriteResults['append-refusal'] {
-      return chain.append('refusal', row, insertRefusal.run.bind(insertRefusal)) ? 'stored' : 'duplicate-id';
+    'append-refusal'({ record }: { readonly record: RefusalRecord }): 'stored' | 'duplicate-id' {
+      const isStored = chain.append('refusal', refusalColumns(record), (columns, link) =>
+        insertRefusal.run({ ...columns, ...link }),
+      );
+      return isStored ? 'stored' : 'duplicate-id';
     },
   };
 }

@@ -26,7 +26,6 @@ import { copyDatabase } from './file/copy.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { createKeyUses } from './key-uses.ts';
 import { prepareReads, type Reads } from './reads.ts';
-import { refusalColumns, requestColumns } from './rows.ts';
 import { stateStore } from './state.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
 import type { WriterData } from './writer.ts';
@@ -156,7 +155,7 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
     async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
       const result = await queue.write({
         kind: 'append-request',
-        row: requestColumns(row),
+        row,
         openMax,
         basis: basis ?? null,
         entries,
@@ -175,7 +174,7 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
     change: (change) => queue.write({ kind: 'change-request', ...change }),
     expireDue: (atMs, countMax) => queue.write({ kind: 'expire-due', atMs, countMax }),
     async appendRefusal(record: RefusalRecord) {
-      const result = await queue.write({ kind: 'append-refusal', row: refusalColumns(record) });
+      const result = await queue.write({ kind: 'append-refusal', record });
       if (result === 'duplicate-id') throw duplicateId(record.id);
     },
     refusals: (agentId, countMax) => read((reads) => reads.refusals(agentId, countMax)),

@@ -8,10 +8,10 @@ import type {
   SequenceRange,
   ShadowChange,
   StatisticsCell,
+  StatisticsChange,
   StatisticsMark,
   WaitEnd,
 } from '../contract/statistics.ts';
-import type { WriteOf } from './writes.ts';
 
 export function prepareStatisticsWrites(database: Database) {
   const put = database.prepare<[StatisticsCell]>(
@@ -34,7 +34,7 @@ export function prepareStatisticsWrites(database: Database) {
     'INSERT OR REPLACE INTO statistics_mark VALUES (1, @throughMs, @afterSequence, @sinceMs)',
   );
   return {
-    change({ change }: WriteOf<'change-statistics'>): 'changed' {
+    'change-statistics'({ change }: { readonly change: StatisticsChange }): 'changed' {
       const { puts, removed, hits, shadowChanges, mark } = change;
       if (removed !== null) remove.run(removed.spanMs, removed.fromMs, removed.untilMs);
       for (const cell of puts) put.run(cell);

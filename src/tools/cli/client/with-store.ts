@@ -6,9 +6,9 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Store } from '../../../service/store/contract/store.ts';
-import { StoreError } from '../../../service/store/contract/store-error.ts';
+import { StoreError, type StoreErrorCode } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
-import { type ExitCode, exitCodes, printError } from '../output/output.ts';
+import { type ExitCode, exitCodes, printError, printJson } from '../output/output.ts';
 
 export interface DataOption {
   readonly data: string;
@@ -19,15 +19,27 @@ export function withDataOption(command: Command): Command {
   return command.option('--data <directory>', 'the data directory of the service', './var');
 }
 
-/** The store must be there: a misspelt directory is an error, not an empty store. */
+export interface StoreOptions extends DataOption {
+  /** Prints the error of a store that cannot be used as JSON on standard output. */
+  readonly json?: boolean | undefined;
+}
+
+/** Runs a command on the store. A store that is missing is an error: a misspelt directory must not become an empty store. */
 export async function withStore(
-  { data }: DataOption,
+  { data, json }: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const path = join(data, 'writ.db');
-  if (!existsSync(path)) {
-    printError(`error: there is no store at ${path}: name the data directory of the service with --data\n`);
+  const fail = (code: StoreErrorCode | 'no-store', message: string): ExitCode => {
+    if (json === true) printJson({ ok: false, error: { code, message } });
+    else printError(`error: ${message}\n`);
     return exitCodes.wrong;
+  };
+  if (!existsSync(path)) {
+    return fail(
+      'no-store',
+      `there is no store at ${path}: name the data directory of the service with --data`,
+    );
   }
   try {
     const store = await openStore({ path, actor: commandLineUser() });
@@ -38,8 +50,7 @@ export async function withStore(
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    printError(`error: ${error.message}\n`);
-    return exitCodes.wrong;
+    return fail(error.code, error.message);
   }
 }
 

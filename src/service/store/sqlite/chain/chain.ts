@@ -13,11 +13,11 @@ export interface Chain {
   end(): Link;
   /** Goes back to an earlier end: what was appended since has been rolled back. */
   rewind(end: Link): void;
-  /** Hands the columns with number and hash to `insert`; the chain has grown if that stored a row. */
+  /** Hands the columns, and the number and hash of the record, to `insert`; the chain has grown if that stored a row. */
   append<C extends object>(
     kind: RecordKind,
     columns: C,
-    insert: (row: C & Link) => { readonly changes: number },
+    insert: (columns: C, link: Link) => { readonly changes: number },
   ): boolean;
 }
 
@@ -45,7 +45,7 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
       // Columns hold texts, numbers and nulls.
       const entry = { ...columns, kind, sequence } as ChainEntry;
       const link = { sequence, hash: hashOf(end.hash, entry) };
-      if (insert({ ...columns, ...link }).changes === 0) return false;
+      if (insert(columns, link).changes === 0) return false;
       end = link;
       return true;
     },

@@ -4,8 +4,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../../contract/chain.ts';
 import {
-  addTag,
-  emptySum,
+  createSum,
   isSameSum,
   rowTag,
   type SealedState,
@@ -41,7 +40,7 @@ export function* checkSeal(
   let rowsLeft = quickRowsMax;
   const tables = sealedTables(database);
   for (const table of tables) {
-    const sealed = state.tables[table.name] ?? emptySum;
+    const sealed = state.tables[table.name] ?? createSum().value();
     if (isQuick && !table.hasTags && sealed.count > rowsLeft) continue;
     if (!table.hasTags) rowsLeft -= sealed.count;
     const counting = sumOf(database, table, key);
@@ -77,13 +76,15 @@ function endDifferences({ end }: SealedState, found: Link): readonly StateDiffer
 /** A row whose tag is kept adds nothing but its number where that is another. */
 function* sumOf(database: Database, table: SealedTable, key: SealKey): Generator<number, TableSum> {
   const isKept = table.hasTags ? prepareKept(database, table) : () => true;
-  let sum = emptySum;
+  const sum = createSum();
+  let rowCount = 0;
   for (const values of rowsOf(database, table)) {
     const tag = rowTag(key, table.name, values);
-    sum = isKept(values, tag) ? addTag(sum, tag, 1) : { ...sum, count: sum.count + 1 };
-    if (sum.count % rowsPerStep === 0) yield rowsPerStep;
+    sum.add(isKept(values, tag) ? tag : null);
+    rowCount += 1;
+    if (rowCount % rowsPerStep === 0) yield rowsPerStep;
   }
-  return sum;
+  return sum.value();
 }
 
 function prepareKept(database: Database, table: SealedTable) {
@@ -108,12 +109,12 @@ function tagsOf(database: Database, { name }: SealedTable): Iterable<TagRow> {
 const tagForm = /^[0-9a-f]{64}$/;
 
 function sumOfTags(database: Database, table: SealedTable): TableSum {
-  let sum = emptySum;
+  const sum = createSum();
   for (const { tag } of tagsOf(database, table)) {
     if (!tagForm.test(tag)) return { count: -1, sum: '' };
-    sum = addTag(sum, tag, 1);
+    sum.add(tag);
   }
-  return sum;
+  return sum.value();
 }
 
 function tableDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {

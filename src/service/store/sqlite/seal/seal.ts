@@ -3,11 +3,12 @@
 // it does not know, so a write never makes good what was changed behind the service's back.
 
 import type { Database } from 'better-sqlite3';
+import { memo } from '../../../../language/value/memo.ts';
 import type { Link } from '../../contract/chain.ts';
 import {
-  addTag,
-  emptySum,
+  createSum,
   openSeal,
+  type RunningSum,
   rowTag,
   type SealColumns,
   type SealedState,
@@ -51,7 +52,7 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
   const tables = new Map(sealedTables(database).map((table) => [table.name, table]));
   const rows = prepareSealRows(database, key);
   const dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
-  let sums = new Map<string, TableSum>();
+  let sums = new Map<string, RunningSum>();
   let tags = new Map<string, Touched>();
   let version = 0;
   /** The end that the seal is known to have; null where it must be read. */
@@ -61,7 +62,9 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
     const table = tables.get(name);
     if (table === undefined) throw new RangeError(`no table \`${name}\` is sealed`);
     const tag = rowTag(key, name, values);
-    sums.set(name, addTag(sums.get(name) ?? emptySum, tag, sign));
+    const sum = memo(sums, name, () => createSum());
+    if (sign === 1) sum.add(tag);
+    else sum.remove(tag);
     if (!table.hasTags) return;
     const rowKey = rowKeyOf(table, values);
     tags.set(`${name} ${rowKey}`, { table: name, key: rowKey, tag: sign === 1 ? tag : null });
@@ -70,7 +73,7 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
 
   function load(): void {
     const state = rows.read();
-    sums = new Map(Object.entries(state.tables));
+    sums = runningSums(Object.entries(state.tables));
     version = state.version;
     known = { end: state.end, dataVersion: dataVersion.get() };
   }
@@ -85,15 +88,15 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
       }
     },
     finish(end) {
-      rows.write({ end, version, tables: Object.fromEntries(sums) }, tags.values());
+      rows.write({ end, version, tables: Object.fromEntries(valuesOf(sums)) }, tags.values());
       known = { end, dataVersion: dataVersion.get() };
     },
     forget() {
       known = null;
     },
-    mark: () => ({ sums: new Map(sums), tags: new Map(tags) }),
+    mark: () => ({ sums: valuesOf(sums), tags: new Map(tags) }),
     rewind(mark) {
-      sums = new Map(mark.sums);
+      sums = runningSums(mark.sums);
       tags = new Map(mark.tags);
     },
     renew(end) {
@@ -102,6 +105,14 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
       tags = new Map();
     },
   };
+}
+
+function runningSums(values: Iterable<readonly [string, TableSum]>): Map<string, RunningSum> {
+  return new Map([...values].map(([name, value]) => [name, createSum(value)]));
+}
+
+function valuesOf(sums: ReadonlyMap<string, RunningSum>): ReadonlyMap<string, TableSum> {
+  return new Map([...sums].map(([name, sum]) => [name, sum.value()]));
 }
 
 /** Triggers of the connection: they are in no file, and see changes however these come about. */
@@ -176,13 +187,13 @@ export function sealAll(database: Database, key: SealKey, end: Link): void {
   const tags: Touched[] = [];
   database.exec('DELETE FROM row_seals');
   for (const table of sealedTables(database)) {
-    let sum = emptySum;
+    const sum = createSum();
     for (const values of rowsOf(database, table)) {
       const tag = rowTag(key, table.name, values);
-      sum = addTag(sum, tag, 1);
+      sum.add(tag);
       if (table.hasTags) tags.push({ table: table.name, key: rowKeyOf(table, values), tag });
     }
-    sums[table.name] = sum;
+    sums[table.name] = sum.value();
   }
   rows.write({ end, version, tables: sums }, tags);
 }
