@@ -1,11 +1,13 @@
-// THE OTHER PAGE: the service, apart from listening. A request passes, in this order:
+// THE OTHER PAGE: the service, apart from listening. A request goes this way; to follow it, open these in this order:
 //
-//   connection      too many, not HTTP, too long in coming  http-server, plugins/connection-errors   400 408 431 503
-//   its turn        behind earlier ones of its connection   request-gate
-//   request id      on every reply                          plugins/request-id
-//   route           unknown address or method               plugins/errors                           404 405
-//   the checks of its route: routes/*; those of a request for a decision are `checksInOrder` in authorize-handler
-//   error           whatever was thrown on the way          plugins/errors                           500
+//   connection   whether there is room, and whether it is HTTP that comes in time   connection/{http-server,connection-errors}
+//   its turn     behind the requests before it on its connection                    connection/request-gate
+//   request      its id, and how errors are answered                                connection/{request-id,error-replies}
+//   route        a constant in routes/*, found by the name of its operation         routes/described
+//   checks       of a request for a decision                                        `checksInOrder` in calls/authorize-handler
+//                of any other                                                       `readCall` in calls/manage
+//   work         what the route hands on to: service-parts makes each part once     service-parts
+//   reply        only after what it says is on disk                                 connection/decision-replies
 //
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in problem.ts.
 
@@ -23,20 +25,21 @@ import type { RateLimit } from './calls/rate-limit.ts';
 import type { ChangeFeedTiming } from './changes/change-feed.ts';
 import type { SmtpOptions } from './changes/outgoing.ts';
 import { type WatchedStore, watchStore } from './changes/watched-store.ts';
-import { createServerFactory } from './connection/http-server.ts';
-import { collectOperations } from './contract/openapi.ts';
+import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
+import { requireDocumented } from './contract/openapi.ts';
 import { dashboardRoutes } from './routes/dashboard.ts';
+import { describedRoutes } from './routes/described.ts';
 import { healthRoutes } from './routes/health.ts';
-import { type ManagementDeps, managementRoutes } from './routes/management.ts';
+import { addManagementRoutes, type ManagementDeps } from './routes/management.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { plantRoute } from './routes/plants.ts';
 import { authorizeRoute } from './routes/requests/authorize.ts';
-import { requestRoutes } from './routes/requests/requests.ts';
 import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
-import { createMetrics } from './telemetry/metrics.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
+import { createDaysOf } from './views/agent-activity.ts';
 
 export interface AppDeps {
   readonly store: Store;
@@ -98,21 +101,23 @@ export function createApp(deps: AppDeps): FastifyInstance {
     log: deps.log,
     bodyBytesMax: deps.bodyBytesMax,
     trustedProxies: deps.trustedProxies ?? [],
-    serverFactory: createServerFactory({
-      requestTimeoutMs: deps.requestTimeoutMs ?? requestTimeoutMsDefault,
-      connectionsMax: deps.connectionsMax ?? connectionsMaxDefault,
-      onProblem: (code) => metrics.refused(code),
-    }),
+    serverFactory: serverFactoryOf(deps, metrics),
   });
   const base: Base = { store: watched.store, clock, metrics, log: app.log, shutdown: shutdown.signal };
   const parts = createParts(deps, base);
   connect(parts, watched, deps.policies);
   addLifecycle(app, parts);
-  const document = collectOperations(app);
   addCommon(app, metrics, shutdown);
   addRoutes(app, { deps, base, parts });
-  app.register(openApiRoute, { document });
   return app;
+}
+
+function serverFactoryOf(deps: AppDeps, metrics: Metrics): ServerFactory {
+  return createServerFactory({
+    requestTimeoutMs: deps.requestTimeoutMs ?? requestTimeoutMsDefault,
+    connectionsMax: deps.connectionsMax ?? connectionsMaxDefault,
+    onProblem: (code) => metrics.refused(code),
+  });
 }
 
 /** Who hears of what. */
@@ -132,13 +137,16 @@ function connect(
   });
 }
 
-/** What begins and ends with the service. */
-function addLifecycle(app: FastifyInstance, { statistics, outgoing, playground, waits }: ServiceParts): void {
+/** What begins and ends with the service. A stop waits for no reader of news and for no download. */
+function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
+  const { statistics, outgoing, playground, waits, changeFeed, downloads } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
   app.addHook('preClose', async () => playground.close());
+  app.addHook('preClose', async () => changeFeed.close());
+  app.addHook('preClose', async () => downloads.close());
   app.addHook('onClose', async () => waits.close());
 }
 
@@ -151,34 +159,30 @@ interface Furnished {
 function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   const { deps, base, parts } = furnished;
   const { store, shutdown, metrics } = base;
-  const management = managementDeps(furnished);
+  const routes = describedRoutes(deps.bodyBytesMax);
+  requireDocumented(app, routes);
   app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
-  app.register(requestRoutes, {
-    ...management,
-    ...parts,
-    areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
-  });
-  app.register(managementRoutes, management);
+  app.register(addManagementRoutes, managementDeps(furnished));
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, { store, shutdown, policies: deps.policies });
   app.register(metricsRoute, { metrics });
   app.register(dashboardRoutes);
+  app.register(openApiRoute, { routes });
 }
 
-/** The management API works on what people set up. */
+/** What the routes of the management API work with, in one object; each file of routes names what it takes of it. */
 function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
   const { policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
-  const { newFactorMs = newFactorMsDefault } = deps;
-  const { playground, switches, decisions, statistics, changeFeed, outgoing } = parts;
-  const directory = createDirectory(store.documents, clock);
+  const { outgoing } = parts;
   return {
+    ...parts,
     signInDeps: {
-      directory,
+      directory: createDirectory(store.documents, clock),
       attempts: createAttempts(),
       masterKey: store.masterKey,
       challenges: createChallenges(),
       origin: new URL(publicUrl).origin,
-      newFactorMs,
+      newFactorMs: deps.newFactorMs ?? newFactorMsDefault,
       notify: outgoing.access.noticed,
     },
     isSecure: publicUrl.startsWith('https:'),
@@ -186,13 +190,10 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
     policies,
     rate,
     steadyMs: () => performance.now(),
+    daysOf: createDaysOf(store),
     arePrivateAddressesAllowed: areWebhooksPrivate,
+    areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
     dispatcher: outgoing.dispatcher,
     accessNews: outgoing.access,
-    playground,
-    switches,
-    decisions,
-    statistics,
-    changeFeed,
   };
 }

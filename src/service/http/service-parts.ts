@@ -15,6 +15,7 @@ import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { AppDeps } from './app.ts';
 import { createAuthorizeHandler } from './calls/authorize-handler.ts';
+import { createDownloads } from './calls/downloads.ts';
 import { createFairShares } from './calls/fair-shares.ts';
 import { createIdentifier } from './calls/identify.ts';
 import { createFindPeople } from './calls/people-now.ts';
@@ -68,7 +69,15 @@ export function createParts(deps: AppDeps, base: Base) {
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
   });
-  return { ...parts, ...decided, waits, authorizeHandler, outgoing, playground };
+  return {
+    ...parts,
+    ...decided,
+    waits,
+    authorizeHandler,
+    outgoing,
+    playground,
+    downloads: createDownloads(),
+  };
 }
 
 /** What follows the requests that are decided. */

@@ -1,8 +1,9 @@
-// The routes' own words, as each carries them in `config.operation`, and the table of errors into one OpenAPI 3.1
-// document. INVARIANT: a route that says nothing of itself is refused at start, so the document is never short of one.
+// The list of routes and the table of errors into one OpenAPI 3.1 document. INVARIANT: a service whose routes are not
+// those of the list does not start, so the document is never short of one.
 
 import type { FastifyInstance } from 'fastify';
 import {
+  type DescribedRoute,
   type JsonSchema,
   type Operation,
   type OperationReply,
@@ -40,20 +41,39 @@ export interface ResponseObject {
   >;
 }
 
-/** Follows the routes that are added from now on; the result makes the document once all are there. */
-export function collectOperations(app: FastifyInstance): () => OpenApiDocument {
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False for what is no part of the API: files of the dashboard, and routes that are there only to refuse. */
+    readonly isDocumented?: boolean;
+  }
+}
+
+/** Describes the routes, in their order. */
+export function openApiDocument(routes: readonly DescribedRoute[]): OpenApiDocument {
   const paths: Record<string, Record<string, OperationObject>> = {};
-  app.addHook('onRoute', ({ url, method, config }) => {
-    const operation = config?.operation;
-    if (operation === undefined) throw new Error(`the route ${url} has no operation`);
-    if (operation === null) return;
+  for (const { url, method, operation } of routes) {
     const path = url.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation) };
+  }
+  return { openapi: '3.1.0', info, paths, components };
+}
+
+/** Refuses routes that are not in the list, from now on, and a list with routes that are not there at the start. */
+export function requireDocumented(app: FastifyInstance, routes: readonly DescribedRoute[]): void {
+  const missing = new Set(routes.map(({ method, url }) => `${method} ${url}`));
+  const listed = new Set(missing);
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.isDocumented === false) return;
     for (const name of [method].flat()) {
+      missing.delete(`${name} ${url}`);
       // HEAD is GET without a body, which HTTP says by itself.
-      if (name !== 'HEAD') paths[path] = { ...paths[path], [name.toLowerCase()]: operationObject(operation) };
+      if (name !== 'HEAD' && !listed.has(`${name} ${url}`)) throw new Error(`${name} ${url} is in no list`);
     }
   });
-  return () => ({ openapi: '3.1.0', info, paths, components });
+  app.addHook('onReady', async () => {
+    if (missing.size > 0)
+      throw new Error(`these routes are listed and not there: ${[...missing].join(', ')}`);
+  });
 }
 
 const info = {

@@ -1,14 +1,7 @@
-// What a route says of itself for the OpenAPI document: what it takes, what it answers, which errors it may end in.
-// Every route carries one as `config.operation`; the schemas in it are those that the route itself works with.
+// What a route says of itself for the OpenAPI document: what it takes, what it answers, which errors it may end in. The
+// schemas in it are those that the route itself works with.
 
 import type { ProblemCode } from './problem.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Null for a route that is there only to refuse. */
-    readonly operation?: Operation | null;
-  }
-}
 
 /** JSON Schema 2020-12. */
 export interface JsonSchema {
@@ -34,6 +27,14 @@ export interface Operation {
   readonly replies: Readonly<Record<number, OperationReply>>;
   /** The errors of this route besides those of every connection. */
   readonly problems: readonly ProblemCode[];
+}
+
+/** A route as the document shows it. */
+export interface DescribedRoute {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** As Fastify writes it: `/v1/agents/:id`. */
+  readonly url: string;
+  readonly operation: Operation;
 }
 
 export interface Parameter {

@@ -2,15 +2,15 @@
 // what is usual is told to those who may see the agent's requests, and to those who are asked to approve one like them.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../../language/model/json.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { GrantedRequest } from '../../store/contract/agent-activity.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { actorOf, type ManagedCall, manage, notFound } from '../calls/manage.ts';
 import type { RateLimit } from '../calls/rate-limit.ts';
+import { notFound } from '../calls/refusals.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../calls/route.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import {
@@ -22,146 +22,22 @@ import {
   timeTextOrNull,
 } from '../contract/schemas.ts';
 import { agentExample } from '../views/agent.ts';
-import { createDaysOf } from '../views/agent-activity.ts';
+import type { DaysOf } from '../views/agent-activity.ts';
 import { agentOf } from '../views/agent-filter.ts';
 import { commonMax, fieldsMax, usualFields } from '../views/payload-profile.ts';
 
-export interface AgentActivityOptions {
+interface AgentActivityDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   /** Of agents that have none of their own. */
   readonly rate: RateLimit;
+  readonly daysOf: DaysOf;
 }
 
 const requestsMax = 500;
 const requestsAtOnce = 100;
 /** So many parts of the agent's requests are looked through, of which few may be of the action. */
 const partsMax = 25;
-
-export async function agentActivityRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, store, rate }: AgentActivityOptions,
-): Promise<void> {
-  const nowMs = (): number => Math.trunc(deps.directory.clock());
-  const daysOf = createDaysOf(store);
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/agents/:id/activity',
-    access: 'agents.view',
-    operation: {
-      id: 'getAgentActivity',
-      summary: "What came of an agent's requests in the last 14 days, and what it may send",
-      description:
-        'Days are those of UTC. `refused` are requests that no policy saw; those beyond the rate are not recorded.',
-      parameters: [id],
-      replies: {
-        200: { description: 'Its activity', schema: activitySchema, example: activityExample },
-      },
-      problems: ['not_found'],
-    },
-    handle: async (call) => {
-      const agent = await agentOf(store, call);
-      const keys = await store.agents.keys(agent.id);
-      const usedAtMs = Math.max(0, ...keys.map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0));
-      const days = await daysOf(agent.id, nowMs());
-      return {
-        last_used_at: timeTextOrNull(usedAtMs === 0 ? null : usedAtMs),
-        days: days.map(({ atMs, ...counts }) => ({ at: timeText(atMs), ...counts })),
-        open_requests: await store.requests.countOpen(agent.id, nowMs()),
-        rate: {
-          per_minute: agent.ratePerMinute ?? rate.perMinute,
-          burst: agent.burst ?? rate.burst,
-          is_own: agent.ratePerMinute !== null || agent.burst !== null,
-        },
-      };
-    },
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/agents/:id/usual',
-    access: 'requests.view',
-    operation: {
-      id: 'getUsual',
-      summary: 'What is usual in what an agent was granted for an action',
-      description: `Of its last ${requestsMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
-      parameters: [
-        id,
-        {
-          name: 'action',
-          in: 'query',
-          isRequired: true,
-          schema: { type: 'string' },
-          description: 'The whole key of the action.',
-          example: 'payment.create',
-        },
-      ],
-      replies: { 200: { description: 'What is usual', schema: usualSchema, example: usualExample } },
-      problems: ['not_found'],
-    },
-    handle: async (call) => {
-      const agent = await agentToCompare(store, call, nowMs());
-      const actionKey = call.query.action;
-      if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` must be there');
-      const found = await lastGranted(store, agent.id, actionKey);
-      // Written by `requestRow`.
-      const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
-      return {
-        count: found.length,
-        from: timeTextOrNull(found.at(-1)?.createdAtMs ?? null),
-        to: timeTextOrNull(found[0]?.createdAtMs ?? null),
-        fields: usualFields(payloads),
-      };
-    },
-  });
-}
-
-/** The agent, where the caller may see its requests, or is asked to approve one of the action. */
-async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {
-  const { id = '' } = call.params;
-  const agent = await store.agents.find(id);
-  if (agent === null || agent.id !== id) throw notFound('agent');
-  // Its control owner, by whichever role they may look at requests at all.
-  const actor = actorOf(call);
-  if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
-  const { action: actionKey = '' } = call.query;
-  const asked = await store.requests.list({
-    agentId: id,
-    actionKey,
-    status: 'pending',
-    nowMs,
-    countMax: 1,
-    after: null,
-    outcome: null,
-    policy: null,
-    riskMin: null,
-    riskMax: null,
-    fromMs: null,
-    untilMs: null,
-    seenBy: { owner: null, groups: call.reach.asked ? actor.person.groups : [] },
-  });
-  if (asked.found.length === 0) throw notFound('agent');
-  return agent;
-}
-
-async function lastGranted(
-  { activity }: Pick<Store, 'activity'>,
-  agentId: string,
-  actionKey: string,
-): Promise<readonly GrantedRequest[]> {
-  const all: GrantedRequest[] = [];
-  let beforeSequence: number | null = null;
-  for (let part = 0; part < partsMax && all.length < requestsMax; part += 1) {
-    const countMax = Math.min(requestsAtOnce, requestsMax - all.length);
-    const { found, next } = await activity.granted({ agentId, actionKey, beforeSequence, countMax });
-    all.push(...found);
-    if (next === null) break;
-    beforeSequence = next;
-    await pause();
-  }
-  return all;
-}
 
 const id = idParameter('The id in the list.', agentExample.id);
 const count: JsonSchema = { type: 'integer', minimum: 0 };
@@ -225,3 +101,123 @@ const usualExample = {
     { path: 'vendor', kind: 'text', distinct: 9, common: [{ value: 'Staples', count: 120 }] },
   ],
 };
+
+const getAgentActivity = route<AgentActivityDeps>({
+  method: 'GET',
+  url: '/v1/agents/:id/activity',
+  access: 'agents.view',
+  operation: {
+    id: 'getAgentActivity',
+    summary: "What came of an agent's requests in the last 14 days, and what it may send",
+    description:
+      'Days are those of UTC. `refused` are requests that no policy saw; those beyond the rate are not recorded.',
+    parameters: [id],
+    replies: {
+      200: { description: 'Its activity', schema: activitySchema, example: activityExample },
+    },
+    problems: ['not_found'],
+  },
+  handle: async ({ store, rate, daysOf, signInDeps }, call) => {
+    const nowMs = Math.trunc(signInDeps.directory.clock());
+    const agent = await agentOf(store, call);
+    const keys = await store.agents.keys(agent.id);
+    const usedAtMs = Math.max(0, ...keys.map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0));
+    const days = await daysOf(agent.id, nowMs);
+    return {
+      last_used_at: timeTextOrNull(usedAtMs === 0 ? null : usedAtMs),
+      days: days.map(({ atMs, ...counts }) => ({ at: timeText(atMs), ...counts })),
+      open_requests: await store.requests.countOpen(agent.id, nowMs),
+      rate: {
+        per_minute: agent.ratePerMinute ?? rate.perMinute,
+        burst: agent.burst ?? rate.burst,
+        is_own: agent.ratePerMinute !== null || agent.burst !== null,
+      },
+    };
+  },
+});
+
+const getUsual = route<AgentActivityDeps>({
+  method: 'GET',
+  url: '/v1/agents/:id/usual',
+  access: 'requests.view',
+  operation: {
+    id: 'getUsual',
+    summary: 'What is usual in what an agent was granted for an action',
+    description: `Of its last ${requestsMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
+    parameters: [
+      id,
+      {
+        name: 'action',
+        in: 'query',
+        isRequired: true,
+        schema: { type: 'string' },
+        description: 'The whole key of the action.',
+        example: 'payment.create',
+      },
+    ],
+    replies: { 200: { description: 'What is usual', schema: usualSchema, example: usualExample } },
+    problems: ['not_found'],
+  },
+  handle: async ({ store, signInDeps }, call) => {
+    const agent = await agentToCompare(store, call, Math.trunc(signInDeps.directory.clock()));
+    const actionKey = call.query.action;
+    if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` must be there');
+    const found = await lastGranted(store, agent.id, actionKey);
+    // Written by `requestRow`.
+    const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
+    return {
+      count: found.length,
+      from: timeTextOrNull(found.at(-1)?.createdAtMs ?? null),
+      to: timeTextOrNull(found[0]?.createdAtMs ?? null),
+      fields: usualFields(payloads),
+    };
+  },
+});
+
+export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getUsual];
+
+/** The agent, where the caller may see its requests, or is asked to approve one of the action. */
+async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {
+  const { id = '' } = call.params;
+  const agent = await store.agents.find(id);
+  if (agent === null || agent.id !== id) throw notFound('agent');
+  // Its control owner, by whichever role they may look at requests at all.
+  const actor = actorOf(call);
+  if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
+  const { action: actionKey = '' } = call.query;
+  const asked = await store.requests.list({
+    agentId: id,
+    actionKey,
+    status: 'pending',
+    nowMs,
+    countMax: 1,
+    after: null,
+    outcome: null,
+    policy: null,
+    riskMin: null,
+    riskMax: null,
+    fromMs: null,
+    untilMs: null,
+    seenBy: { owner: null, groups: call.reach.asked ? actor.person.groups : [] },
+  });
+  if (asked.found.length === 0) throw notFound('agent');
+  return agent;
+}
+
+async function lastGranted(
+  { activity }: Pick<Store, 'activity'>,
+  agentId: string,
+  actionKey: string,
+): Promise<readonly GrantedRequest[]> {
+  const all: GrantedRequest[] = [];
+  let beforeSequence: number | null = null;
+  for (let part = 0; part < partsMax && all.length < requestsMax; part += 1) {
+    const countMax = Math.min(requestsAtOnce, requestsMax - all.length);
+    const { found, next } = await activity.granted({ agentId, actionKey, beforeSequence, countMax });
+    all.push(...found);
+    if (next === null) break;
+    beforeSequence = next;
+    await pause();
+  }
+  return all;
+}

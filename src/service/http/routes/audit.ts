@@ -1,113 +1,27 @@
 // /v1/audit: what people changed, and whether the chain of records is as it was written. INVARIANT: a walk over any
 // number of records lets others have their turn every few of them, and ends after a moment, to be gone on with.
 
-import { Readable } from 'node:stream';
 import { setImmediate as pause } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
-import { exportRecords } from '../../audit/export.ts';
+import * as chainExport from '../../audit/export.ts';
 import { type ChainBreak, verifyChain } from '../../audit/verify.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Link } from '../../store/contract/chain.ts';
 import type { ChangeRow } from '../../store/contract/changes.ts';
 import { nameOfDifference } from '../../store/contract/state.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { manage } from '../calls/manage.ts';
+import type { Downloads } from '../calls/downloads.ts';
+import { type Route, route } from '../calls/route.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
 import { collect, type PagePlace, pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, textOrNull, time, timeText } from '../contract/schemas.ts';
 
-export interface AuditRouteOptions {
+interface AuditDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   /** Milliseconds from any beginning; never goes back. */
   readonly steadyMs: () => number;
-}
-
-export async function auditRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, store, steadyMs }: AuditRouteOptions,
-): Promise<void> {
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/audit',
-    access: 'audit.view',
-    operation: {
-      id: 'listChanges',
-      summary: 'What was changed, by whom, and how it was before and after; the latest first',
-      parameters: [...pageParameters, ...filters],
-      replies: { 200: pageReply('A page of changes', changeSchema, changeExample) },
-    },
-    handle: async ({ query }) => {
-      const { countMax, after } = readPage(query);
-      const matches = readFilters(query);
-      const found = await collect(
-        { countMax: countMax + 1, after },
-        {
-          next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
-          placeOf,
-          matches,
-        },
-      );
-      const read = found.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
-      return pageOf(read, countMax, ({ change }) => shownChange(change));
-    },
-  });
-
-  // A stop does not wait for their end, nor for a client that reads no further: the replies are cut.
-  const exports = new Set<Readable>();
-  app.addHook('preClose', async () => {
-    for (const one of exports) one.destroy(new Error('the service stops'));
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/audit/export',
-    access: 'audit.view',
-    operation: {
-      id: 'exportRecords',
-      summary: 'All records in their order, a line of JSON each, as `writ audit export` prints them',
-      description:
-        'Each line is `{sequence, at, previous, hash, entry}`; `hash` is SHA-256 over the text `previous` followed by `entry` as canonical JSON (RFC 8785). An end without the last line feed was cut short.',
-      parameters: times,
-      replies: {
-        200: {
-          description: 'The records',
-          contentType: 'application/jsonl',
-          schema: { description: 'Lines of JSON.' },
-          example: exportExample,
-        },
-      },
-    },
-    handle: async ({ query, reply }) => {
-      const { from, to } = query;
-      const [sinceMs, untilMs] = [readTime('from', from, -Infinity), readTime('to', to, Infinity)];
-      reply.type('application/jsonl; charset=utf-8');
-      const lines = exportRecords(store, { format: 'jsonl', sinceMs, untilMs, recordsAtOnce });
-      const sent = Readable.from(inTurns(lines), { objectMode: false });
-      exports.add(sent);
-      return sent.on('close', () => exports.delete(sent));
-    },
-  });
-
-  manage<{ cursor?: string }>(app, deps, {
-    method: 'POST',
-    url: '/v1/audit/verify',
-    access: 'audit.view',
-    operation: {
-      id: 'verifyRecords',
-      summary: 'Walks the chain of records, a stretch a call',
-      description:
-        'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. At the end, what is stored beside the records is held against the seal of the service; what differs there is a `break` whose `difference` is `stored`. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
-      body: {
-        description: 'Nothing to begin; the cursor of the call before to go on.',
-        schema: objectSchema({}, { cursor: text(200) }),
-        examples: { first: {} },
-      },
-      replies: { 200: { description: 'How far it went', schema: walkSchema, example: walkExample } },
-    },
-    handle: async ({ body }) => walk(store, steadyMs, readCursor(body.cursor)),
-  });
+  readonly downloads: Downloads;
 }
 
 const times: readonly Parameter[] = [
@@ -121,6 +35,130 @@ const filters: readonly Parameter[] = [
   filter('subject', 'The id of what was changed.', text(200), 'b3f1c2d4-0000-4000-8000-000000000000'),
   ...times,
 ];
+
+const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Whatever the kind of change shows of itself. */
+const anything: JsonSchema = {};
+
+const changeSchema = objectSchema({
+  sequence: { type: 'integer', minimum: 1 },
+  at: time,
+  who: text(400),
+  what: text(100),
+  subject: text(400),
+  before: anything,
+  after: anything,
+});
+
+const changeExample = {
+  sequence: 42,
+  at: '2026-03-02T10:00:00.000Z',
+  who: 'ann@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+  what: 'agent-disabled',
+  subject: 'a9e27000-0000-4000-8000-000000000000',
+  before: { status: 'active' },
+  after: { status: 'disabled' },
+};
+
+const exportExample =
+  '{"sequence":1,"at":"2026-03-02T10:00:00.000Z","previous":"00","hash":"9f","entry":{"kind":"change"}}\n';
+
+/** So few that checking them holds nobody up. */
+const recordsAtOnce = 8;
+const walkMs = 1_000;
+
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+
+const walkSchema = objectSchema({
+  status: { type: 'string', enum: ['going-on', 'whole', 'broken'] },
+  checked: { ...count, description: 'How many records this call has found whole.' },
+  last_sequence: { ...count, description: 'The number of the last record there is.' },
+  cursor: textOrNull,
+  break: {
+    type: ['object', 'null'],
+    required: ['sequence', 'name', 'difference', 'message'],
+    additionalProperties: false,
+    properties: { sequence: count, name: textOrNull, difference: text(40), message: { type: 'string' } },
+  },
+});
+
+const walkExample = { status: 'whole', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
+
+const listChanges = route<AuditDeps>({
+  method: 'GET',
+  url: '/v1/audit',
+  access: 'audit.view',
+  operation: {
+    id: 'listChanges',
+    summary: 'What was changed, by whom, and how it was before and after; the latest first',
+    parameters: [...pageParameters, ...filters],
+    replies: { 200: pageReply('A page of changes', changeSchema, changeExample) },
+  },
+  handle: async ({ store }, { query }) => {
+    const { countMax, after } = readPage(query);
+    const matches = readFilters(query);
+    const found = await collect(
+      { countMax: countMax + 1, after },
+      {
+        next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
+        placeOf,
+        matches,
+      },
+    );
+    const read = found.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
+    return pageOf(read, countMax, ({ change }) => shownChange(change));
+  },
+});
+
+const exportRecords = route<AuditDeps>({
+  method: 'GET',
+  url: '/v1/audit/export',
+  access: 'audit.view',
+  operation: {
+    id: 'exportRecords',
+    summary: 'All records in their order, a line of JSON each, as `writ audit export` prints them',
+    description:
+      'Each line is `{sequence, at, previous, hash, entry}`; `hash` is SHA-256 over the text `previous` followed by `entry` as canonical JSON (RFC 8785). An end without the last line feed was cut short.',
+    parameters: times,
+    replies: {
+      200: {
+        description: 'The records',
+        contentType: 'application/jsonl',
+        schema: { description: 'Lines of JSON.' },
+        example: exportExample,
+      },
+    },
+  },
+  handle: async ({ store, downloads }, { query, reply }) => {
+    const { from, to } = query;
+    const [sinceMs, untilMs] = [readTime('from', from, -Infinity), readTime('to', to, Infinity)];
+    reply.type('application/jsonl; charset=utf-8');
+    const lines = chainExport.exportRecords(store, { format: 'jsonl', sinceMs, untilMs, recordsAtOnce });
+    return downloads.send(inTurns(lines));
+  },
+});
+
+const verifyRecords = route<AuditDeps, { cursor?: string }>({
+  method: 'POST',
+  url: '/v1/audit/verify',
+  access: 'audit.view',
+  operation: {
+    id: 'verifyRecords',
+    summary: 'Walks the chain of records, a stretch a call',
+    description:
+      'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. At the end, what is stored beside the records is held against the seal of the service; what differs there is a `break` whose `difference` is `stored`. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
+    body: {
+      description: 'Nothing to begin; the cursor of the call before to go on.',
+      schema: objectSchema({}, { cursor: text(200) }),
+      examples: { first: {} },
+    },
+    replies: { 200: { description: 'How far it went', schema: walkSchema, example: walkExample } },
+  },
+  handle: async ({ store, steadyMs }, { body }) => walk(store, steadyMs, readCursor(body.cursor)),
+});
+
+export const auditRoutes: readonly Route<AuditDeps>[] = [listChanges, exportRecords, verifyRecords];
 
 function filter(name: string, description: string, schema: JsonSchema, example: string): Parameter {
   return { name, in: 'query', isRequired: false, description, schema, example };
@@ -136,8 +174,6 @@ function readFilters(query: Readonly<Record<string, string>>): (change: ChangeRo
     change.atMs >= fromMs &&
     change.atMs < toMs;
 }
-
-const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 function readTime(name: string, value: string | undefined, otherwise: number): number {
   if (value === undefined) return otherwise;
@@ -169,32 +205,6 @@ function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson
   };
 }
 
-/** Whatever the kind of change shows of itself. */
-const anything: JsonSchema = {};
-
-const changeSchema = objectSchema({
-  sequence: { type: 'integer', minimum: 1 },
-  at: time,
-  who: text(400),
-  what: text(100),
-  subject: text(400),
-  before: anything,
-  after: anything,
-});
-
-const changeExample = {
-  sequence: 42,
-  at: '2026-03-02T10:00:00.000Z',
-  who: 'ann@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
-  what: 'agent-disabled',
-  subject: 'a9e27000-0000-4000-8000-000000000000',
-  before: { status: 'active' },
-  after: { status: 'disabled' },
-};
-
-const exportExample =
-  '{"sequence":1,"at":"2026-03-02T10:00:00.000Z","previous":"00","hash":"9f","entry":{"kind":"change"}}\n';
-
 /** The lines, with a pause for others now and then. */
 async function* inTurns(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let count = 0;
@@ -203,10 +213,6 @@ async function* inTurns(lines: AsyncIterable<string>): AsyncGenerator<string> {
     if (++count % recordsAtOnce === 0) await pause();
   }
 }
-
-/** So few that checking them holds nobody up. */
-const recordsAtOnce = 8;
-const walkMs = 1_000;
 
 async function walk(store: Store, steadyMs: () => number, after: Link | null) {
   const endMs = steadyMs() + walkMs;
@@ -266,20 +272,3 @@ function readCursor(cursor: string | undefined): Link | null {
   }
   return { sequence: Number(sequence), hash };
 }
-
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-
-const walkSchema = objectSchema({
-  status: { type: 'string', enum: ['going-on', 'whole', 'broken'] },
-  checked: { ...count, description: 'How many records this call has found whole.' },
-  last_sequence: { ...count, description: 'The number of the last record there is.' },
-  cursor: textOrNull,
-  break: {
-    type: ['object', 'null'],
-    required: ['sequence', 'name', 'difference', 'message'],
-    additionalProperties: false,
-    properties: { sequence: count, name: textOrNull, difference: text(40), message: { type: 'string' } },
-  },
-});
-
-const walkExample = { status: 'whole', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };

@@ -88,7 +88,7 @@ export async function dashboardRoutes(
     return reply.send(file.bytes(encoding));
   };
 
-  const config = { operation: null };
+  const config = { isDocumented: false };
   for (const address of pageAddresses) {
     app.get(address, { config }, (request, reply) => send('index.html', request, reply));
   }

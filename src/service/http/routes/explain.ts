@@ -1,43 +1,13 @@
 // /v1/requests/{id}/explain: the rule behind a decision, as it stands in its file, and the smallest change that would
 // have made it another. INVARIANT: a request that is not for whoever asks and none at all look the same.
 
-import type { FastifyInstance } from 'fastify';
-import { manage } from '../calls/manage.ts';
+import { type Route, route } from '../calls/route.ts';
 import { objectSchema, textOrNull } from '../contract/schemas.ts';
 import { requestNotFound } from '../views/decided.ts';
 import { playgroundProblems, putQuestion, recordedFor } from '../views/playground.ts';
 import { viewDecisions } from '../views/request.ts';
-import type { PlaygroundRouteOptions } from './playground.ts';
+import type { PlaygroundDeps } from './playground.ts';
 import { requestId } from './requests/requests.ts';
-
-export async function explainRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
-): Promise<void> {
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/requests/:id/explain',
-    access: 'requests.view',
-    operation: {
-      id: 'explainRequest',
-      summary:
-        'The rule that decides a request, and the smallest change that would have changed the decision',
-      description:
-        'The request is decided again on the facts of its record, by the set in force; `on` says whether that is the one which decided it first.',
-      parameters: [requestId],
-      replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
-      problems: [...playgroundProblems, 'request_not_found'],
-    },
-    handle: async (call) => {
-      const inForce = policies.current();
-      const found = await recordedFor(decisions, call, call.params.id ?? '');
-      if (found === null) throw requestNotFound();
-      const explained = await putQuestion(playground, 'explain', found.recorded, { call, inForce });
-      const on = found.digest === inForce.digest ? ownPolicies : policiesOfNow;
-      return { ...explained, on };
-    },
-  });
-}
 
 const ownPolicies = 'its own policies';
 const policiesOfNow = 'the policies of now';
@@ -105,3 +75,28 @@ const explainExample = {
     },
   ],
 };
+
+const explainRequest = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id/explain',
+  access: 'requests.view',
+  operation: {
+    id: 'explainRequest',
+    summary: 'The rule that decides a request, and the smallest change that would have changed the decision',
+    description:
+      'The request is decided again on the facts of its record, by the set in force; `on` says whether that is the one which decided it first.',
+    parameters: [requestId],
+    replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
+    problems: [...playgroundProblems, 'request_not_found'],
+  },
+  handle: async ({ policies, decisions, playground }, call) => {
+    const inForce = policies.current();
+    const found = await recordedFor(decisions, call, call.params.id ?? '');
+    if (found === null) throw requestNotFound();
+    const explained = await putQuestion(playground, 'explain', found.recorded, { call, inForce });
+    const on = found.digest === inForce.digest ? ownPolicies : policiesOfNow;
+    return { ...explained, on };
+  },
+});
+
+export const explainRoutes: readonly Route<PlaygroundDeps>[] = [explainRequest];

@@ -4,7 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { Store } from '../../store/contract/store.ts';
-import type { Operation } from '../contract/operation.ts';
+import type { DescribedRoute, Operation } from '../contract/operation.ts';
 
 export interface HealthRouteOptions {
   readonly store: Pick<Store, 'isWritable'>;
@@ -15,9 +15,9 @@ export interface HealthRouteOptions {
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
   const { store, policies, shutdown } = options;
 
-  app.get('/healthz', { config: { operation: healthOperation } }, async () => ({ status: 'ok' }));
+  app.get(getHealth.url, async () => ({ status: 'ok' }));
 
-  app.get('/readyz', { config: { operation: readyOperation } }, async (_request, reply) => {
+  app.get(getReadiness.url, async (_request, reply) => {
     const isWritable = store.isWritable();
     const isReady = isWritable && !shutdown.aborted;
     reply.code(isReady ? 200 : 503);
@@ -167,3 +167,7 @@ const readyOperation: Operation = {
   },
   problems: ['internal_error'],
 };
+
+export const getHealth: DescribedRoute = { method: 'GET', url: '/healthz', operation: healthOperation };
+
+export const getReadiness: DescribedRoute = { method: 'GET', url: '/readyz', operation: readyOperation };

@@ -1,56 +1,62 @@
-// The management API: all that people do, a file a resource.
+// The management API: all that people do, and what agents ask of their requests; a file a resource, a constant a route.
 
 import type { FastifyInstance } from 'fastify';
-import { type AgentActivityOptions, agentActivityRoutes } from './agent-activity.ts';
-import { type AgentRouteOptions, agentRoutes } from './agents.ts';
-import { type AuditRouteOptions, auditRoutes } from './audit.ts';
+import { type CallerDeps, manage } from '../calls/manage.ts';
+import type { DepsOf } from '../calls/route.ts';
+import { agentActivityRoutes } from './agent-activity.ts';
+import { agentKeyRoutes } from './agent-keys.ts';
+import { agentRoutes } from './agents.ts';
+import { auditRoutes } from './audit.ts';
 import { explainRoutes } from './explain.ts';
-import { type NewsRouteOptions, newsRoutes } from './news.ts';
-import { type OverviewRouteOptions, overviewRoutes } from './overview.ts';
-import { type AccessRouteOptions, accessRoutes } from './people/access.ts';
+import { newsRoutes } from './news.ts';
+import { overviewRoutes } from './overview.ts';
+import { accessRoutes } from './people/access.ts';
+import { applicationRoutes } from './people/applications.ts';
 import { peopleRoutes } from './people/people.ts';
-import { type SessionRouteOptions, sessionRoutes } from './people/session.ts';
-import { type PlaygroundRouteOptions, playgroundRoutes } from './playground.ts';
-import { type PolicyRouteOptions, policyRoutes } from './policies.ts';
-import { type PolicyHitRouteOptions, policyHitRoutes } from './policy-hits.ts';
-import { type ApprovalRouteOptions, approvalRoutes } from './requests/approvals.ts';
-import { type RequestExportOptions, requestExportRoutes } from './requests/request-export.ts';
-import { type StepUpRouteOptions, stepUpRoutes } from './requests/step-up.ts';
-import { type SwitchRouteOptions, switchRoutes } from './switches.ts';
-import { type WebhookRouteOptions, webhookRoutes } from './webhooks.ts';
+import { secondFactorRoutes } from './people/second-factors.ts';
+import { sessionRoutes } from './people/session.ts';
+import { sessionListRoutes } from './people/sessions.ts';
+import { tokenRoutes } from './people/tokens.ts';
+import { playgroundRoutes } from './playground.ts';
+import { policyRoutes } from './policies.ts';
+import { policyHitRoutes } from './policy-hits.ts';
+import { approvalRoutes } from './requests/approvals.ts';
+import { requestExportRoutes } from './requests/request-export.ts';
+import { requestRoutes } from './requests/requests.ts';
+import { stepUpRoutes } from './requests/step-up.ts';
+import { switchRoutes } from './switches.ts';
+import { webhookRoutes } from './webhooks.ts';
 
-export type ManagementDeps = AccessRouteOptions &
-  SessionRouteOptions &
-  AgentRouteOptions &
-  AgentActivityOptions &
-  PolicyRouteOptions &
-  PlaygroundRouteOptions &
-  PolicyHitRouteOptions &
-  OverviewRouteOptions &
-  NewsRouteOptions &
-  AuditRouteOptions &
-  WebhookRouteOptions &
-  SwitchRouteOptions &
-  ApprovalRouteOptions &
-  RequestExportOptions &
-  StepUpRouteOptions;
+/** In the order of the OpenAPI document. */
+export const managementRoutes = [
+  ...requestRoutes,
+  ...sessionRoutes,
+  ...secondFactorRoutes,
+  ...tokenRoutes,
+  ...sessionListRoutes,
+  ...accessRoutes,
+  ...applicationRoutes,
+  ...peopleRoutes,
+  ...agentRoutes,
+  ...agentKeyRoutes,
+  ...agentActivityRoutes,
+  ...policyRoutes,
+  ...playgroundRoutes,
+  ...explainRoutes,
+  ...policyHitRoutes,
+  ...overviewRoutes,
+  ...newsRoutes,
+  ...auditRoutes,
+  ...webhookRoutes,
+  ...switchRoutes,
+  ...approvalRoutes,
+  ...requestExportRoutes,
+  ...stepUpRoutes,
+];
 
-export async function managementRoutes(app: FastifyInstance, deps: ManagementDeps): Promise<void> {
-  await sessionRoutes(app, deps);
-  await accessRoutes(app, deps);
-  await peopleRoutes(app, deps);
-  await agentRoutes(app, deps);
-  await agentActivityRoutes(app, deps);
-  await policyRoutes(app, deps);
-  await playgroundRoutes(app, deps);
-  await explainRoutes(app, deps);
-  await policyHitRoutes(app, deps);
-  await overviewRoutes(app, deps);
-  await newsRoutes(app, deps);
-  await auditRoutes(app, deps);
-  await webhookRoutes(app, deps);
-  await switchRoutes(app, deps);
-  await approvalRoutes(app, deps);
-  await requestExportRoutes(app, deps);
-  await stepUpRoutes(app, deps);
+/** What the routes take together, and what it takes to know who calls. */
+export type ManagementDeps = DepsOf<typeof managementRoutes> & CallerDeps;
+
+export async function addManagementRoutes(app: FastifyInstance, deps: ManagementDeps): Promise<void> {
+  for (const route of managementRoutes) manage(app, deps, route);
 }

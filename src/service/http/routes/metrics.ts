@@ -1,7 +1,7 @@
 // GET /metrics: the numbers of the service for Prometheus.
 
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../contract/operation.ts';
+import type { DescribedRoute, Operation } from '../contract/operation.ts';
 import { metricsType } from '../telemetry/metric-registry.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -20,11 +20,13 @@ const operation: Operation = {
   problems: ['internal_error'],
 };
 
+export const getMetrics: DescribedRoute = { method: 'GET', url: '/metrics', operation };
+
 export async function metricsRoute(
   app: FastifyInstance,
   { metrics }: { readonly metrics: Metrics },
 ): Promise<void> {
-  app.get('/metrics', { config: { operation } }, async (_request, reply) => {
+  app.get(getMetrics.url, async (_request, reply) => {
     reply.type(metricsType);
     return metrics.text();
   });

@@ -1,8 +1,8 @@
-// GET /openapi.json: the document that all routes make together.
+// GET /openapi.json: the document that is made from the list of routes.
 
 import type { FastifyInstance } from 'fastify';
-import type { OpenApiDocument } from '../contract/openapi.ts';
-import type { Operation } from '../contract/operation.ts';
+import { openApiDocument } from '../contract/openapi.ts';
+import type { DescribedRoute, Operation } from '../contract/operation.ts';
 
 const operation: Operation = {
   id: 'getOpenApi',
@@ -18,14 +18,16 @@ const operation: Operation = {
   problems: ['internal_error'],
 };
 
+export const getOpenApi: DescribedRoute = { method: 'GET', url: '/openapi.json', operation };
+
 export async function openApiRoute(
   app: FastifyInstance,
-  { document }: { readonly document: () => OpenApiDocument },
+  { routes }: { readonly routes: readonly DescribedRoute[] },
 ): Promise<void> {
-  // Made once, at the first look: by then every route is there.
+  // Made once, at the first look.
   let text: string | null = null;
-  app.get('/openapi.json', { config: { operation } }, async (_request, reply) => {
-    text ??= JSON.stringify(document());
+  app.get(getOpenApi.url, async (_request, reply) => {
+    text ??= JSON.stringify(openApiDocument(routes));
     reply.type('application/json; charset=utf-8');
     return text;
   });

@@ -1,17 +1,16 @@
 // /v1/overview: what requests came to over a stretch of time, in numbers.
 
 import { setTimeout } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { type Outcomes, overviewRange, readOverview } from '../../statistics/overview.ts';
 import type { Statistics } from '../../statistics/statistics.ts';
 import { hourMs, minuteMs } from '../../statistics/times.ts';
-import { manage } from '../calls/manage.ts';
+import { type Route, route } from '../calls/route.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, time, timeText } from '../contract/schemas.ts';
 
-export interface OverviewRouteOptions {
+interface OverviewDeps {
   readonly signInDeps: SignInDeps;
   readonly statistics: Pick<Statistics, 'read' | 'waiting' | 'caughtUp'>;
 }
@@ -21,58 +20,6 @@ const bucketsDefault = 48;
 const rangeMs = 24 * hourMs;
 /** So long an answer waits after a start for what is still counted from the records. */
 const caughtUpWaitMs = 5_000;
-
-export async function overviewRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, statistics }: OverviewRouteOptions,
-): Promise<void> {
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/overview',
-    access: 'overview.view',
-    operation: {
-      id: 'getOverview',
-      summary: 'Decisions, their latency, deciding policies, risk and escalations over time',
-      description:
-        'Kept by the minute for two days and by the hour for ninety; where some of the time is kept by the hour, `from`, `to` and `bucket_seconds` are whole hours. A quantile is off by less than 1/32 of itself.',
-      parameters,
-      replies: { 200: { description: 'The numbers', schema: overviewSchema, example: overviewExample } },
-    },
-    handle: async ({ query }) => {
-      const nowMs = deps.directory.clock();
-      const untilMs = readTime('to', query.to) ?? nowMs;
-      const fromMs = readTime('from', query.from) ?? untilMs - rangeMs;
-      if (fromMs >= untilMs) throw new ProblemError('invalid_query', '`from` is a time before `to`');
-      const asked = { bucketsMax: readBuckets(query.buckets), nowMs };
-      const range = overviewRange({ fromMs, untilMs }, asked);
-      await Promise.race([statistics.caughtUp(), setTimeout(caughtUpWaitMs, null, { ref: false })]);
-      const { buckets, latency, escalations, ...rest } = await readOverview(statistics, range);
-      const { timeToApprove, ...counts } = escalations;
-      return {
-        from: timeText(range.fromMs),
-        to: timeText(range.untilMs),
-        bucket_seconds: range.bucketMs / 1000,
-        buckets: buckets.map(({ atMs, ...bucket }) => ({ at: timeText(atMs), ...bucket })),
-        latency: latency.map(({ atMs, p50, p90, p99 }) => ({
-          at: timeText(atMs),
-          p50_us: p50,
-          p90_us: p90,
-          p99_us: p99,
-        })),
-        ...rest,
-        escalations: {
-          ...counts,
-          waiting: await statistics.waiting(),
-          time_to_approve_seconds: { p50: seconds(timeToApprove.p50), p90: seconds(timeToApprove.p90) },
-        },
-      };
-    },
-  });
-}
-
-function seconds(ms: number | null): number | null {
-  return ms === null ? null : ms / 1000;
-}
 
 const parameters: readonly Parameter[] = [
   {
@@ -103,31 +50,9 @@ const parameters: readonly Parameter[] = [
 
 const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Null where it is not said. */
-function readTime(name: string, value: string | undefined): number | null {
-  if (value === undefined) return null;
-  const ms = timeForm.test(value) ? Date.parse(value) : Number.NaN;
-  // The last minute that can be written in four digits of a year.
-  if (ms >= 0 && ms <= Date.UTC(9999, 11, 31)) return ms;
-  throw new ProblemError(
-    'invalid_query',
-    `\`${name}\` is a date or a time since 1970 such as 2026-03-02T10:00:00Z`,
-  );
-}
-
-function readBuckets(value = String(bucketsDefault)): number {
-  const count = /^\d{1,3}$/.test(value) ? Number(value) : 0;
-  if (count >= 1 && count <= bucketsMax) return count;
-  throw new ProblemError('invalid_query', `\`buckets\` is a whole number from 1 to ${bucketsMax}`);
-}
-
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 const number: JsonSchema = { type: ['number', 'null'] };
 const outcomes = { allow: count, deny: count, escalate: count, reauth: count };
-
-function listOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: 'array', items: objectSchema(properties) };
-}
 
 const overviewSchema = objectSchema({
   from: time,
@@ -168,3 +93,74 @@ const overviewExample = {
   },
   total: 861,
 };
+
+const getOverview = route<OverviewDeps>({
+  method: 'GET',
+  url: '/v1/overview',
+  access: 'overview.view',
+  operation: {
+    id: 'getOverview',
+    summary: 'Decisions, their latency, deciding policies, risk and escalations over time',
+    description:
+      'Kept by the minute for two days and by the hour for ninety; where some of the time is kept by the hour, `from`, `to` and `bucket_seconds` are whole hours. A quantile is off by less than 1/32 of itself.',
+    parameters,
+    replies: { 200: { description: 'The numbers', schema: overviewSchema, example: overviewExample } },
+  },
+  handle: async ({ statistics, signInDeps }, { query }) => {
+    const nowMs = signInDeps.directory.clock();
+    const untilMs = readTime('to', query.to) ?? nowMs;
+    const fromMs = readTime('from', query.from) ?? untilMs - rangeMs;
+    if (fromMs >= untilMs) throw new ProblemError('invalid_query', '`from` is a time before `to`');
+    const asked = { bucketsMax: readBuckets(query.buckets), nowMs };
+    const range = overviewRange({ fromMs, untilMs }, asked);
+    await Promise.race([statistics.caughtUp(), setTimeout(caughtUpWaitMs, null, { ref: false })]);
+    const { buckets, latency, escalations, ...rest } = await readOverview(statistics, range);
+    const { timeToApprove, ...counts } = escalations;
+    return {
+      from: timeText(range.fromMs),
+      to: timeText(range.untilMs),
+      bucket_seconds: range.bucketMs / 1000,
+      buckets: buckets.map(({ atMs, ...bucket }) => ({ at: timeText(atMs), ...bucket })),
+      latency: latency.map(({ atMs, p50, p90, p99 }) => ({
+        at: timeText(atMs),
+        p50_us: p50,
+        p90_us: p90,
+        p99_us: p99,
+      })),
+      ...rest,
+      escalations: {
+        ...counts,
+        waiting: await statistics.waiting(),
+        time_to_approve_seconds: { p50: seconds(timeToApprove.p50), p90: seconds(timeToApprove.p90) },
+      },
+    };
+  },
+});
+
+export const overviewRoutes: readonly Route<OverviewDeps>[] = [getOverview];
+
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000;
+}
+
+/** Null where it is not said. */
+function readTime(name: string, value: string | undefined): number | null {
+  if (value === undefined) return null;
+  const ms = timeForm.test(value) ? Date.parse(value) : Number.NaN;
+  // The last minute that can be written in four digits of a year.
+  if (ms >= 0 && ms <= Date.UTC(9999, 11, 31)) return ms;
+  throw new ProblemError(
+    'invalid_query',
+    `\`${name}\` is a date or a time since 1970 such as 2026-03-02T10:00:00Z`,
+  );
+}
+
+function readBuckets(value = String(bucketsDefault)): number {
+  const count = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (count >= 1 && count <= bucketsMax) return count;
+  throw new ProblemError('invalid_query', `\`buckets\` is a whole number from 1 to ${bucketsMax}`);
+}
+
+function listOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: 'array', items: objectSchema(properties) };
+}

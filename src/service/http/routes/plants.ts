@@ -5,7 +5,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PlantRow } from '../../store/contract/records.ts';
 import type { PlantStore } from '../../store/contract/store.ts';
-import type { JsonSchema, Operation, OperationReply, ReplyHeader } from '../contract/operation.ts';
+import type {
+  DescribedRoute,
+  JsonSchema,
+  Operation,
+  OperationReply,
+  ReplyHeader,
+} from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export interface PlantRouteOptions {
@@ -31,7 +37,7 @@ export async function plantRoute(
   });
   app.setErrorHandler<FastifyError>(replyWithError);
 
-  app.post('/plants', { config: { operation } }, async (request) => {
+  app.post(addPlant.url, async (request) => {
     const plant = readPlant(request);
     if ((await plants.add(plant)) === 'used') throw new PlantError(400, 'another plant has this id');
     return plant.tag === null ? { name: plant.name } : { name: plant.name, tag: plant.tag };
@@ -40,7 +46,7 @@ export async function plantRoute(
   app.route({
     method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: '/plants',
-    config: { operation: null },
+    config: { isDocumented: false },
     handler: async () => {
       throw new Error('the hook answers every method but POST');
     },
@@ -180,3 +186,5 @@ const operation: Operation = {
   },
   problems: [],
 };
+
+export const addPlant: DescribedRoute = { method: 'POST', url: '/plants', operation };

@@ -1,13 +1,12 @@
 // /v1/policies/try and /vocabulary: what the policies, with files laid over them, would make of a request. INVARIANT:
 // nothing is recorded and nothing granted; a recorded request is tried by those alone who may see it.
 
-import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
 import type { GivenRequest, PlaygroundAsk, TextFile } from '../../playground/questions.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { type ManagedCall, manage } from '../calls/manage.ts';
+import { type ManagedCall, type Route, route } from '../calls/route.ts';
 import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
 import { requestNotFound } from '../views/decided.ts';
 import {
@@ -22,7 +21,7 @@ import {
   vocabularySchema,
 } from '../views/playground.ts';
 
-export interface PlaygroundRouteOptions {
+export interface PlaygroundDeps {
   readonly signInDeps: SignInDeps;
   readonly decisions: Pick<Decisions, 'look'>;
   readonly policies: Pick<PolicyHost, 'current'>;
@@ -38,50 +37,47 @@ interface TryBody {
 /** As deep as a payload may be; reading the worst of this size takes the thread that decides some 50 ms. */
 const bodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
 
-export async function playgroundRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, decisions, policies, playground }: PlaygroundRouteOptions,
-): Promise<void> {
-  manage<TryBody>(app, deps, {
-    method: 'POST',
-    url: '/v1/policies/try',
-    access: 'policies.try',
-    bodyMax,
-    operation: {
-      id: 'tryPolicies',
-      summary: 'What the set in force, with files laid over it, would make of a request; nothing is recorded',
-      description:
-        'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
-      body: {
-        description: 'Files by their path relative to the policy directory, and a request.',
-        schema: tryBodySchema,
-        examples: tryExamples,
-      },
-      replies: { 200: { description: 'What came of it', schema: tryReplySchema, example: tryReplyExample } },
-      problems: [...playgroundProblems, 'request_not_found'],
+const tryPolicies = route<PlaygroundDeps, TryBody>({
+  method: 'POST',
+  url: '/v1/policies/try',
+  access: 'policies.try',
+  bodyMax,
+  operation: {
+    id: 'tryPolicies',
+    summary: 'What the set in force, with files laid over it, would make of a request; nothing is recorded',
+    description:
+      'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
+    body: {
+      description: 'Files by their path relative to the policy directory, and a request.',
+      schema: tryBodySchema,
+      examples: tryExamples,
     },
-    handle: async (call) => {
-      const { files = [] } = call.body;
-      refusePaths(files);
-      const request = await requestOf(call, decisions);
-      return await putQuestion(playground, 'try', { files, request }, { call, inForce: policies.current() });
-    },
-  });
+    replies: { 200: { description: 'What came of it', schema: tryReplySchema, example: tryReplyExample } },
+    problems: [...playgroundProblems, 'request_not_found'],
+  },
+  handle: async ({ decisions, playground, policies }, call) => {
+    const { files = [] } = call.body;
+    refusePaths(files);
+    const request = await requestOf(call, decisions);
+    return await putQuestion(playground, 'try', { files, request }, { call, inForce: policies.current() });
+  },
+});
 
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/policies/vocabulary',
-    access: 'policies.view',
-    operation: {
-      id: 'getVocabulary',
-      summary: 'The words of the language and the names of the set in force, for whoever writes a policy',
-      replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
-      problems: [...playgroundProblems],
-    },
-    handle: async (call) =>
-      await putQuestion(playground, 'vocabulary', null, { call, inForce: policies.current() }),
-  });
-}
+const getVocabulary = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/policies/vocabulary',
+  access: 'policies.view',
+  operation: {
+    id: 'getVocabulary',
+    summary: 'The words of the language and the names of the set in force, for whoever writes a policy',
+    replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) =>
+    await putQuestion(playground, 'vocabulary', null, { call, inForce: policies.current() }),
+});
+
+export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [tryPolicies, getVocabulary];
 
 async function requestOf(
   call: ManagedCall<TryBody>,

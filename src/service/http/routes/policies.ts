@@ -1,12 +1,12 @@
 // /v1/policies: which set is in force, what stands in the way of the next, what it says of itself, and the texts that
 // either was made from. INVARIANT: a text is served from what was read of the directory, never from the disk.
 
-import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../../policies/texts.ts';
-import { manage, notFound } from '../calls/manage.ts';
+import { notFound } from '../calls/refusals.ts';
+import { type Route, route } from '../calls/route.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { cursorOf, pageParameters, readPage } from '../contract/page.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -14,121 +14,10 @@ import { objectSchema, text, textOrNull } from '../contract/schemas.ts';
 import { playgroundProblems, putQuestion } from '../views/playground.ts';
 import { policyReport, policyReportExample, policyReportSchema } from './health.ts';
 
-export interface PolicyRouteOptions {
+interface PolicyDeps {
   readonly signInDeps: SignInDeps;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
   readonly playground: Playground;
-}
-
-export async function policyRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, policies, playground }: PolicyRouteOptions,
-): Promise<void> {
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/policies',
-    access: 'policies.view',
-    operation: {
-      id: 'getPolicies',
-      summary: 'The set in force, why what stands in the directory is not it, and its policies by name',
-      description: 'The policies come by pages; the cursor belongs to one set, and begins anew with another.',
-      parameters: pageParameters,
-      replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
-    },
-    handle: async ({ query }) => {
-      const { countMax, after } = readPage(query);
-      const inForce = policies.current();
-      const { policies: all, approvers, meters } = inForce.about();
-      // A place in another set means nothing in this one.
-      const start = after?.id === inForce.digest ? after.createdAtMs : 0;
-      const items = all.slice(start, start + countMax);
-      const next = start + countMax;
-      return {
-        state: policyReport(policies.state()),
-        approvers,
-        meters,
-        items,
-        next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: inForce.digest }) : null,
-      };
-    },
-  });
-
-  /** Of the set in force with its digest, or of the one that failed. */
-  function textsAsked({ of = 'in-force' }: Readonly<Record<string, string>>): AskedTexts {
-    const inForce = policies.current();
-    if (of !== 'failed') return { texts: inForce.texts, digest: inForce.digest };
-    const texts = policies.state().failure?.texts ?? null;
-    if (texts === null) throw notFound('set that has failed');
-    return { texts, digest: null };
-  }
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/policies/files',
-    access: 'policies.view',
-    operation: {
-      id: 'listPolicyFiles',
-      summary: 'The files that the set in force was made from',
-      parameters: [ofParameter],
-      replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
-      problems: ['not_found'],
-    },
-    handle: async ({ query }) => {
-      const { texts, digest } = textsAsked(query);
-      const items = entriesOf(texts).map(({ path, kind, start, end }) => ({
-        path,
-        kind,
-        bytes: end - start,
-      }));
-      return { digest, items };
-    },
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/policies/file',
-    access: 'policies.view',
-    operation: {
-      id: 'getPolicyFile',
-      summary: 'The text of a file of the set in force, and where its policies and rules stand in it',
-      parameters: [pathParameter, ofParameter],
-      replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
-      problems: ['not_found', ...playgroundProblems],
-    },
-    handle: async (call) => {
-      const { path } = call.query;
-      if (path === undefined) throw new ProblemError('invalid_query', '`path` says which file');
-      const { texts, digest } = textsAsked(call.query);
-      const entry = entriesOf(texts).find((one) => one.path === path);
-      if (entry === undefined) throw notFound('file');
-      const shown = textOfFile(texts, entry, shownBytesMax);
-      const isWhole = entry.end - entry.start <= shownBytesMax;
-      const asked = { path, text: shown };
-      const outline =
-        entry.kind === 'policy'
-          ? await putQuestion(playground, 'outline', asked, { call, inForce: policies.current() })
-          : [];
-      return { path, text: shown, is_whole: isWhole, digest, policies: outline };
-    },
-  });
-
-  manage(app, deps, {
-    method: 'POST',
-    url: '/v1/policies/reload',
-    access: 'policies.reload',
-    operation: {
-      id: 'reloadPolicies',
-      summary:
-        'Reads the policy directory again now; answers when what stands there is in force or has failed',
-      replies: {
-        200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
-      },
-    },
-    handle: async () => {
-      await policies.reload();
-      return policyReport(policies.state());
-    },
-  });
 }
 
 interface AskedTexts {
@@ -234,3 +123,118 @@ const setExample = {
   items: [{ name: 'payments', owner: 'finance', doc: null, rules: 5, file: 'payments/payments.policy' }],
   next_cursor: null,
 };
+
+const getPolicies = route<PolicyDeps>({
+  method: 'GET',
+  url: '/v1/policies',
+  access: 'policies.view',
+  operation: {
+    id: 'getPolicies',
+    summary: 'The set in force, why what stands in the directory is not it, and its policies by name',
+    description: 'The policies come by pages; the cursor belongs to one set, and begins anew with another.',
+    parameters: pageParameters,
+    replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
+  },
+  handle: async ({ policies }, { query }) => {
+    const { countMax, after } = readPage(query);
+    const inForce = policies.current();
+    const { policies: all, approvers, meters } = inForce.about();
+    // A place in another set means nothing in this one.
+    const start = after?.id === inForce.digest ? after.createdAtMs : 0;
+    const items = all.slice(start, start + countMax);
+    const next = start + countMax;
+    return {
+      state: policyReport(policies.state()),
+      approvers,
+      meters,
+      items,
+      next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: inForce.digest }) : null,
+    };
+  },
+});
+
+const listPolicyFiles = route<PolicyDeps>({
+  method: 'GET',
+  url: '/v1/policies/files',
+  access: 'policies.view',
+  operation: {
+    id: 'listPolicyFiles',
+    summary: 'The files that the set in force was made from',
+    parameters: [ofParameter],
+    replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
+    problems: ['not_found'],
+  },
+  handle: async ({ policies }, { query }) => {
+    const { texts, digest } = textsAsked(policies, query);
+    const items = entriesOf(texts).map(({ path, kind, start, end }) => ({
+      path,
+      kind,
+      bytes: end - start,
+    }));
+    return { digest, items };
+  },
+});
+
+const getPolicyFile = route<PolicyDeps>({
+  method: 'GET',
+  url: '/v1/policies/file',
+  access: 'policies.view',
+  operation: {
+    id: 'getPolicyFile',
+    summary: 'The text of a file of the set in force, and where its policies and rules stand in it',
+    parameters: [pathParameter, ofParameter],
+    replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
+    problems: ['not_found', ...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) => {
+    const { path } = call.query;
+    if (path === undefined) throw new ProblemError('invalid_query', '`path` says which file');
+    const { texts, digest } = textsAsked(policies, call.query);
+    const entry = entriesOf(texts).find((one) => one.path === path);
+    if (entry === undefined) throw notFound('file');
+    const shown = textOfFile(texts, entry, shownBytesMax);
+    const isWhole = entry.end - entry.start <= shownBytesMax;
+    const asked = { path, text: shown };
+    const outline =
+      entry.kind === 'policy'
+        ? await putQuestion(playground, 'outline', asked, { call, inForce: policies.current() })
+        : [];
+    return { path, text: shown, is_whole: isWhole, digest, policies: outline };
+  },
+});
+
+const reloadPolicies = route<PolicyDeps>({
+  method: 'POST',
+  url: '/v1/policies/reload',
+  access: 'policies.reload',
+  operation: {
+    id: 'reloadPolicies',
+    summary: 'Reads the policy directory again now; answers when what stands there is in force or has failed',
+    replies: {
+      200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+    },
+  },
+  handle: async ({ policies }) => {
+    await policies.reload();
+    return policyReport(policies.state());
+  },
+});
+
+export const policyRoutes: readonly Route<PolicyDeps>[] = [
+  getPolicies,
+  listPolicyFiles,
+  getPolicyFile,
+  reloadPolicies,
+];
+
+/** Of the set in force with its digest, or of the one that failed. */
+function textsAsked(
+  policies: PolicyDeps['policies'],
+  { of = 'in-force' }: Readonly<Record<string, string>>,
+): AskedTexts {
+  const inForce = policies.current();
+  if (of !== 'failed') return { texts: inForce.texts, digest: inForce.digest };
+  const texts = policies.state().failure?.texts ?? null;
+  if (texts === null) throw notFound('set that has failed');
+  return { texts, digest: null };
+}

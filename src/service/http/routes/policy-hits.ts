@@ -1,57 +1,16 @@
 // /v1/policies/hits: how often each rule of the set in force has taken part, and what shadow rules would have changed.
 
-import type { FastifyInstance } from 'fastify';
 import { outcomes } from '../../../language/model/decision.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { RuleHit, Statistics } from '../../statistics/statistics.ts';
-import { manage } from '../calls/manage.ts';
+import { type Route, route } from '../calls/route.ts';
 import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../contract/schemas.ts';
 
-export interface PolicyHitRouteOptions {
+interface PolicyHitDeps {
   readonly signInDeps: SignInDeps;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly statistics: Pick<Statistics, 'hits'>;
-}
-
-export async function policyHitRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, policies, statistics }: PolicyHitRouteOptions,
-): Promise<void> {
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/policies/hits',
-    access: 'policies.view',
-    operation: {
-      id: 'getPolicyHits',
-      summary: 'How often each rule of the set in force has decided and held, and when last',
-      description:
-        '`met` counts a guard too where it could not be known, for it took part then. Rules are known by policy and name, whatever they said before. `shadow_changed` is how often the outcome would have been another one with all shadow rules enforced, where this one held and pulls that way; null of a rule that is enforced.',
-      replies: { 200: { description: 'The rules', schema: hitsSchema, example: hitsExample } },
-    },
-    handle: async () => {
-      const { sinceMs, rules } = await statistics.hits();
-      const { ruleNames } = policies.current().about();
-      return {
-        since: timeText(sinceMs),
-        items: ruleNames.map(({ policy, name, effect, isShadow, file }) => {
-          const { decided, met, lastAtMs, changes } = rules.get(`${policy}/${name}`) ?? never;
-          const changed = changes.reduce((total, one) => total + one.count, 0);
-          return {
-            policy,
-            rule: name,
-            effect,
-            file,
-            decided,
-            met,
-            last_at: timeTextOrNull(lastAtMs),
-            shadow_changed: isShadow ? changed : null,
-            shadow_outcomes: isShadow ? changes : [],
-          };
-        }),
-      };
-    },
-  });
 }
 
 const never: RuleHit = { decided: 0, met: 0, lastAtMs: null, changes: [] };
@@ -89,3 +48,40 @@ const hitsExample = {
     },
   ],
 };
+
+const getPolicyHits = route<PolicyHitDeps>({
+  method: 'GET',
+  url: '/v1/policies/hits',
+  access: 'policies.view',
+  operation: {
+    id: 'getPolicyHits',
+    summary: 'How often each rule of the set in force has decided and held, and when last',
+    description:
+      '`met` counts a guard too where it could not be known, for it took part then. Rules are known by policy and name, whatever they said before. `shadow_changed` is how often the outcome would have been another one with all shadow rules enforced, where this one held and pulls that way; null of a rule that is enforced.',
+    replies: { 200: { description: 'The rules', schema: hitsSchema, example: hitsExample } },
+  },
+  handle: async ({ statistics, policies }) => {
+    const { sinceMs, rules } = await statistics.hits();
+    const { ruleNames } = policies.current().about();
+    return {
+      since: timeText(sinceMs),
+      items: ruleNames.map(({ policy, name, effect, isShadow, file }) => {
+        const { decided, met, lastAtMs, changes } = rules.get(`${policy}/${name}`) ?? never;
+        const changed = changes.reduce((total, one) => total + one.count, 0);
+        return {
+          policy,
+          rule: name,
+          effect,
+          file,
+          decided,
+          met,
+          last_at: timeTextOrNull(lastAtMs),
+          shadow_changed: isShadow ? changed : null,
+          shadow_outcomes: isShadow ? changes : [],
+        };
+      }),
+    };
+  },
+});
+
+export const policyHitRoutes: readonly Route<PolicyHitDeps>[] = [getPolicyHits];

@@ -1,10 +1,10 @@
 // /v1/switches: the kill switch, and which are on.
 
-import type { FastifyInstance } from 'fastify';
 import { riskTiers } from '../../../language/model/request.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Switch, SwitchBoard, SwitchScope } from '../../people/switches.ts';
-import { actorOf, conflict, invalidBody, manage, notFound } from '../calls/manage.ts';
+import { conflict, invalidBody, notFound } from '../calls/refusals.ts';
+import { actorOf, type Route, route } from '../calls/route.ts';
 import type { OperationReply } from '../contract/operation.ts';
 import {
   idParameter,
@@ -16,73 +16,86 @@ import {
   timeText,
 } from '../contract/schemas.ts';
 
-export interface SwitchRouteOptions {
+interface SwitchDeps {
   readonly signInDeps: SignInDeps;
   readonly switches: SwitchBoard;
 }
 
-export async function switchRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, switches }: SwitchRouteOptions,
-): Promise<void> {
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/switches',
-    access: 'switches.view',
-    operation: {
-      id: 'listSwitches',
-      summary: 'The kill switches that are on, the latest first',
-      replies: { 200: listReply('The switches', switchSchema, switchExample) },
-    },
-    handle: async () => ({ items: (await switches.list()).map(shownSwitch) }),
-  });
-
-  manage<{ scope: string; reason: string }>(app, deps, {
-    method: 'POST',
-    url: '/v1/switches',
-    access: 'switches.use',
-    operation: {
-      id: 'turnSwitchOn',
-      summary: 'Refuses everything that the scope covers, within a second',
-      description:
-        '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id of an agent.',
-      body: {
-        description: 'What to stop, and why.',
-        schema: objectSchema({ scope: { ...text(300), pattern: scopePattern }, reason: text(500) }),
-        examples: { area: { scope: 'area:payment', reason: 'the ledger is being checked' } },
-      },
-      replies: { 201: switchView('On') },
-    },
-    handle: async (call) => {
-      const { scope, reason } = call.body;
-      const result = await switches.turnOn(actorOf(call), { scope: readScope(scope), reason });
-      if (result.kind === 'invalid') throw invalidBody(result);
-      call.reply.code(201);
-      return shownSwitch(result.switch);
-    },
-  });
-
-  manage(app, deps, {
-    method: 'DELETE',
-    url: '/v1/switches/:id',
-    access: 'switches.use',
-    operation: {
-      id: 'turnSwitchOff',
-      summary: 'Turns a switch off',
-      parameters: [idParameter('The id in the list.', switchExample.id)],
-      replies: { 204: noContent('Off') },
-      problems: ['not_found', 'conflict'],
-    },
-    handle: async (call) => {
-      const result = await switches.turnOff(actorOf(call), call.params.id ?? '');
-      if (result === 'unknown') throw notFound('switch');
-      if (result === 'conflict') throw conflict();
-    },
-  });
-}
-
 const tierPattern = riskTiers.join('|');
 const scopePattern = `^(all|tier:(${tierPattern})|area:[^\\s:]{1,200}|agent:[0-9A-Za-z-]{1,100})$`;
+
+const switchSchema = objectSchema({
+  id: text(100),
+  scope: text(300),
+  reason: text(500),
+  created_at: time,
+  created_by: text(100),
+});
+
+const switchExample = {
+  id: '5a0c0de0-0000-4000-8000-000000000000',
+  scope: 'area:payment',
+  reason: 'the ledger is being checked',
+  created_at: '2026-03-02T10:00:00.000Z',
+  created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
+};
+
+const listSwitches = route<SwitchDeps>({
+  method: 'GET',
+  url: '/v1/switches',
+  access: 'switches.view',
+  operation: {
+    id: 'listSwitches',
+    summary: 'The kill switches that are on, the latest first',
+    replies: { 200: listReply('The switches', switchSchema, switchExample) },
+  },
+  handle: async ({ switches }) => ({ items: (await switches.list()).map(shownSwitch) }),
+});
+
+const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
+  method: 'POST',
+  url: '/v1/switches',
+  access: 'switches.use',
+  operation: {
+    id: 'turnSwitchOn',
+    summary: 'Refuses everything that the scope covers, within a second',
+    description:
+      '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id of an agent.',
+    body: {
+      description: 'What to stop, and why.',
+      schema: objectSchema({ scope: { ...text(300), pattern: scopePattern }, reason: text(500) }),
+      examples: { area: { scope: 'area:payment', reason: 'the ledger is being checked' } },
+    },
+    replies: { 201: switchView('On') },
+  },
+  handle: async ({ switches }, call) => {
+    const { scope, reason } = call.body;
+    const result = await switches.turnOn(actorOf(call), { scope: readScope(scope), reason });
+    if (result.kind === 'invalid') throw invalidBody(result);
+    call.reply.code(201);
+    return shownSwitch(result.switch);
+  },
+});
+
+const turnSwitchOff = route<SwitchDeps>({
+  method: 'DELETE',
+  url: '/v1/switches/:id',
+  access: 'switches.use',
+  operation: {
+    id: 'turnSwitchOff',
+    summary: 'Turns a switch off',
+    parameters: [idParameter('The id in the list.', switchExample.id)],
+    replies: { 204: noContent('Off') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ switches }, call) => {
+    const result = await switches.turnOff(actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('switch');
+    if (result === 'conflict') throw conflict();
+  },
+});
+
+export const switchRoutes: readonly Route<SwitchDeps>[] = [listSwitches, turnSwitchOn, turnSwitchOff];
 
 /** The schema has seen to its form. */
 function readScope(scope: string): SwitchScope {
@@ -105,22 +118,6 @@ function scopeText(scope: SwitchScope): string {
       return `agent:${scope.agentId}`;
   }
 }
-
-const switchSchema = objectSchema({
-  id: text(100),
-  scope: text(300),
-  reason: text(500),
-  created_at: time,
-  created_by: text(100),
-});
-
-const switchExample = {
-  id: '5a0c0de0-0000-4000-8000-000000000000',
-  scope: 'area:payment',
-  reason: 'the ledger is being checked',
-  created_at: '2026-03-02T10:00:00.000Z',
-  created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
-};
 
 function switchView(description: string): OperationReply {
   return { description, schema: switchSchema, example: switchExample };

@@ -1,216 +1,224 @@
 // /v1/webhooks: who outside hears of what, and what became of each message. INVARIANT: a secret is shown in the reply that
-// made it and never again, and only who may change a webhook sees all of its address, which often holds a secret.
+// made it and never again, and only those who may change a webhook see all of its address, which often holds a secret.
 
-import type { FastifyInstance } from 'fastify';
-import { grantOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Dispatcher } from '../../webhooks/dispatch.ts';
-import { type Delivery, listDeliveries } from '../../webhooks/outbox.ts';
-import {
-  allWebhooks,
-  changeWebhook,
-  makeWebhook,
-  removeWebhook,
-  rotateWebhookSecret,
-  type Webhook,
-  type WebhookChanged,
-  type WebhookDraft,
-  type WebhookMade,
-  webhookEvents,
-  webhooksOf,
-} from '../../webhooks/webhook.ts';
-import { actorOf, conflict, invalidBody, type ManagedCall, manage, notFound } from '../calls/manage.ts';
-import type { JsonSchema, OperationReply } from '../contract/operation.ts';
+import * as outbox from '../../webhooks/outbox.ts';
+import * as webhooks from '../../webhooks/webhook.ts';
+import { conflict, invalidBody, notFound } from '../calls/refusals.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../calls/route.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../contract/page.ts';
+import { listReply, noContent, objectSchema, text } from '../contract/schemas.ts';
 import {
-  idParameter,
-  listReply,
-  noContent,
-  objectSchema,
-  text,
-  textOrNull,
-  time,
-  timeOrNull,
-  timeText,
-  timeTextOrNull,
-} from '../contract/schemas.ts';
+  deliveryExample,
+  deliverySchema,
+  eventsSchema,
+  secretReply,
+  shownDelivery,
+  shownSecret,
+  shownTo,
+  shownWebhook,
+  webhookExample,
+  webhookId,
+  webhookReply,
+  webhookSchema,
+} from '../views/webhook.ts';
 
-export interface WebhookRouteOptions {
+interface WebhookDeps {
   readonly signInDeps: SignInDeps;
   readonly arePrivateAddressesAllowed: boolean;
   readonly dispatcher: Pick<Dispatcher, 'test'>;
 }
 
-export async function webhookRoutes(app: FastifyInstance, options: WebhookRouteOptions): Promise<void> {
-  const { signInDeps: deps, arePrivateAddressesAllowed, dispatcher } = options;
-  const { directory, masterKey } = deps;
-  const webhookDeps = { directory, masterKey, arePrivateAddressesAllowed };
+const listWebhooks = route<WebhookDeps>({
+  method: 'GET',
+  url: '/v1/webhooks',
+  access: 'webhooks.view',
+  operation: {
+    id: 'listWebhooks',
+    summary: 'Webhooks, the latest first; there are 50 at most',
+    replies: { 200: listReply('The webhooks', webhookSchema, webhookExample) },
+  },
+  handle: async ({ signInDeps: { directory } }, call) => ({
+    items: (await webhooks.allWebhooks(directory)).map(({ value }) => shownTo(call, value)),
+  }),
+});
 
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/webhooks',
-    access: 'webhooks.view',
-    operation: {
-      id: 'listWebhooks',
-      summary: 'Webhooks, the latest first; there are 50 at most',
-      replies: { 200: listReply('The webhooks', webhookSchema, webhookExample) },
-    },
-    handle: async (call) => ({
-      items: (await allWebhooks(directory)).map(({ value }) => shownTo(call, value)),
-    }),
-  });
-
-  manage<WebhookDraft>(app, deps, {
-    method: 'POST',
-    url: '/v1/webhooks',
-    access: 'webhooks.change',
-    operation: {
-      id: 'makeWebhook',
-      summary: 'Has messages sent to an address',
-      body: {
-        description: 'An `https:` address of the public Internet, and what it is to hear of.',
-        schema: objectSchema({ url: text(2_000), events }),
-        examples: {
-          all: { url: 'https://hooks.example.com/writ', events: ['request.pending', 'agent.revoked'] },
-        },
+const makeWebhook = route<WebhookDeps, webhooks.WebhookDraft>({
+  method: 'POST',
+  url: '/v1/webhooks',
+  access: 'webhooks.change',
+  operation: {
+    id: 'makeWebhook',
+    summary: 'Has messages sent to an address',
+    body: {
+      description: 'An `https:` address of the public Internet, and what it is to hear of.',
+      schema: objectSchema({ url: text(2_000), events: eventsSchema }),
+      examples: {
+        all: { url: 'https://hooks.example.com/writ', events: ['request.pending', 'agent.revoked'] },
       },
-      replies: { 201: secretReply('Made; `secret` is shown this once') },
     },
-    handle: async (call) => {
-      const result = await makeWebhook(webhookDeps, actorOf(call), call.body);
-      if (result.kind === 'invalid') throw invalidBody(result);
-      call.reply.code(201);
-      return shownSecret(result);
-    },
-  });
+    replies: { 201: secretReply('Made; `secret` is shown this once') },
+  },
+  handle: async (deps, call) => {
+    const result = await webhooks.makeWebhook(webhookDeps(deps), actorOf(call), call.body);
+    if (result.kind === 'invalid') throw invalidBody(result);
+    call.reply.code(201);
+    return shownSecret(result);
+  },
+});
 
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/webhooks/:id',
-    access: 'webhooks.view',
-    operation: {
-      id: 'getWebhook',
-      summary: 'One webhook',
-      parameters: [id],
-      replies: { 200: webhookReply },
-      problems: ['not_found'],
-    },
-    handle: async (call) => shownTo(call, await webhookOf(call)),
-  });
+const getWebhook = route<WebhookDeps>({
+  method: 'GET',
+  url: '/v1/webhooks/:id',
+  access: 'webhooks.view',
+  operation: {
+    id: 'getWebhook',
+    summary: 'One webhook',
+    parameters: [webhookId],
+    replies: { 200: webhookReply },
+    problems: ['not_found'],
+  },
+  handle: async (deps, call) => shownTo(call, await webhookOf(deps, call)),
+});
 
-  manage<Partial<WebhookDraft & Pick<Webhook, 'status'>>>(app, deps, {
-    method: 'PATCH',
-    url: '/v1/webhooks/:id',
-    access: 'webhooks.change',
-    operation: {
-      id: 'changeWebhook',
-      summary: 'Changes address, events or status',
-      parameters: [id],
-      body: {
-        description: 'What is not there stays as it is.',
-        schema: objectSchema(
-          {},
-          { url: text(2_000), events, status: { type: 'string', enum: ['active', 'disabled'] } },
-        ),
-        examples: { off: { status: 'disabled' } },
+const changeWebhook = route<WebhookDeps, Partial<webhooks.WebhookDraft & Pick<webhooks.Webhook, 'status'>>>({
+  method: 'PATCH',
+  url: '/v1/webhooks/:id',
+  access: 'webhooks.change',
+  operation: {
+    id: 'changeWebhook',
+    summary: 'Changes address, events or status',
+    parameters: [webhookId],
+    body: {
+      description: 'What is not there stays as it is.',
+      schema: objectSchema(
+        {},
+        { url: text(2_000), events: eventsSchema, status: { type: 'string', enum: ['active', 'disabled'] } },
+      ),
+      examples: { off: { status: 'disabled' } },
+    },
+    replies: { 200: webhookReply },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) =>
+    changed(
+      await webhooks.changeWebhook(webhookDeps(deps), actorOf(call), {
+        ...call.body,
+        id: call.params.id ?? '',
+      }),
+    ),
+});
+
+const removeWebhook = route<WebhookDeps>({
+  method: 'DELETE',
+  url: '/v1/webhooks/:id',
+  access: 'webhooks.change',
+  operation: {
+    id: 'removeWebhook',
+    summary: 'Removes a webhook, and drops what waits for it',
+    parameters: [webhookId],
+    replies: { 204: noContent('Removed') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const result = await webhooks.removeWebhook(directory, actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('webhook');
+    if (result === 'conflict') throw conflict();
+  },
+});
+
+const rotateWebhookSecret = route<WebhookDeps>({
+  method: 'POST',
+  url: '/v1/webhooks/:id/secret',
+  access: 'webhooks.change',
+  operation: {
+    id: 'rotateWebhookSecret',
+    summary: 'Gives a webhook a new secret; for 24 hours the one of before signs as well',
+    parameters: [webhookId],
+    replies: { 201: secretReply('Rotated; `secret` is shown this once') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) => {
+    const result = await webhooks.rotateWebhookSecret(webhookDeps(deps), actorOf(call), call.params.id ?? '');
+    if (result.kind === 'unknown') throw notFound('webhook');
+    if (result.kind !== 'made') throw conflict();
+    call.reply.code(201);
+    return shownSecret(result);
+  },
+});
+
+const testWebhook = route<WebhookDeps>({
+  method: 'POST',
+  url: '/v1/webhooks/:id/test',
+  access: 'webhooks.change',
+  operation: {
+    id: 'testWebhook',
+    summary: 'Sends a message of the type `webhook.test`, once, whatever the webhook wants to hear of',
+    parameters: [webhookId],
+    replies: {
+      202: {
+        description: 'It is on its way: look it up among the deliveries',
+        schema: deliverySchema,
+        example: { ...deliveryExample, type: 'webhook.test' },
       },
-      replies: { 200: webhookReply },
-      problems: ['not_found', 'conflict'],
     },
-    handle: async (call) =>
-      changed(await changeWebhook(webhookDeps, actorOf(call), { ...call.body, id: call.params.id ?? '' })),
-  });
+    problems: ['not_found'],
+  },
+  handle: async ({ dispatcher }, call) => {
+    const delivery = await dispatcher.test(call.params.id ?? '');
+    if (delivery === null) throw notFound('webhook');
+    call.reply.code(202);
+    return shownDelivery(delivery);
+  },
+});
 
-  manage(app, deps, {
-    method: 'DELETE',
-    url: '/v1/webhooks/:id',
-    access: 'webhooks.change',
-    operation: {
-      id: 'removeWebhook',
-      summary: 'Removes a webhook, and drops what waits for it',
-      parameters: [id],
-      replies: { 204: noContent('Removed') },
-      problems: ['not_found', 'conflict'],
-    },
-    handle: async (call) => {
-      const result = await removeWebhook(directory, actorOf(call), call.params.id ?? '');
-      if (result === 'unknown') throw notFound('webhook');
-      if (result === 'conflict') throw conflict();
-    },
-  });
+const listDeliveries = route<WebhookDeps>({
+  method: 'GET',
+  url: '/v1/webhooks/:id/deliveries',
+  access: 'webhooks.view',
+  operation: {
+    id: 'listDeliveries',
+    summary: 'What became of the messages of a webhook, the latest first; kept for a week',
+    parameters: [webhookId, ...pageParameters],
+    replies: { 200: pageReply('A page of deliveries', deliverySchema, deliveryExample) },
+    problems: ['not_found'],
+  },
+  handle: async (deps, call) => {
+    const { countMax, after } = readPage(call.query);
+    const { id } = await webhookOf(deps, call);
+    const { directory } = deps.signInDeps;
+    const found = await outbox.listDeliveries(directory, id, { countMax: countMax + 1, after });
+    return pageOf(found, countMax, shownDelivery);
+  },
+});
 
-  manage(app, deps, {
-    method: 'POST',
-    url: '/v1/webhooks/:id/secret',
-    access: 'webhooks.change',
-    operation: {
-      id: 'rotateWebhookSecret',
-      summary: 'Gives a webhook a new secret; for 24 hours the one of before signs as well',
-      parameters: [id],
-      replies: { 201: secretReply('Rotated; `secret` is shown this once') },
-      problems: ['not_found', 'conflict'],
-    },
-    handle: async (call) => {
-      const result = await rotateWebhookSecret(webhookDeps, actorOf(call), call.params.id ?? '');
-      if (result.kind === 'unknown') throw notFound('webhook');
-      if (result.kind !== 'made') throw conflict();
-      call.reply.code(201);
-      return shownSecret(result);
-    },
-  });
+export const webhookRoutes: readonly Route<WebhookDeps>[] = [
+  listWebhooks,
+  makeWebhook,
+  getWebhook,
+  changeWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listDeliveries,
+];
 
-  manage(app, deps, {
-    method: 'POST',
-    url: '/v1/webhooks/:id/test',
-    access: 'webhooks.change',
-    operation: {
-      id: 'testWebhook',
-      summary: 'Sends a message of the type `webhook.test`, once, whatever the webhook wants to hear of',
-      parameters: [id],
-      replies: {
-        202: {
-          description: 'It is on its way: look it up among the deliveries',
-          schema: deliverySchema,
-          example: { ...deliveryExample, type: 'webhook.test' },
-        },
-      },
-      problems: ['not_found'],
-    },
-    handle: async (call) => {
-      const delivery = await dispatcher.test(call.params.id ?? '');
-      if (delivery === null) throw notFound('webhook');
-      call.reply.code(202);
-      return shownDelivery(delivery);
-    },
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/webhooks/:id/deliveries',
-    access: 'webhooks.view',
-    operation: {
-      id: 'listDeliveries',
-      summary: 'What became of the messages of a webhook, the latest first; kept for a week',
-      parameters: [id, ...pageParameters],
-      replies: { 200: pageReply('A page of deliveries', deliverySchema, deliveryExample) },
-      problems: ['not_found'],
-    },
-    handle: async (call) => {
-      const { countMax, after } = readPage(call.query);
-      const { id: webhookId } = await webhookOf(call);
-      const found = await listDeliveries(directory, webhookId, { countMax: countMax + 1, after });
-      return pageOf(found, countMax, shownDelivery);
-    },
-  });
-
-  async function webhookOf({ params }: ManagedCall<unknown>): Promise<Webhook> {
-    const found = await webhooksOf(directory).find(params.id ?? '');
-    if (found === null) throw notFound('webhook');
-    return found.value;
-  }
+/** What makes and changes webhooks. */
+function webhookDeps({ signInDeps: { directory, masterKey }, arePrivateAddressesAllowed }: WebhookDeps) {
+  return { directory, masterKey, arePrivateAddressesAllowed };
 }
 
-function changed(result: WebhookChanged) {
+async function webhookOf(
+  { signInDeps }: WebhookDeps,
+  { params }: ManagedCall<unknown>,
+): Promise<webhooks.Webhook> {
+  const found = await webhooks.webhooksOf(signInDeps.directory).find(params.id ?? '');
+  if (found === null) throw notFound('webhook');
+  return found.value;
+}
+
+function changed(result: webhooks.WebhookChanged) {
   switch (result.kind) {
     case 'changed':
       return shownWebhook(result.webhook);
@@ -222,105 +230,3 @@ function changed(result: WebhookChanged) {
       throw conflict();
   }
 }
-
-function shownTo(call: ManagedCall<unknown>, webhook: Webhook) {
-  const isWhole = grantOf(actorOf(call).roles, 'webhooks.change') === 'yes';
-  return shownWebhook(isWhole ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/...` });
-}
-
-function shownWebhook(webhook: Webhook) {
-  const { id, url, events, status, disabledBecause, failingSinceMs, createdAtMs, createdBy } = webhook;
-  return {
-    id,
-    url,
-    events: [...events],
-    status,
-    disabled_because: disabledBecause,
-    failing_since: timeTextOrNull(failingSinceMs),
-    created_at: timeText(createdAtMs),
-    created_by: createdBy,
-  };
-}
-
-function shownSecret({ webhook, secret }: WebhookMade) {
-  return { webhook: shownWebhook(webhook), secret };
-}
-
-function shownDelivery(delivery: Delivery) {
-  const { id, type, status, attempts, createdAtMs, nextAtMs, lastAtMs, lastStatus, lastReason } = delivery;
-  return {
-    id,
-    type,
-    status,
-    attempts,
-    created_at: timeText(createdAtMs),
-    next_at: timeTextOrNull(nextAtMs),
-    last_at: timeTextOrNull(lastAtMs),
-    last_status: lastStatus,
-    last_reason: lastReason,
-  };
-}
-
-const events: JsonSchema = { type: 'array', items: { type: 'string', enum: webhookEvents }, maxItems: 10 };
-
-const webhookSchema = objectSchema({
-  id: text(100),
-  url: text(2_000),
-  events,
-  status: { type: 'string', enum: ['active', 'disabled'] },
-  disabled_because: textOrNull,
-  failing_since: timeOrNull,
-  created_at: time,
-  created_by: text(100),
-});
-
-const webhookExample = {
-  id: '77eb0000-0000-4000-8000-000000000000',
-  url: 'https://hooks.example.com/writ',
-  events: ['request.pending'],
-  status: 'active',
-  disabled_because: null,
-  failing_since: null,
-  created_at: '2026-03-02T10:00:00.000Z',
-  created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
-};
-
-const id = idParameter('The id in the list.', webhookExample.id);
-
-const webhookReply: OperationReply = {
-  description: 'The webhook',
-  schema: webhookSchema,
-  example: webhookExample,
-};
-
-function secretReply(description: string): OperationReply {
-  return {
-    description,
-    schema: objectSchema({ webhook: webhookSchema, secret: text(100) }),
-    example: { webhook: webhookExample, secret: `whsec_${'A'.repeat(43)}=` },
-  };
-}
-
-const deliverySchema = objectSchema({
-  id: text(100),
-  type: text(100),
-  status: { type: 'string', enum: ['pending', 'delivered', 'failed'] },
-  attempts: { type: 'integer', minimum: 0 },
-  created_at: time,
-  next_at: timeOrNull,
-  last_at: timeOrNull,
-  last_status: { type: ['integer', 'null'] },
-  last_reason: textOrNull,
-});
-
-const deliveryExample = {
-  id: 'msg_de117e00-0000-4000-8000-000000000000',
-  type: 'request.pending',
-  status: 'pending',
-  attempts: 1,
-  created_at: '2026-03-02T10:00:00.000Z',
-  next_at: '2026-03-02T10:00:05.000Z',
-  last_at: '2026-03-02T10:00:00.000Z',
-  last_status: 503,
-  last_reason: 'the receiver answered 503',
-};

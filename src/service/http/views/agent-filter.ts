@@ -5,7 +5,8 @@ import { riskTiers } from '../../../language/model/request.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
 import { type AgentRow, agentStatuses } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { type ManagedCall, notFound } from '../calls/manage.ts';
+import { notFound } from '../calls/refusals.ts';
+import type { ManagedCall } from '../calls/route.ts';
 import type { JsonSchema, Parameter } from '../contract/operation.ts';
 import { text } from '../contract/schemas.ts';
 

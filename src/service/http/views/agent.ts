@@ -3,7 +3,7 @@
 import { riskTiers } from '../../../language/model/request.ts';
 import { rateMax } from '../../agents/registry.ts';
 import { type AgentRow, agentStatuses, type KeyRow, signingModes } from '../../store/contract/records.ts';
-import type { JsonSchema } from '../contract/operation.ts';
+import type { JsonSchema, OperationReply } from '../contract/operation.ts';
 import {
   objectSchema,
   text,
@@ -86,4 +86,21 @@ export const keyExample = {
   last_used_at: '2026-03-02T10:05:00.000Z',
 };
 
-export const apiKeyExample = `writ_${'0'.repeat(46)}`;
+const apiKeyExample = `writ_${'0'.repeat(46)}`;
+
+export function agentReply(description: string): OperationReply {
+  return { description, schema: agentSchema, example: agentExample };
+}
+
+export function withKey(
+  description: string,
+  more: Readonly<Record<string, JsonSchema>> = {},
+): OperationReply {
+  const example = { agent: agentExample, api_key: apiKeyExample };
+  const ends = Object.hasOwn(more, 'old_keys_end_at') ? { old_keys_end_at: agentExample.created_at } : {};
+  return {
+    description,
+    schema: objectSchema({ agent: agentSchema, api_key: text(100), ...more }),
+    example: { ...example, ...ends },
+  };
+}

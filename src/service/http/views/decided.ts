@@ -6,8 +6,9 @@ import { mayOf } from '../../requests/approvals/may.ts';
 import { isWithin } from '../../requests/approvals/rights.ts';
 import type { Decisions } from '../../requests/decisions.ts';
 import { type May, type RequestDetail, requestDetail } from '../../requests/record/reply.ts';
-import { actorOf, type ManagedCall, notAllowed } from '../calls/manage.ts';
 import { callerOf } from '../calls/people-now.ts';
+import { notAllowed } from '../calls/refusals.ts';
+import { actorOf, type ManagedCall } from '../calls/route.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: number): RequestDetail {

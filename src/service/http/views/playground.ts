@@ -5,7 +5,7 @@ import type { PlaygroundAnswers, PlaygroundAsk, Question } from '../../playgroun
 import type { RecordedRequest } from '../../playground/recorded.ts';
 import type { HostedPolicies } from '../../policies/policy-host.ts';
 import type { Decisions } from '../../requests/decisions.ts';
-import { actorOf, type ManagedCall } from '../calls/manage.ts';
+import { actorOf, type ManagedCall } from '../calls/route.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { type ProblemCode, ProblemError } from '../contract/problem.ts';
 import { objectSchema, text, textList, textOrNull } from '../contract/schemas.ts';

@@ -6,7 +6,7 @@ import { requestDetail } from '../../requests/record/reply.ts';
 import { type RequestState, requestStateOf } from '../../requests/record/request-state.ts';
 import { requestStatuses } from '../../store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../store/contract/store.ts';
-import { actorOf, type ManagedCall } from '../calls/manage.ts';
+import { actorOf, type ManagedCall } from '../calls/route.ts';
 import type { Parameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { viewDecisions } from './request.ts';

@@ -1,118 +1,122 @@
 // /v1/people: who has access, and what each may do.
 
-import type { FastifyInstance } from 'fastify';
-import { changePerson, type PersonChange } from '../../../people/change-person.ts';
+import * as personChanges from '../../../people/change-person.ts';
 import { resetFactors } from '../../../people/codes.ts';
 import { roles } from '../../../people/operations.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { actorOf, conflict, invalidBody, manage, notAllowed, notFound } from '../../calls/manage.ts';
+import { conflict, invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
+import { actorOf, type Route, route } from '../../calls/route.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { idParameter, noContent, objectSchema, text, textList } from '../../contract/schemas.ts';
 import { personExample, personSchema, shownPersonReply } from '../../views/person.ts';
 
-export async function peopleRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps }: { readonly signInDeps: SignInDeps },
-): Promise<void> {
-  const { directory } = deps;
-  const id = idParameter('The id in the list.', personExample.id);
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/people',
-    access: 'people.view',
-    operation: {
-      id: 'listPeople',
-      summary: 'People, the latest first',
-      parameters: pageParameters,
-      replies: { 200: pageReply('A page of people', personSchema, personExample) },
-    },
-    handle: async ({ query }) => {
-      const { countMax, after } = readPage(query);
-      return pageOf(
-        await directory.people.list({ countMax: countMax + 1, after }),
-        countMax,
-        shownPersonReply,
-      );
-    },
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/people/:id',
-    access: 'people.view',
-    operation: {
-      id: 'getPerson',
-      summary: 'One person',
-      parameters: [id],
-      replies: { 200: { description: 'The person', schema: personSchema, example: personExample } },
-      problems: ['not_found'],
-    },
-    handle: async ({ params }) => {
-      const found = await directory.people.find(params.id ?? '');
-      if (found === null) throw notFound('person');
-      return shownPersonReply(found.value);
-    },
-  });
-
-  manage<PersonChange>(app, deps, {
-    method: 'PATCH',
-    url: '/v1/people/:id',
-    access: 'people.change',
-    operation: {
-      id: 'changePerson',
-      summary: 'Changes name, roles, groups or status; who is disabled is out at once',
-      parameters: [id],
-      body: {
-        description: 'What is not there stays as it is.',
-        schema: objectSchema(
-          {},
-          {
-            name: { ...text(100), minLength: 1 },
-            roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
-            groups: textList,
-            status: { type: 'string', enum: ['active', 'disabled'] },
-          },
-        ),
-        examples: { groups: { roles: ['approver'], groups: ['finance', 'security'] } },
-      },
-      replies: { 200: { description: 'The person', schema: personSchema, example: personExample } },
-      problems: ['not_found', 'conflict'],
-    },
-    handle: async (call) => {
-      const result = await changePerson(directory, actorOf(call), { ...call.body, id: call.params.id ?? '' });
-      switch (result.kind) {
-        case 'changed':
-          return shownPersonReply(result.person);
-        case 'invalid':
-          throw invalidBody(result);
-        case 'not-allowed':
-          throw notAllowed(result.detail);
-        case 'unknown':
-          throw notFound('person');
-        case 'conflict':
-          throw conflict();
-      }
-    },
-  });
-
-  manage(app, deps, {
-    method: 'DELETE',
-    url: '/v1/people/:id/totp',
-    access: 'people.change',
-    credential: 'proved-session',
-    operation: {
-      id: 'resetFactorsOfPerson',
-      summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
-      description: 'Removes their one-time codes and passkeys, and ends their sessions.',
-      parameters: [id],
-      replies: { 204: noContent('Removed') },
-      problems: ['not_found', 'conflict'],
-    },
-    handle: async (call) => {
-      const result = await resetFactors(deps, actorOf(call), call.params.id ?? '');
-      if (result === 'unknown') throw notFound('person');
-      if (result === 'conflict') throw conflict();
-    },
-  });
+interface PeopleDeps {
+  readonly signInDeps: SignInDeps;
 }
+
+const id = idParameter('The id in the list.', personExample.id);
+
+const listPeople = route<PeopleDeps>({
+  method: 'GET',
+  url: '/v1/people',
+  access: 'people.view',
+  operation: {
+    id: 'listPeople',
+    summary: 'People, the latest first',
+    parameters: pageParameters,
+    replies: { 200: pageReply('A page of people', personSchema, personExample) },
+  },
+  handle: async ({ signInDeps: { directory } }, { query }) => {
+    const { countMax, after } = readPage(query);
+    return pageOf(await directory.people.list({ countMax: countMax + 1, after }), countMax, shownPersonReply);
+  },
+});
+
+const getPerson = route<PeopleDeps>({
+  method: 'GET',
+  url: '/v1/people/:id',
+  access: 'people.view',
+  operation: {
+    id: 'getPerson',
+    summary: 'One person',
+    parameters: [id],
+    replies: { 200: { description: 'The person', schema: personSchema, example: personExample } },
+    problems: ['not_found'],
+  },
+  handle: async ({ signInDeps: { directory } }, { params }) => {
+    const found = await directory.people.find(params.id ?? '');
+    if (found === null) throw notFound('person');
+    return shownPersonReply(found.value);
+  },
+});
+
+const changePerson = route<PeopleDeps, personChanges.PersonChange>({
+  method: 'PATCH',
+  url: '/v1/people/:id',
+  access: 'people.change',
+  operation: {
+    id: 'changePerson',
+    summary: 'Changes name, roles, groups or status; who is disabled is out at once',
+    parameters: [id],
+    body: {
+      description: 'What is not there stays as it is.',
+      schema: objectSchema(
+        {},
+        {
+          name: { ...text(100), minLength: 1 },
+          roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
+          groups: textList,
+          status: { type: 'string', enum: ['active', 'disabled'] },
+        },
+      ),
+      examples: { groups: { roles: ['approver'], groups: ['finance', 'security'] } },
+    },
+    replies: { 200: { description: 'The person', schema: personSchema, example: personExample } },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const result = await personChanges.changePerson(directory, actorOf(call), {
+      ...call.body,
+      id: call.params.id ?? '',
+    });
+    switch (result.kind) {
+      case 'changed':
+        return shownPersonReply(result.person);
+      case 'invalid':
+        throw invalidBody(result);
+      case 'not-allowed':
+        throw notAllowed(result.detail);
+      case 'unknown':
+        throw notFound('person');
+      case 'conflict':
+        throw conflict();
+    }
+  },
+});
+
+const resetFactorsOfPerson = route<PeopleDeps>({
+  method: 'DELETE',
+  url: '/v1/people/:id/totp',
+  access: 'people.change',
+  credential: 'proved-session',
+  operation: {
+    id: 'resetFactorsOfPerson',
+    summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
+    description: 'Removes their one-time codes and passkeys, and ends their sessions.',
+    parameters: [id],
+    replies: { 204: noContent('Removed') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await resetFactors(signInDeps, actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('person');
+    if (result === 'conflict') throw conflict();
+  },
+});
+
+export const peopleRoutes: readonly Route<PeopleDeps>[] = [
+  listPeople,
+  getPerson,
+  changePerson,
+  resetFactorsOfPerson,
+];

@@ -1,10 +1,10 @@
 // /v1/sessions: where a person is signed in, and ending it there.
 
-import type { FastifyInstance } from 'fastify';
 import type { Session } from '../../../people/person.ts';
-import { endSession, openSessions, shownSessionId } from '../../../people/sessions.ts';
+import * as sessions from '../../../people/sessions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { actorOf, manage, notFound } from '../../calls/manage.ts';
+import { notFound } from '../../calls/refusals.ts';
+import { actorOf, type Route, route } from '../../calls/route.ts';
 import {
   idParameter,
   listReply,
@@ -15,42 +15,8 @@ import {
   timeText,
 } from '../../contract/schemas.ts';
 
-export function addSessionListRoutes(app: FastifyInstance, deps: SignInDeps): void {
-  const { directory } = deps;
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/sessions',
-    access: 'signed-in',
-    credential: 'session',
-    operation: {
-      id: 'listSessions',
-      summary: "The person's own sessions, the latest first",
-      replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
-    },
-    handle: async (call) => {
-      const found = await openSessions(directory, actorOf(call).person);
-      return { items: found.map((one) => shownSession(one, call.session)) };
-    },
-  });
-
-  manage(app, deps, {
-    method: 'DELETE',
-    url: '/v1/sessions/:id',
-    access: 'signed-in',
-    credential: 'session',
-    operation: {
-      id: 'endSession',
-      summary: "Ends one of the person's own sessions",
-      parameters: [idParameter('The id in the list.', sessionExample.id)],
-      replies: { 204: noContent('Ended') },
-      problems: ['not_found'],
-    },
-    handle: async (call) => {
-      const result = await endSession(directory, actorOf(call), call.params.id ?? '');
-      if (result === 'unknown') throw notFound('session');
-    },
-  });
+interface SessionListDeps {
+  readonly signInDeps: Pick<SignInDeps, 'directory'>;
 }
 
 const sessionSchema = objectSchema({
@@ -71,10 +37,46 @@ const sessionExample = {
   is_this_one: true,
 };
 
+const listSessions = route<SessionListDeps>({
+  method: 'GET',
+  url: '/v1/sessions',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'listSessions',
+    summary: "The person's own sessions, the latest first",
+    replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const found = await sessions.openSessions(directory, actorOf(call).person);
+    return { items: found.map((one) => shownSession(one, call.session)) };
+  },
+});
+
+const endSession = route<SessionListDeps>({
+  method: 'DELETE',
+  url: '/v1/sessions/:id',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'endSession',
+    summary: "Ends one of the person's own sessions",
+    parameters: [idParameter('The id in the list.', sessionExample.id)],
+    replies: { 204: noContent('Ended') },
+    problems: ['not_found'],
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const result = await sessions.endSession(directory, actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('session');
+  },
+});
+
+export const sessionListRoutes: readonly Route<SessionListDeps>[] = [listSessions, endSession];
+
 function shownSession(session: Session, present: Session | null) {
   const { address, createdAtMs, seenAtMs, endsAtMs } = session;
   return {
-    id: shownSessionId(session),
+    id: sessions.shownSessionId(session),
     address,
     created_at: timeText(createdAtMs),
     last_seen_at: timeText(seenAtMs),

@@ -1,6 +1,5 @@
 // Approvals: the queue of those who may give them, and their votes on a request. A GET never decides.
 
-import type { FastifyInstance } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Changed, Seen } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
@@ -9,8 +8,8 @@ import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { actorOf, type ManagedCall, manage } from '../../calls/manage.ts';
 import { callerOf } from '../../calls/people-now.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import {
   collect,
   cursorOf,
@@ -24,7 +23,7 @@ import { detailOf, mayFor } from '../../views/decided.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from '../../views/request.ts';
 import { requestId } from './requests.ts';
 
-export interface ApprovalRouteOptions {
+interface ApprovalDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly decisions: Decisions;
@@ -35,108 +34,116 @@ interface VoteBody {
   readonly group?: string;
 }
 
+const commentLengthMax = 2_000;
+
+const replies = {
+  200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
+};
+
+const body = {
+  description: '`group` is needed where several that the person belongs to are asked.',
+  schema: objectSchema({ comment: text(commentLengthMax) }, { group: text(100) }),
+  examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
+};
+
+const listApprovals = route<ApprovalDeps>({
+  method: 'GET',
+  url: '/v1/approvals',
+  access: 'requests.approve',
+  operation: {
+    id: 'listApprovals',
+    summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
+    description:
+      'Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.',
+    parameters: pageParameters,
+    replies: { 200: pageReply('A page of requests', queuedSchema, queuedExample) },
+  },
+  handle: async (
+    {
+      store,
+      decisions,
+      signInDeps: {
+        directory: { clock },
+      },
+    },
+    call,
+  ) => {
+    const { countMax, after } = readPage(call.query);
+    const actor = actorOf(call);
+    const { groups } = callerOf(actor).approve;
+    const asked = { groups, nowMs: Math.trunc(clock()) };
+    const found = await collect(
+      { countMax: countMax + 1, after },
+      {
+        next: async (place, count) => {
+          const from = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
+          const waiting = await store.requests.waiting({ ...asked, after: from, countMax: count });
+          return await decisions.lookAll(waiting.map(requestStateOf));
+        },
+        placeOf,
+        matches: ({ state }) => !hasApproved(state, actor.person.id),
+      },
+    );
+    const shown = found.slice(0, countMax);
+    const last = found.length > countMax ? shown.at(-1) : undefined;
+    return {
+      items: shown.map((seen) => ({
+        ...requestSummary(seen.state, seen.nowMs),
+        may: mayFor(call, seen),
+      })),
+      next_cursor: last === undefined ? null : cursorOf(placeOf(last)),
+    };
+  },
+});
+
+const approveRequest = route<ApprovalDeps, VoteBody>({
+  method: 'POST',
+  url: '/v1/requests/:id/approve',
+  access: 'requests.approve',
+  operation: {
+    id: 'approveRequest',
+    summary: "Approves a request for one of the person's groups",
+    description:
+      'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
+    parameters: [requestId],
+    body,
+    replies,
+    problems: ['request_not_found', 'conflict', 'stopped'],
+  },
+  handle: (deps, call) => give(deps, call, deps.decisions.approve),
+});
+
+const rejectRequest = route<ApprovalDeps, VoteBody>({
+  method: 'POST',
+  url: '/v1/requests/:id/reject',
+  access: 'requests.reject',
+  operation: {
+    id: 'rejectRequest',
+    summary: 'Rejects a request, for good',
+    description:
+      "One rejection is enough: by one of a group that is asked, by the agent's control owner, or an admin.",
+    parameters: [requestId],
+    replies,
+    body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: (deps, call) => give(deps, call, deps.decisions.reject),
+});
+
+export const approvalRoutes: readonly Route<ApprovalDeps>[] = [listApprovals, approveRequest, rejectRequest];
+
 /** The queue goes by deadlines. */
 function placeOf({ state: { expiresAtMs, record } }: Pick<Seen, 'state'>): PagePlace {
   return { createdAtMs: expiresAtMs, id: record.id };
 }
 
-const commentLengthMax = 2_000;
-
-export async function approvalRoutes(app: FastifyInstance, options: ApprovalRouteOptions): Promise<void> {
-  const { signInDeps: deps, store, decisions } = options;
-  const { clock } = deps.directory;
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/approvals',
-    access: 'requests.approve',
-    operation: {
-      id: 'listApprovals',
-      summary: "Requests that wait for one of the caller's groups, the nearest deadline first",
-      description:
-        'Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. `requires.fell_away` names approvals that count no more, and `may` says what the caller can do.',
-      parameters: pageParameters,
-      replies: { 200: pageReply('A page of requests', queuedSchema, queuedExample) },
-    },
-    handle: async (call) => {
-      const { countMax, after } = readPage(call.query);
-      const actor = actorOf(call);
-      const { groups } = callerOf(actor).approve;
-      const asked = { groups, nowMs: Math.trunc(clock()) };
-      const found = await collect(
-        { countMax: countMax + 1, after },
-        {
-          next: async (place, count) => {
-            const from = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
-            const waiting = await store.requests.waiting({ ...asked, after: from, countMax: count });
-            return await decisions.lookAll(waiting.map(requestStateOf));
-          },
-          placeOf,
-          matches: ({ state }) => !hasApproved(state, actor.person.id),
-        },
-      );
-      const shown = found.slice(0, countMax);
-      const last = found.length > countMax ? shown.at(-1) : undefined;
-      return {
-        items: shown.map((seen) => ({
-          ...requestSummary(seen.state, seen.nowMs),
-          may: mayFor(call, seen),
-        })),
-        next_cursor: last === undefined ? null : cursorOf(placeOf(last)),
-      };
-    },
-  });
-
-  async function give(
-    call: ManagedCall<VoteBody>,
-    decide: (id: string, draft: VoteDraft) => Promise<Changed>,
-  ): Promise<unknown> {
-    const id = call.params.id ?? '';
-    const { comment, group = null } = call.body;
-    const draft = { caller: callerOf(actorOf(call)), group, comment };
-    return detailOf(await decide(id, draft), call, clock());
-  }
-
-  const replies = {
-    200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
-  };
-  const body = {
-    description: '`group` is needed where several that the person belongs to are asked.',
-    schema: objectSchema({ comment: text(commentLengthMax) }, { group: text(100) }),
-    examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
-  };
-
-  manage<VoteBody>(app, deps, {
-    method: 'POST',
-    url: '/v1/requests/:id/approve',
-    access: 'requests.approve',
-    operation: {
-      id: 'approveRequest',
-      summary: "Approves a request for one of the person's groups",
-      description:
-        'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
-      parameters: [requestId],
-      body,
-      replies,
-      problems: ['request_not_found', 'conflict', 'stopped'],
-    },
-    handle: (call) => give(call, decisions.approve),
-  });
-
-  manage<VoteBody>(app, deps, {
-    method: 'POST',
-    url: '/v1/requests/:id/reject',
-    access: 'requests.reject',
-    operation: {
-      id: 'rejectRequest',
-      summary: 'Rejects a request, for good',
-      description:
-        "One rejection is enough: by one of a group that is asked, by the agent's control owner, or an admin.",
-      parameters: [requestId],
-      replies,
-      body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
-      problems: ['request_not_found', 'conflict'],
-    },
-    handle: (call) => give(call, decisions.reject),
-  });
+async function give(
+  { signInDeps }: ApprovalDeps,
+  call: ManagedCall<VoteBody>,
+  decide: (id: string, draft: VoteDraft) => Promise<Changed>,
+): Promise<unknown> {
+  const id = call.params.id ?? '';
+  const { comment, group = null } = call.body;
+  const draft = { caller: callerOf(actorOf(call)), group, comment };
+  return detailOf(await decide(id, draft), call, signInDeps.directory.clock());
 }

@@ -15,7 +15,7 @@ import { createDecisionReplies } from '../../connection/decision-replies.ts';
 import { sendProblem, toProblem } from '../../connection/error-replies.ts';
 import { contentTypeFault } from '../../contract/content-type.ts';
 import { actionKeyLengthMax } from '../../contract/envelope.ts';
-import type { Operation, Parameter } from '../../contract/operation.ts';
+import type { DescribedRoute, Operation, Parameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { viewExample, viewSchema } from '../../views/request.ts';
@@ -42,7 +42,6 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
   app.route({
     method: 'POST',
     url: '/v1/authorize',
-    config: { operation: describeOperation(bodyBytesMax) },
     onRequest: identify,
     handler(request, reply) {
       decide(request, reply).then(
@@ -125,6 +124,11 @@ const headers: readonly Parameter[] = [
 ];
 
 const checksText = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
+
+/** The route as the document shows it, with the limit that is configured. */
+export function describeAuthorize(bodyBytesMax: number): DescribedRoute {
+  return { method: 'POST', url: '/v1/authorize', operation: describeOperation(bodyBytesMax) };
+}
 
 function describeOperation(bodyBytesMax: number): Operation {
   return {

@@ -1,14 +1,13 @@
 // /v1/requests/export: what a list of requests finds, as one file: JSON Lines for programs, CSV for tables. INVARIANT:
 // memory is bounded by one stretch, and between two stretches others have their turn.
 
-import { Readable } from 'node:stream';
 import { setImmediate as pause } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { csvCell } from '../../../audit/export.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import type { RequestPlace, Store } from '../../../store/contract/store.ts';
-import { manage } from '../../calls/manage.ts';
+import type { Downloads } from '../../calls/downloads.ts';
+import { type Route, route } from '../../calls/route.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import {
   type AskedRequests,
@@ -17,9 +16,10 @@ import {
   requestFilters,
 } from '../../views/request-filter.ts';
 
-export interface RequestExportOptions {
+interface RequestExportDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
+  readonly downloads: Downloads;
 }
 
 const formats = ['jsonl', 'csv'] as const;
@@ -29,48 +29,6 @@ const types: Readonly<Record<Format, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
 };
-
-export async function requestExportRoutes(
-  app: FastifyInstance,
-  { signInDeps: deps, store }: RequestExportOptions,
-): Promise<void> {
-  const { clock } = deps.directory;
-
-  // A stop does not wait for their end, nor for a client that reads no further: the replies are cut.
-  const exports = new Set<Readable>();
-  app.addHook('preClose', async () => {
-    for (const one of exports) one.destroy(new Error('the service stops'));
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/requests/export',
-    access: 'requests.view',
-    operation: {
-      id: 'exportRequests',
-      summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
-      description:
-        'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null. As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
-      parameters: [format, ...requestFilters],
-      replies: {
-        200: {
-          description: 'The requests',
-          contentType: ['application/jsonl', 'text/csv'],
-          schema: { description: 'Lines of JSON, or of CSV.' },
-          example: `${csvNames.join(',')}\r\n`,
-        },
-      },
-    },
-    handle: async (call) => {
-      const asked = await readAskedRequests(store, call, clock());
-      const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
-      call.reply.type(types[format]);
-      const sent = Readable.from(linesOf(store, asked, format), { objectMode: false });
-      exports.add(sent);
-      return sent.on('close', () => exports.delete(sent));
-    },
-  });
-}
 
 const format: Parameter = {
   name: 'format',
@@ -84,24 +42,6 @@ const format: Parameter = {
 const rowsMax = 100_000;
 /** So few that reading them holds nobody up. */
 const rowsAtOnce = 50;
-
-async function* linesOf(store: Store, asked: AskedRequests, format: Format): AsyncGenerator<string> {
-  if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
-  const lineOf = format === 'csv' ? csvLine : jsonLine;
-  let after: RequestPlace | null = null;
-  for (let left = rowsMax; left > 0; ) {
-    const { found, next } = await nextRequests(store, asked, { after, countMax: Math.min(left, rowsAtOnce) });
-    if (found.length > 0) yield found.map((one) => lineOf(requestDetail(one, asked.filter.nowMs))).join('');
-    left -= found.length;
-    if (next === null) return;
-    after = next;
-    await pause();
-  }
-}
-
-function jsonLine(request: RequestDetail): string {
-  return `${JSON.stringify(request)}\n`;
-}
 
 const csvColumns = {
   request_id: (one) => one.request_id,
@@ -127,6 +67,62 @@ const csvColumns = {
 } as const satisfies Readonly<Record<string, (one: RequestDetail) => string | number | null | undefined>>;
 
 const csvNames = Object.keys(csvColumns);
+
+const exportRequests = route<RequestExportDeps>({
+  method: 'GET',
+  url: '/v1/requests/export',
+  access: 'requests.view',
+  operation: {
+    id: 'exportRequests',
+    summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
+    description:
+      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null. As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+    parameters: [format, ...requestFilters],
+    replies: {
+      200: {
+        description: 'The requests',
+        contentType: ['application/jsonl', 'text/csv'],
+        schema: { description: 'Lines of JSON, or of CSV.' },
+        example: `${csvNames.join(',')}\r\n`,
+      },
+    },
+  },
+  handle: async (
+    {
+      store,
+      downloads,
+      signInDeps: {
+        directory: { clock },
+      },
+    },
+    call,
+  ) => {
+    const asked = await readAskedRequests(store, call, clock());
+    const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
+    call.reply.type(types[format]);
+    return downloads.send(linesOf(store, asked, format));
+  },
+});
+
+export const requestExportRoutes: readonly Route<RequestExportDeps>[] = [exportRequests];
+
+async function* linesOf(store: Store, asked: AskedRequests, format: Format): AsyncGenerator<string> {
+  if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
+  const lineOf = format === 'csv' ? csvLine : jsonLine;
+  let after: RequestPlace | null = null;
+  for (let left = rowsMax; left > 0; ) {
+    const { found, next } = await nextRequests(store, asked, { after, countMax: Math.min(left, rowsAtOnce) });
+    if (found.length > 0) yield found.map((one) => lineOf(requestDetail(one, asked.filter.nowMs))).join('');
+    left -= found.length;
+    if (next === null) return;
+    after = next;
+    await pause();
+  }
+}
+
+function jsonLine(request: RequestDetail): string {
+  return `${JSON.stringify(request)}\n`;
+}
 
 function csvLine(request: RequestDetail): string {
   const cells = Object.values(csvColumns).map((cellOf) => csvCell(String(cellOf(request) ?? '')));

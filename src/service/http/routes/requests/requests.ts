@@ -2,17 +2,17 @@
 // what became of a grant. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
 // for whoever asks and none at all look the same.
 
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type RequestDetail, requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
-import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
+import type { IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
-import { actorOf, type ManagedCall, manage } from '../../calls/manage.ts';
 import { callerOf } from '../../calls/people-now.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -21,10 +21,9 @@ import { detailFor, detailOf, isSeenBy, requestNotFound } from '../../views/deci
 import { detailExample, detailSchema, summaryExample, summarySchema } from '../../views/request.ts';
 import { nextRequests, readAskedRequests, requestFilters } from '../../views/request-filter.ts';
 
-export interface RequestRouteOptions {
+interface RequestDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
-  readonly identify: Identify;
   readonly decisions: Decisions;
   /** Requests of a list, with their votes as of now. */
   readonly judge: VoteJudge['judge'];
@@ -36,122 +35,137 @@ export interface RequestRouteOptions {
 
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
 
-export async function requestRoutes(app: FastifyInstance, options: RequestRouteOptions): Promise<void> {
-  const { signInDeps: deps, store, identify, identifyAgain, decisions, waits } = options;
-  const { areAgentReportsTrusted, judge } = options;
-  const { clock } = deps.directory;
-
-  /** The request as the caller may see it; null where it is none, or not for them. */
-  async function viewFor(
-    call: ManagedCall<unknown>,
-    history: RequestHistory | null,
-  ): Promise<RequestDetail | null> {
-    const [seen] = history === null ? [] : await decisions.lookAll([requestStateOf(history)]);
-    return seen !== undefined && isSeenBy(call, seen) ? detailFor(call, seen) : null;
-  }
-
-  /** Throws or rejects where the caller may not ask any more. */
-  function recheckOf({ request, agent }: ManagedCall<unknown>): () => unknown {
-    let { identity } = request;
-    return async () => {
-      if (agent === null || identity === null) return await checkStillIn(request);
-      identity = await identifyAgain(String(request.headers['x-agent-api-key']), identity);
+const listRequests = route<RequestDeps>({
+  method: 'GET',
+  url: '/v1/requests',
+  access: 'requests.view',
+  operation: {
+    id: 'listRequests',
+    summary: 'Requests, the latest first',
+    description:
+      'A page looks through a fixed number of requests, so where filters fit few it may hold fewer than `limit`, or none, and `next_cursor` goes on.',
+    parameters: [...pageParameters, ...requestFilters],
+    replies: { 200: pageReply('A page of requests', summarySchema, summaryExample) },
+  },
+  handle: async (
+    {
+      store,
+      judge,
+      signInDeps: {
+        directory: { clock },
+      },
+    },
+    call,
+  ) => {
+    const { countMax, after } = readPage(call.query);
+    const asked = await readAskedRequests(store, call, clock());
+    const place = after === null ? null : { sequence: after.createdAtMs };
+    const { found, next } = await nextRequests(store, asked, { countMax, after: place });
+    return {
+      items: (await judge(found)).map((state) => requestSummary(state, clock())),
+      next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
     };
-  }
+  },
+});
 
-  async function checkStillIn(request: FastifyRequest): Promise<void> {
-    if ((await stillIn(deps, request)) === null)
-      throw new ProblemError('not_signed_in', 'the session or token has ended during the wait');
-  }
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/requests',
-    access: 'requests.view',
-    operation: {
-      id: 'listRequests',
-      summary: 'Requests, the latest first',
-      description:
-        'A page looks through a fixed number of requests, so where filters fit few it may hold fewer than `limit`, or none, and `next_cursor` goes on.',
-      parameters: [...pageParameters, ...requestFilters],
-      replies: { 200: pageReply('A page of requests', summarySchema, summaryExample) },
-    },
-    handle: async (call) => {
-      const { countMax, after } = readPage(call.query);
-      const asked = await readAskedRequests(store, call, clock());
-      const place = after === null ? null : { sequence: after.createdAtMs };
-      const { found, next } = await nextRequests(store, asked, { countMax, after: place });
-      return {
-        items: (await judge(found)).map((state) => requestSummary(state, clock())),
-        next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
-      };
-    },
-  });
-
-  manage(app, deps, {
-    method: 'GET',
-    url: '/v1/requests/:id',
-    access: 'requests.view',
-    identify,
-    operation: {
-      id: 'getRequest',
-      summary: 'A request as it is now, and why',
-      description:
-        'For the agent that made it, with its key, and for people. A request that is for somebody else and none at all look the same.',
-      parameters: [requestId, preferHeader],
-      replies: {
-        200: {
-          description: 'The request',
-          schema: detailSchema,
-          example: detailExample,
-          headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires', 'Preference-Applied'],
-        },
+const getRequest = route<RequestDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id',
+  access: 'requests.view',
+  isForAgents: true,
+  operation: {
+    id: 'getRequest',
+    summary: 'A request as it is now, and why',
+    description:
+      'For the agent that made it, with its key, and for people. A request that is for somebody else and none at all look the same.',
+    parameters: [requestId, preferHeader],
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires', 'Preference-Applied'],
       },
-      problems: ['request_not_found', 'too_many_waits'],
     },
-    handle: async (call) => {
-      const requestId = call.params.id ?? '';
-      const found = await viewFor(call, await store.requests.history(requestId));
-      if (found === null) throw requestNotFound();
-      const wait = waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
-      if (wait === null) return found;
-      const view = (history: RequestHistory) => viewFor(call, history);
-      return await wait.until(found, { requestId, view, recheck: recheckOf(call) });
-    },
-  });
+    problems: ['request_not_found', 'too_many_waits'],
+  },
+  handle: async (deps, call) => {
+    const requestId = call.params.id ?? '';
+    const view = (history: RequestHistory) => viewFor(deps, call, history);
+    const found = await viewFor(deps, call, await deps.store.requests.history(requestId));
+    if (found === null) throw requestNotFound();
+    const wait = deps.waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
+    if (wait === null) return found;
+    return await wait.until(found, { requestId, view, recheck: recheckOf(deps, call) });
+  },
+});
 
-  manage<{ executed: boolean }>(app, deps, {
-    method: 'POST',
-    url: '/v1/requests/:id/outcome',
-    access: 'requests.report',
-    identify,
-    operation: {
-      id: 'reportOutcome',
-      summary: 'Says what became of a grant, which ends it',
-      description:
-        'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
-      parameters: [requestId],
-      body: {
-        description: 'Whether the action was carried out.',
-        schema: objectSchema({ executed: { type: 'boolean' } }),
-        examples: { done: { executed: true } },
-      },
-      replies: {
-        200: {
-          description: 'The request',
-          schema: detailSchema,
-          example: detailExample,
-          headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
-        },
-      },
-      problems: ['request_not_found', 'conflict'],
+const reportOutcome = route<RequestDeps, { executed: boolean }>({
+  method: 'POST',
+  url: '/v1/requests/:id/outcome',
+  access: 'requests.report',
+  isForAgents: true,
+  operation: {
+    id: 'reportOutcome',
+    summary: 'Says what became of a grant, which ends it',
+    description:
+      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing.',
+    parameters: [requestId],
+    body: {
+      description: 'Whether the action was carried out.',
+      schema: objectSchema({ executed: { type: 'boolean' } }),
+      examples: { done: { executed: true } },
     },
-    handle: async (call) => {
-      const { executed } = call.body;
-      const id = call.params.id ?? '';
-      const mayRelease = call.agent === null || areAgentReportsTrusted;
-      const by = call.agent === null ? { person: callerOf(actorOf(call)) } : { agent: call.agent };
-      return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
     },
-  });
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async (
+    {
+      areAgentReportsTrusted,
+      decisions,
+      signInDeps: {
+        directory: { clock },
+      },
+    },
+    call,
+  ) => {
+    const { executed } = call.body;
+    const id = call.params.id ?? '';
+    const mayRelease = call.agent === null || areAgentReportsTrusted;
+    const by = call.agent === null ? { person: callerOf(actorOf(call)) } : { agent: call.agent };
+    return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
+  },
+});
+
+export const requestRoutes: readonly Route<RequestDeps>[] = [listRequests, getRequest, reportOutcome];
+
+/** The request as the caller may see it; null where it is none, or not for them. */
+async function viewFor(
+  { decisions }: RequestDeps,
+  call: ManagedCall<unknown>,
+  history: RequestHistory | null,
+): Promise<RequestDetail | null> {
+  const [seen] = history === null ? [] : await decisions.lookAll([requestStateOf(history)]);
+  return seen !== undefined && isSeenBy(call, seen) ? detailFor(call, seen) : null;
+}
+
+/** Throws or rejects where the caller may not ask any more. */
+function recheckOf(deps: RequestDeps, { request, agent }: ManagedCall<unknown>): () => unknown {
+  let { identity } = request;
+  return async () => {
+    if (agent === null || identity === null) return await checkStillIn(deps, request);
+    identity = await deps.identifyAgain(String(request.headers['x-agent-api-key']), identity);
+  };
+}
+
+async function checkStillIn({ signInDeps }: RequestDeps, request: FastifyRequest): Promise<void> {
+  if ((await stillIn(signInDeps, request)) === null)
+    throw new ProblemError('not_signed_in', 'the session or token has ended during the wait');
 }

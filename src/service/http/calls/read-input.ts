@@ -1,0 +1,65 @@
+// What comes with a call: a body that fits its schema, and query parameters that the route names. INVARIANT: what a route
+// does not name never reaches it.
+
+import type { FastifyRequest } from 'fastify';
+import { type JsonLimits, readJson } from '../../../language/json/read.ts';
+import { jsonType } from '../contract/content-type.ts';
+import type { JsonSchema, Parameter } from '../contract/operation.ts';
+import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
+
+export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: JsonLimits): unknown {
+  if (!jsonType.test(request.headers['content-type'] ?? '')) {
+    throw new ProblemError('unsupported_content_type', 'send `Content-Type: application/json`');
+  }
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const json = readJson(bytes, bodyMax);
+  if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
+  const validate = request.compileValidationSchema(schema);
+  if (validate(json.value)) return json.value;
+  const errors: ProblemPlace[] = (validate.errors ?? []).slice(0, placesMax).map(placeOf);
+  throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
+}
+
+const placesMax = 10;
+
+function placeOf(error: {
+  readonly instancePath: string;
+  readonly message?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}): ProblemPlace {
+  const extra = error.params?.additionalProperty;
+  if (typeof extra === 'string') {
+    const name = extra.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
+    return { pointer: `${error.instancePath}/${name}`, detail: 'there is no such field' };
+  }
+  const allowed = error.params?.allowedValues;
+  const values = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : '';
+  return { pointer: error.instancePath, detail: `${error.message ?? 'is not what it should be'}${values}` };
+}
+
+/** Query parameters that the route names; each once. */
+export function readQuery(
+  request: FastifyRequest,
+  parameters: readonly Parameter[],
+): Readonly<Record<string, string>> {
+  const known = new Map(
+    parameters.filter(({ in: place }) => place === 'query').map((one) => [one.name, one]),
+  );
+  const read: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
+    const parameter = known.get(name);
+    if (parameter === undefined) {
+      const names = [...known.keys()].map((one) => `\`${one}\``).join(', ');
+      const help = names === '' ? 'this address takes none' : `this address takes ${names}`;
+      throw new ProblemError('invalid_query', `the parameter \`${name.slice(0, 100)}\` is unknown: ${help}`);
+    }
+    if (typeof value !== 'string')
+      throw new ProblemError('invalid_query', `\`${name}\` is there more than once`);
+    const { enum: values } = parameter.schema as { enum?: readonly string[] };
+    if (values !== undefined && !values.includes(value)) {
+      throw new ProblemError('invalid_query', `\`${name}\` is one of ${values.join(', ')}`);
+    }
+    read[name] = value;
+  }
+  return read;
+}

@@ -1,0 +1,24 @@
+// Why a route does not do what it is asked to, as errors that every route shares.
+
+import type { Invalid } from '../../people/access.ts';
+import { ProblemError } from '../contract/problem.ts';
+
+export function notAllowed(detail = 'your roles do not allow this'): ProblemError {
+  return new ProblemError('not_allowed', detail);
+}
+
+export function notFound(what: string): ProblemError {
+  return new ProblemError('not_found', `there is no such ${what}`);
+}
+
+export function conflict(detail = 'somebody else changed this at the same time: look again'): ProblemError {
+  return new ProblemError('conflict', detail);
+}
+
+/** Problems of fields, by the name that the body gives them. */
+export function invalidBody({ problems }: Invalid): ProblemError {
+  const errors = problems.map(({ field, detail }) => ({ pointer: `/${field}`, detail }));
+  return new ProblemError('invalid_body', errors[0]?.detail ?? 'the body is not what it should be', {
+    errors,
+  });
+}

@@ -1,0 +1,46 @@
+// The reply to whoever has just signed in, or looks up their session. INVARIANT: a session that the browser held before is
+// over, whoever put it there.
+
+import { createDevice } from '../../../people/device.ts';
+import { noticesOf } from '../../../people/notices.ts';
+import { grantsOf } from '../../../people/operations.ts';
+import type { Actor, Session } from '../../../people/person.ts';
+import { csrfToken, type SignedIn, signOut, whoseSession } from '../../../people/sessions.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import { cookieOf, setSessionCookies } from '../../calls/identify-person.ts';
+import type { ManagedCall } from '../../calls/route.ts';
+import { timeText } from '../../contract/schemas.ts';
+import { shownPersonReply } from '../../views/person.ts';
+import { shownNotice } from '../../views/session.ts';
+
+export interface SessionDeps {
+  readonly signInDeps: SignInDeps;
+  /** Whether people reach the service by HTTPS, so that the cookie never goes another way. */
+  readonly isSecure: boolean;
+}
+
+/** The session's reply; a session that the browser held before is over, whoever put it there. */
+export async function signedIn(
+  { signInDeps, isSecure }: SessionDeps,
+  result: SignedIn,
+  { request, reply }: ManagedCall<unknown>,
+): Promise<unknown> {
+  const earlier = cookieOf(request);
+  const held = earlier === null ? null : await whoseSession(signInDeps, earlier);
+  if (held !== null) await signOut(signInDeps, held.session);
+  const { person, secret, session } = result;
+  setSessionCookies(reply, { secret, device: createDevice(signInDeps.masterKey, person) }, isSecure);
+  return await sessionReply(signInDeps, { person, roles: person.roles }, session);
+}
+
+export async function sessionReply(signInDeps: SignInDeps, actor: Actor, session: Session | null) {
+  const notices = session === null ? [] : await noticesOf(signInDeps.directory, actor.person);
+  return {
+    person: shownPersonReply(actor.person),
+    roles: [...actor.roles],
+    may: grantsOf(actor.roles),
+    csrf_token: session === null ? null : csrfToken(signInDeps, session),
+    ends_at: session === null ? null : timeText(session.endsAtMs),
+    notices: notices.map(shownNotice),
+  };
+}
