@@ -12,7 +12,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   syntax: ['grammar', 'diagnostic'],
   check: ['syntax', 'model', 'diagnostic', 'value'],
   spec: ['model', 'value'],
-  prove: ['model', 'spec', 'value'],
+  reasoning: ['model', 'spec', 'value'],
+  prove: ['reasoning', 'model', 'spec', 'value'],
   program: ['model', 'value'],
   emit: ['program', 'model', 'value'],
   pipeline: ['syntax', 'check', 'program', 'emit', 'model', 'diagnostic'],
@@ -52,7 +53,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Packages that one part alone may know; all others may be imported by nobody. */
 const packages: Readonly<Record<string, readonly string[]>> = {
   chevrotain: ['grammar', 'syntax'],
-  re2js: ['value'],
+  re2js: ['value', 'reasoning'],
   yaml: ['check', 'testing', 'server'],
   'better-sqlite3': ['store'],
   fastify: ['server'],
@@ -91,6 +92,7 @@ const pure = [
   'syntax',
   'check',
   'spec',
+  'reasoning',
   'program',
   'emit',
   'pipeline',

@@ -1,7 +1,7 @@
 // The trials of a set's guarantees as people read them: refuted by a request that can be replayed, or not refuted.
 
 import { escapeControls, position, type SourceOf } from '../diagnostic/render.ts';
-import type { Trial } from '../prove/try.ts';
+import { isHardlyTried, type Trial } from '../prove/try.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createMarks } from './output.ts';
 
@@ -9,14 +9,14 @@ import { createMarks } from './output.ts';
 export function renderTrials(trials: readonly Trial[], sourceOf: SourceOf): string {
   const marks = createMarks();
   return trials
-    .map(({ guarantee, claim, tried, counterexample }) => {
+    .map((trial) => {
+      const { guarantee, claim, counterexample } = trial;
       const { file, start, end } = claim.span;
       const source = sourceOf(file) ?? '';
       const text = escapeControls(source.slice(start, end).replace(/\s+/g, ' '));
       if (counterexample === null) {
-        const mark = tried === 0 ? marks.faint('?') : marks.good('✓');
-        const verdict = tried === 0 ? 'never tried: no request met it' : `not refuted by ${tried} requests`;
-        return `${mark} ${guarantee.name}: ${text} ${marks.faint(verdict)}\n`;
+        const mark = isHardlyTried(trial) ? marks.bad('?') : marks.good('✓');
+        return `${mark} ${guarantee.name}: ${text} ${marks.faint(verdictOf(trial))}\n`;
       }
       const { facts, decision } = counterexample;
       const place = `${file}:${position(source, start).line}`;
@@ -29,12 +29,22 @@ export function renderTrials(trials: readonly Trial[], sourceOf: SourceOf): stri
     .join('');
 }
 
-export function trialToJson({ guarantee, claim, tried, counterexample }: Trial): object {
+function verdictOf(trial: Trial): string {
+  const { tried, granted } = trial;
+  if (tried === 0) return 'never tried: no request met it';
+  if (isHardlyTried(trial))
+    return `hardly tried: not refuted by ${tried} requests, but an allow grants only ${granted} of them`;
+  return `not refuted by ${tried} requests`;
+}
+
+export function trialToJson(trial: Trial): object {
+  const { guarantee, claim, tried, granted, counterexample } = trial;
   return {
     guarantee: guarantee.name,
     claim: { mode: claim.mode, effect: claim.effect, unapproved: claim.isUnapproved },
     tried,
-    result: counterexample === null ? 'not refuted' : 'refuted',
+    granted,
+    result: resultOf(trial),
     ...(counterexample === null
       ? {}
       : {
@@ -43,6 +53,12 @@ export function trialToJson({ guarantee, claim, tried, counterexample }: Trial):
           by: counterexample.decision.by,
         }),
   };
+}
+
+function resultOf(trial: Trial): string {
+  if (trial.counterexample !== null) return 'refuted';
+  if (trial.tried === 0) return 'never tried';
+  return isHardlyTried(trial) ? 'hardly tried' : 'not refuted';
 }
 
 /** The facts in the form that `writ decide` reads. */

@@ -4,7 +4,7 @@
 import { type Command, Option } from 'commander';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../diagnostic/diagnostic.ts';
 import { diagnosticToJson, escapeControls, renderDiagnostics } from '../../diagnostic/render.ts';
-import { type Trial, trialRequestsDefault, tryGuarantees } from '../../prove/try.ts';
+import { isHardlyTried, type Trial, trialRequestsDefault, tryGuarantees } from '../../prove/try.ts';
 import { digest } from '../../sources/digest.ts';
 import { diagnosticPage } from '../diagnostic-page.ts';
 import { findingsOf } from '../findings.ts';
@@ -86,8 +86,12 @@ function judge(checked: Checked, { strict, requests }: Options): Result {
   const { set, engine } = compiled;
   const trials =
     set === null || engine === null ? [] : tryGuarantees(set, { decide: engine.decide, requests });
-  const isGood = !hasErrors(diagnostics) && trials.every(({ counterexample }) => counterexample === null);
+  const isGood = !hasErrors(diagnostics) && trials.every((trial) => isGoodTrial(trial, strict === true));
   return { ...checked, diagnostics, trials, isGood };
+}
+
+function isGoodTrial(trial: Trial, isStrict: boolean): boolean {
+  return trial.counterexample === null && !(isStrict && isHardlyTried(trial));
 }
 
 function readCount(text: string): number {
