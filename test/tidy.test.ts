@@ -12,7 +12,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   syntax: ['grammar', 'diagnostic'],
   check: ['syntax', 'model', 'diagnostic', 'value'],
   spec: ['model', 'value'],
-  reasoning: ['model', 'spec', 'value'],
+  reasoning: ['diagnostic', 'model', 'spec', 'value'],
   prove: ['reasoning', 'model', 'spec', 'value'],
   program: ['model', 'value'],
   emit: ['program', 'model', 'value'],

@@ -4,6 +4,7 @@
 
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readSources } from '../../src/cli/policies.ts';
 import type { PolicySet } from '../../src/model/policy.ts';
 import type { Facts } from '../../src/model/request.ts';
 import { checkSources } from '../../src/pipeline.ts';
@@ -13,9 +14,8 @@ import type { Faults } from '../../src/reasoning/cells/faults.ts';
 import { createProblem, type Problem } from '../../src/reasoning/prove/problem.ts';
 import type { Literal } from '../../src/reasoning/solver/literal.ts';
 import { not } from '../../src/reasoning/solver/literal.ts';
-import { readSources } from '../../src/cli/policies.ts';
 import { authorize } from '../../src/spec/authorize.ts';
-import { evaluateCondition } from '../../src/spec/evaluate.ts';
+import { evaluateCondition, type Scope } from '../../src/spec/evaluate.ts';
 import { checkPayload } from '../../src/spec/payload.ts';
 import { randomSet } from './policies.ts';
 
@@ -90,18 +90,18 @@ type Found = Pick<Disagreement, 'kind' | 'conditions'>;
 
 function disagreementOf(problem: Problem, facts: Facts): Found | null {
   const { solver } = problem.ctx.circuit;
-  const truths = truthsOf(problem, facts);
+  const { outcome, risk } = authorize(problem.ctx.set, facts);
+  const truths = truthsOf(problem, facts, risk);
   const assumptions = [...truths.keys()];
   if (solver.solve(assumptions) !== true)
     return { kind: 'not admitted', conditions: solver.core.map((literal) => truths.get(literal) ?? '') };
-  const { outcome } = authorize(problem.ctx.set, facts);
   const isOtherwise = solver.solve([...assumptions, not(problem.outcomes[outcome])]) !== false;
   return isOtherwise ? { kind: 'decided otherwise', conditions: [] } : null;
 }
 
-function truthsOf({ ctx }: Problem, facts: Facts): Map<Literal, string> {
+function truthsOf({ ctx }: Problem, facts: Facts, risk: Scope['risk']): Map<Literal, string> {
   const truths = new Map<Literal, string>();
-  const scope = { set: ctx.set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
+  const scope = { set: ctx.set, facts, risk, variables: new Map() };
   for (const { expression, pair } of ctx.conditions) {
     const truth = evaluateCondition(expression, scope);
     const { file, start, end } = expression.span;
@@ -130,6 +130,8 @@ if (process.argv[1] === import.meta.filename) {
     for (const one of tally.disagreements.slice(0, 2))
       console.error(JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
   }
-  console.log(`${total.requests} requests, ${total.actions} actions, ${total.disagreements.length} disagreements`);
+  console.log(
+    `${total.requests} requests, ${total.actions} actions, ${total.disagreements.length} disagreements`,
+  );
   process.exitCode = total.disagreements.length > 0 ? 1 : 0;
 }

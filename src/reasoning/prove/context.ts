@@ -1,5 +1,6 @@
 // One action of a set as one formula: what all parts of making it share.
 
+import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Action, PolicySet, Rule } from '../../model/policy.ts';
 import type { Slot } from '../../model/type.ts';
@@ -11,15 +12,19 @@ import type { Literal } from '../solver/literal.ts';
 /** What the variables of the quantifiers around a condition stand for. */
 export type Elements = ReadonlyMap<string, Element>;
 
-export type Element =
+export type Element = (
   | { readonly kind: 'slot'; readonly key: string; readonly slot: Slot }
-  | { readonly kind: 'constant'; readonly literal: Expression };
+  | { readonly kind: 'constant'; readonly literal: Expression }
+) & {
+  /** How often its quantifier goes round at most. */
+  readonly rounds: number;
+};
 
 export const noElements: Elements = new Map();
 
 /** A condition that is not followed into its parts: it may be true, false or unknown. */
 export interface Guess {
-  readonly text: string;
+  readonly span: Span;
   readonly pair: Pair;
 }
 
@@ -61,7 +66,7 @@ export interface Context {
   readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: Literal }>;
   readonly guesses: Map<string, Guess>;
   /** Each holds while payloads are small enough for one condition inside a quantifier. */
-  readonly bounds: { readonly text: string; readonly literal: Literal }[];
+  readonly bounds: { readonly span: Span; readonly literal: Literal }[];
   /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
   readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
   readonly known: Map<string, Pair>;

@@ -7,7 +7,7 @@ import type { Value } from '../../model/value.ts';
 import { type Cell, isCell, type Leaf } from '../cells/leaf.ts';
 import { negated, type Pair } from '../solver/circuit.ts';
 import { type Literal, not } from '../solver/literal.ts';
-import { type Context, type Elements, type Equality, noElements } from './context.ts';
+import type { Context, Elements, Equality } from './context.ts';
 import { hasValue, leafOf } from './leaves.ts';
 
 /** Beyond this, named texts are not shared, and so not linked. */
@@ -40,9 +40,8 @@ export function relationAtom(
     return null;
   const answer = ctx.circuit.free();
   const pair = ctx.circuit.onlyIf(bothKnown(ctx, a, b), { isTrue: answer, isFalse: not(answer) });
-  const { file, start, end } = comparison.span;
-  const key = `${a.key} ${b.key} ${elements === noElements ? '' : canonicalMeaning(comparison)}`;
-  ctx.guesses.set(key + canonicalMeaning(comparison), { text: `${file}:${start}:${end}`, pair });
+  const key = `${a.key} ${b.key} ${canonicalMeaning(comparison)}`;
+  ctx.guesses.set(key, { span: comparison.span, pair });
   return pair;
 }
 

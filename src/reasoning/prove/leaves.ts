@@ -54,7 +54,7 @@ export function placeOfField(ctx: Context, field: FieldRead, elements: Elements)
   let shape: Shape | null = start === null ? ctx.action.shape : recordShape(start);
   let [slot, holder, isAbsent] = [start as Slot | Field | null, null as Shape | null, false];
   for (const step of field.steps) {
-    isAbsent ||= slot?.isNullable === true;
+    isAbsent ||= slot?.isNullable === true || slot?.type.kind === 'any';
     const next: Field | undefined = shape?.fields.find(({ name }) => name === step);
     if (next === undefined) return null;
     isAbsent ||= next.isOptional;
@@ -65,7 +65,7 @@ export function placeOfField(ctx: Context, field: FieldRead, elements: Elements)
   return {
     key: [base, ...field.steps].join('.') + (field.isSigned ? ' signed' : ''),
     slot,
-    states: { absent: isAbsent, null: slot.isNullable, unknown: field.isSigned },
+    states: { absent: isAbsent, null: slot.isNullable || slot.type.kind === 'any', unknown: field.isSigned },
     shape: holder,
   };
 }

@@ -78,7 +78,7 @@ function atom(ctx: Context, condition: Expression, elements: Elements): Pair {
   if (known !== undefined) return known;
   const pair = newAtom(ctx, expression, elements);
   ctx.known.set(key, pair);
-  if (elements.size === 0 && !readsRisk(expression)) ctx.conditions.push({ expression, pair });
+  if (elements.size === 0 && !comparesRisk(expression)) ctx.conditions.push({ expression, pair });
   return pair;
 }
 
@@ -90,8 +90,11 @@ function elementsKey(elements: Elements): string {
   return entries.join();
 }
 
-function readsRisk(expression: Expression): boolean {
-  return [...descendants(expression)].some(({ kind }) => kind === 'risk');
+/** What the formula derives from the rules, and must not be told. */
+function comparesRisk(expression: Expression): boolean {
+  return (
+    expression.kind === 'compare' && [expression.left, expression.right].some(({ kind }) => kind === 'risk')
+  );
 }
 
 function newAtom(ctx: Context, expression: Expression, elements: Elements): Pair {
@@ -112,13 +115,8 @@ function newAtom(ctx: Context, expression: Expression, elements: Elements): Pair
 function guess(ctx: Context, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
   const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
-  ctx.guesses.set(key, { text: sourceKey(expression), pair });
+  ctx.guesses.set(key, { span: expression.span, pair });
   return pair;
-}
-
-/** Where the condition stands: whoever shows it has the text. */
-function sourceKey({ span }: Expression): string {
-  return `${span.file}:${span.start}:${span.end}`;
 }
 
 const reading: ReadonlySet<Expression['kind']> = new Set(['field', 'fact', 'meter', 'now', 'risk', 'let']);

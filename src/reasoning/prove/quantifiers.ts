@@ -11,7 +11,7 @@ import { isWhere } from '../cells/leaf.ts';
 import { constantOf } from '../cells/understand.ts';
 import { negated, type Pair } from '../solver/circuit.ts';
 import { type Literal, not } from '../solver/literal.ts';
-import { boundList } from './bounds.ts';
+import { boundList, longestOf } from './bounds.ts';
 import { type Comparison, comparison, literal } from './comparison.ts';
 import type { Context, Element, Elements, ListElements } from './context.ts';
 import { hasValue, isUnknown, leafOf, tagElement } from './leaves.ts';
@@ -129,8 +129,18 @@ export function membershipAtom(
       isFalse: circuit.or([not(isThere), isOther]),
     };
   });
-  const pair = circuit.onlyIf(list.isKnown, circuit.some(answers));
+  const isList = listIsThere(ctx, expression.elements);
+  const pair = circuit.onlyIf(circuit.and([list.isKnown, isList]), circuit.some(answers));
   return boundList(ctx, expression.elements, { pair, elements });
+}
+
+/** To a quantifier a list that is not there is empty; whether something is in it is unknown. */
+function listIsThere(ctx: Context, list: Expression): Literal {
+  const leaf = leafOf(ctx, list, new Map());
+  if (leaf === null) return ctx.circuit.yes;
+  const isThere = ctx.circuit.free(true);
+  ctx.afterCut.push(() => ctx.circuit.requireEqual(isThere, hasValue(ctx, leaf)));
+  return isThere;
 }
 
 const memberVariable = '$member';
@@ -143,34 +153,47 @@ interface Places {
 function placesOf(ctx: Context, sources: readonly Expression[]): Places | null {
   const isKnown: Literal[] = [];
   const places: PlaceOfElement[] = [];
-  for (const source of sources) {
-    const constant = constantOf(writtenOut(ctx, source, new Map()), ctx.set);
-    if (Array.isArray(constant) && source.type.kind === 'list') {
-      places.push(...constantPlaces(ctx, source, constant as readonly Value[]));
+  const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
+  const rounds = sources.reduce((sum, source, at) => sum + roundsOver(source, constants[at]), 0);
+  for (const [at, source] of sources.entries()) {
+    const values = constants[at];
+    if (Array.isArray(values)) {
+      places.push(...constantPlaces(ctx, { source, values: values as readonly Value[], rounds }));
       continue;
     }
     const list = listElements(ctx, source);
     if (list === null) return null;
     isKnown.push(knownLater(ctx, list));
-    places.push(...list.present.map((isThere, at) => ({ isThere, element: slotAt(list, at) })));
+    places.push(
+      ...list.present.map((isThere, number) => ({ isThere, element: slotAt(list, number, rounds) })),
+    );
   }
   return { isKnown: ctx.circuit.and(isKnown), places };
 }
 
+function roundsOver(source: Expression, constant: unknown): number {
+  return Array.isArray(constant) ? constant.length : longestOf(source);
+}
+
+interface ConstantList {
+  readonly source: Expression;
+  readonly values: readonly Value[];
+  readonly rounds: number;
+}
+
 function constantPlaces(
   { circuit }: Context,
-  source: Expression,
-  values: readonly Value[],
+  { source, values, rounds }: ConstantList,
 ): readonly PlaceOfElement[] {
   const type = source.type.kind === 'list' ? source.type.element.type : source.type;
   return values.map((value) => ({
     isThere: circuit.yes,
-    element: { kind: 'constant', literal: literal(value, { type, span: source.span }) },
+    element: { kind: 'constant', literal: literal(value, { type, span: source.span }), rounds },
   }));
 }
 
-function slotAt({ key, element }: ListElements, at: number): Element {
-  return { kind: 'slot', key: `${key}[${at}]`, slot: element };
+function slotAt({ key, element }: ListElements, at: number, rounds: number): Element {
+  return { kind: 'slot', key: `${key}[${at}]`, slot: element, rounds };
 }
 
 function knownLater(ctx: Context, { leaf }: ListElements): Literal {
