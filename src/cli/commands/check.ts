@@ -1,16 +1,15 @@
-// `writ check`: reads and compiles a policy set, shows every diagnostic, and tries the guarantees; where it is asked to,
+// `writ check`: reads and compiles a policy set, shows every diagnostic, and proves the guarantees; where it is asked to,
 // it first applies the fixes that diagnostics offer.
 
 import { type Command, Option } from 'commander';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../diagnostic/diagnostic.ts';
 import { diagnosticToJson, escapeControls, renderDiagnostics } from '../../diagnostic/render.ts';
-import { isHardlyTried, type Trial, trialRequestsDefault, tryGuarantees } from '../../prove/try.ts';
 import { digest } from '../../sources/digest.ts';
 import { diagnosticPage } from '../diagnostic-page.ts';
 import { findingsOf } from '../findings.ts';
 import { type AppliedFix, type Fixed, fixPolicies } from '../fix.ts';
 import { toGithub } from '../github.ts';
-import { renderTrials, trialToJson } from '../guarantees.ts';
+import { claimToJson, isGoodClaim, type JudgedClaim, judgeGuarantees, renderClaims } from '../guarantees.ts';
 import {
   createMarks,
   type ExitCode,
@@ -33,7 +32,7 @@ export function define(command: Command, finish: (code: ExitCode) => void): void
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
-    .option('--requests <n>', 'requests on which each guarantee is tried', readCount, trialRequestsDefault)
+    .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--fix', 'apply the fixes that diagnostics offer, and check what comes out')
@@ -51,7 +50,7 @@ interface Options {
   readonly strict?: boolean;
   readonly json?: boolean;
   readonly format: (typeof formats)[number];
-  readonly requests: number;
+  readonly trials?: number;
   readonly fix?: boolean;
   readonly dryRun?: boolean;
 }
@@ -76,27 +75,25 @@ interface Checked {
 interface Result extends Checked {
   /** As severe as they are taken. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly trials: readonly Trial[];
+  readonly claims: readonly JudgedClaim[];
+  readonly isStrict: boolean;
   readonly isGood: boolean;
 }
 
-function judge(checked: Checked, { strict, requests }: Options): Result {
+function judge(checked: Checked, { strict, trials }: Options): Result {
   const { compiled, diagnostics: found } = checked.loaded;
-  const diagnostics = strict === true ? found.map(asError) : found;
+  const isStrict = strict === true;
+  const diagnostics = isStrict ? found.map(asError) : found;
   const { set, engine } = compiled;
-  const trials =
-    set === null || engine === null ? [] : tryGuarantees(set, { decide: engine.decide, requests });
-  const isGood = !hasErrors(diagnostics) && trials.every((trial) => isGoodTrial(trial, strict === true));
-  return { ...checked, diagnostics, trials, isGood };
-}
-
-function isGoodTrial(trial: Trial, isStrict: boolean): boolean {
-  return trial.counterexample === null && !(isStrict && isHardlyTried(trial));
+  const claims =
+    set === null || engine === null ? [] : judgeGuarantees(set, { decide: engine.decide, trials });
+  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
+  return { ...checked, diagnostics, claims, isStrict, isGood };
 }
 
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new UsageError(`--requests takes a whole number from 1, not \`${text}\``);
+    throw new UsageError(`--trials takes a whole number from 1, not \`${text}\``);
   return Number(text);
 }
 
@@ -142,20 +139,20 @@ function withFixed(loaded: LoadedPolicies, { sources, compiled }: Fixed): Loaded
 // ---- the result
 
 function report(result: Result, format: Options['format']): void {
-  const { loaded, diagnostics, trials } = result;
+  const { loaded, diagnostics, claims, isStrict } = result;
   const { path, read, compiled } = loaded;
-  const found = { path, read, diagnostics, trials };
+  const found = { path, read, diagnostics, claims, isStrict };
   if (format === 'json') printJson(toJson(result));
   else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage));
   else {
     if (format === 'github') print(toGithub(findingsOf(found)));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
     if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
-    print(renderTrials(trials, read.sourceOf));
+    print(renderClaims(claims, read.sourceOf));
   }
 }
 
-function toJson({ loaded: { read, compiled }, diagnostics, trials, isGood, applied }: Result): object {
+function toJson({ loaded: { read, compiled }, diagnostics, claims, isGood, applied }: Result): object {
   const { set } = compiled;
   return {
     ok: isGood,
@@ -163,7 +160,7 @@ function toJson({ loaded: { read, compiled }, diagnostics, trials, isGood, appli
     ...(set === null ? {} : counts(set)),
     files: read.sources.files.map(({ path }) => path),
     diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
-    guarantees: trials.map(trialToJson),
+    guarantees: claims.map((claim) => claimToJson(claim, read.sourceOf)),
     fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
       code,
       file: span.file,

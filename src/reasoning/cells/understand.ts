@@ -32,6 +32,8 @@ interface Loose {
   readonly isFolded: boolean;
   /** Never unknown of a text that is there. */
   readonly isTwoValued: boolean;
+  /** Texts for which it is likely to hold. */
+  readonly hints: readonly string[];
 }
 
 export const placeholder = '$leaf';
@@ -205,7 +207,20 @@ function looseOf(expression: Expression, set: PolicySet): Loose {
     values: valuesOf(expression, set)?.values ?? [],
     isFolded,
     isTwoValued: isFolded || isOverPlainText,
+    hints: hintsOf(expression, set),
   };
+}
+
+function hintsOf(expression: Expression, set: PolicySet): readonly string[] {
+  if (expression.kind === 'text-test') {
+    const part = constantOf(expression.right, set);
+    return typeof part === 'string' ? [part, `${part}/a`] : [];
+  }
+  if (expression.kind !== 'mentions') return [];
+  const { words } = expression;
+  return words.kind === 'words'
+    ? words.words
+    : ((set.lists.get(words.list)?.entries ?? []) as readonly string[]);
 }
 
 /** The pattern of the texts for which the condition holds. */

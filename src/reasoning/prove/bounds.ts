@@ -1,12 +1,15 @@
 // What a decision may cost: texts and lists inside quantifiers are unknown where they are huge. Each condition that this
 // can make unknown has a literal that says it is not; where declared lengths exclude it there is none.
 
+import { canonicalMeaning } from '../../model/canonical.ts';
 import { descendants } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
 import type { Range } from '../../model/type.ts';
 import { toNumber } from '../../value/decimal.ts';
+import { constantOf } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
+import type { Literal } from '../solver/literal.ts';
 import type { Context, Elements } from './context.ts';
 
 interface Bounded {
@@ -17,23 +20,40 @@ interface Bounded {
 /** Of a condition that reads texts for each element. */
 export function boundText(ctx: Context, expression: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0) return pair;
-  const longest = Math.max(0, ...[...descendants(expression)].map(textUnits));
-  return longest === 0 || roundsOf(elements) * longest <= textRoundsMax
-    ? pair
-    : bounded(ctx, expression, pair);
+  const texts = [...descendants(expression)].filter(
+    (part) => textUnits(part) > 0 && !(roundsOf(elements) * textUnits(part) <= textRoundsMax),
+  );
+  const small = texts.map((text) => {
+    const element = text.kind === 'field' ? elements.get(text.root) : undefined;
+    const place = element?.kind === 'slot' ? element.key : '';
+    return smallEnough(ctx, `${place} ${canonicalMeaning(text)} ${overOf(elements)}`, text);
+  });
+  return ctx.circuit.onlyIf(ctx.circuit.and(small), pair);
 }
 
 /** Of a condition that goes through a list for each element. */
 export function boundList(ctx: Context, list: Expression, { pair, elements }: Bounded): Pair {
-  if (elements.size === 0) return pair;
-  const most = longestOf(list);
-  return roundsOf(elements) * most <= elementRoundsMax ? pair : bounded(ctx, list, pair);
+  if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
+  if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
+  const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
+  return ctx.circuit.onlyIf(smallEnough(ctx, key, list), pair);
 }
 
-function bounded({ circuit, bounds }: Context, { span }: Expression, pair: Pair): Pair {
+/** One literal for all conditions that the same size makes unknown. */
+function smallEnough({ circuit, bounds }: Context, key: string, { span }: Expression): Literal {
+  const known = bounds.get(key);
+  if (known !== undefined) return known.literal;
   const literal = circuit.free(true);
-  bounds.push({ span, literal });
-  return circuit.onlyIf(literal, pair);
+  bounds.set(key, { span, literal });
+  return literal;
+}
+
+/** What the quantifiers around go through, in any order: how often they go round is a product. */
+function overOf(elements: Elements): string {
+  return [...elements.values()]
+    .map(({ over }) => over)
+    .toSorted()
+    .join(' * ');
 }
 
 /** UTF-16 code units, of which a code point has at most two. */

@@ -18,6 +18,8 @@ export type Element = (
 ) & {
   /** How often its quantifier goes round at most. */
   readonly rounds: number;
+  /** Equal for quantifiers that go round equally often. */
+  readonly over: string;
 };
 
 export const noElements: Elements = new Map();
@@ -66,7 +68,7 @@ export interface Context {
   readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: Literal }>;
   readonly guesses: Map<string, Guess>;
   /** Each holds while payloads are small enough for one condition inside a quantifier. */
-  readonly bounds: { readonly span: Span; readonly literal: Literal }[];
+  readonly bounds: Map<string, { readonly span: Span; readonly literal: Literal }>;
   /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
   readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
   readonly known: Map<string, Pair>;

@@ -249,18 +249,24 @@ function callLeaf(
     marks: builtin === 'length' ? [zero] : [],
     base: { leaf: base, of: (value) => calls[builtin]([value], 0) },
   });
-  ctx.afterCut.push(() => tieToBase(ctx, derived));
+  ctx.afterCut.push(() => tieToBase(ctx, derived, isAlwaysKnown(builtin, args[0]!)));
   return derived;
 }
 
+/** A web address has a host and a scheme, or the payload is refused; a port it may lack. */
+function isAlwaysKnown(builtin: string, { type }: Expression): boolean {
+  if (builtin === 'host' || builtin === 'scheme')
+    return type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
+  return builtin !== 'port';
+}
+
 /** Of nothing a function is unknown, and of a value that is named it is what the definition says. */
-function tieToBase(ctx: Context, leaf: Leaf): void {
+function tieToBase(ctx: Context, leaf: Leaf, isKnown: boolean): void {
   const { circuit } = ctx;
   const base = leaf.base!;
   const isDerivedUnknown = isUnknown(ctx, leaf);
   circuit.require([hasValue(ctx, base.leaf), isDerivedUnknown]);
-  if (!/^(?:port|host|scheme)\(/.test(leaf.key))
-    circuit.require([not(hasValue(ctx, base.leaf)), not(isDerivedUnknown)]);
+  if (isKnown) circuit.require([not(hasValue(ctx, base.leaf)), not(isDerivedUnknown)]);
   for (const [at, { value, isOther }] of base.leaf.cells.entries()) {
     if (isOther || !isValue(value)) continue;
     const place = derivedPlace(leaf, base.of(value));

@@ -67,7 +67,7 @@ function createContext(
     equalities: new Map(),
     satisfied: new Map(),
     guesses: new Map(),
-    bounds: [],
+    bounds: new Map(),
     conditions: [],
     known: new Map(),
     elementsOf: new Map(),

@@ -100,7 +100,7 @@ class Prover {
     const { circuit, bounds, isCoarse } = this.#ctx;
     // What is ruled out for this claim is ruled out for it alone.
     const own = circuit.free(true);
-    const small = bounds.map(({ literal }) => literal);
+    const small = [...bounds.values()].map(({ literal }) => literal);
     const guessed = new Map<string, Span>();
     for (let round = 0; round < witnessesMax; round += 1) {
       const answer = circuit.solver.solve([broken, own, ...small], conflictsMax);
@@ -120,10 +120,10 @@ class Prover {
   #held(assumptions: Clause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#check(circuit.solver.core);
-    if (bounds.length > 0) {
+    if (bounds.size > 0) {
       const answer = circuit.solver.solve(assumptions, conflictsMax);
       if (answer === null) return undecided('too much search', []);
-      const broken = bounds.filter(({ literal }) => !circuit.solver.holds(literal));
+      const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
       if (answer) return undecided('huge payloads', spansOf(broken));
       this.#check(circuit.solver.core);
     }

@@ -154,18 +154,22 @@ function placesOf(ctx: Context, sources: readonly Expression[]): Places | null {
   const isKnown: Literal[] = [];
   const places: PlaceOfElement[] = [];
   const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
+  const over = sources.map((source) => listKey(source) ?? canonicalMeaning(source)).join();
   const rounds = sources.reduce((sum, source, at) => sum + roundsOver(source, constants[at]), 0);
   for (const [at, source] of sources.entries()) {
     const values = constants[at];
     if (Array.isArray(values)) {
-      places.push(...constantPlaces(ctx, { source, values: values as readonly Value[], rounds }));
+      places.push(...constantPlaces(ctx, { source, values: values as readonly Value[], rounds, over }));
       continue;
     }
     const list = listElements(ctx, source);
     if (list === null) return null;
     isKnown.push(knownLater(ctx, list));
     places.push(
-      ...list.present.map((isThere, number) => ({ isThere, element: slotAt(list, number, rounds) })),
+      ...list.present.map((isThere, number) => ({
+        isThere,
+        element: { ...slotAt(list, number), rounds, over },
+      })),
     );
   }
   return { isKnown: ctx.circuit.and(isKnown), places };
@@ -179,21 +183,22 @@ interface ConstantList {
   readonly source: Expression;
   readonly values: readonly Value[];
   readonly rounds: number;
+  readonly over: string;
 }
 
 function constantPlaces(
   { circuit }: Context,
-  { source, values, rounds }: ConstantList,
+  { source, values, rounds, over }: ConstantList,
 ): readonly PlaceOfElement[] {
   const type = source.type.kind === 'list' ? source.type.element.type : source.type;
   return values.map((value) => ({
     isThere: circuit.yes,
-    element: { kind: 'constant', literal: literal(value, { type, span: source.span }), rounds },
+    element: { kind: 'constant', literal: literal(value, { type, span: source.span }), rounds, over },
   }));
 }
 
-function slotAt({ key, element }: ListElements, at: number, rounds: number): Element {
-  return { kind: 'slot', key: `${key}[${at}]`, slot: element, rounds };
+function slotAt({ key, element }: ListElements, at: number) {
+  return { kind: 'slot', key: `${key}[${at}]`, slot: element } as const;
 }
 
 function knownLater(ctx: Context, { leaf }: ListElements): Literal {
@@ -274,7 +279,7 @@ export function countElements(ctx: Context, conditions: readonly Expression[]): 
 interface Need {
   readonly rounds: number;
   readonly more: number;
-  /** The quantifiers around. */
+  /** What the quantifiers around go through: for the same elements the same condition needs no second witness. */
   readonly within: string;
   readonly needs: Map<string, Map<string, number>>;
 }
@@ -293,7 +298,12 @@ function need(ctx: Context, part: Expression, around: Need): void {
       (sum, source) => sum + (ctx.elementsOf.get(listKey(source) ?? '') ?? lengthOf(ctx, source)),
       0,
     );
-    need(ctx, part.body, { ...around, rounds: around.rounds * Math.max(1, rounds), more: 0, within: id });
+    need(ctx, part.body, {
+      ...around,
+      rounds: around.rounds * Math.max(1, rounds),
+      more: 0,
+      within: `${around.within} ${part.variable} in ${part.sources.map(listKey).join()}`,
+    });
     return;
   }
   const more = part.kind === 'compare' ? countedTo(ctx, part) : 0;

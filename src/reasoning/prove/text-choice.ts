@@ -13,6 +13,7 @@ import { matching, plainTexts } from './sample.ts';
 
 const joinedMax = 12;
 const lengthMax = 100_000;
+const hintsMax = 20;
 
 export function cellOf({ circuit }: Context, leaf: Leaf): Cell {
   const at = leaf.cells.findLastIndex((_, place) => circuit.solver.holds(leaf.order[place]!));
@@ -85,15 +86,11 @@ function vectorTexts(ctx: Context, leaf: Leaf): readonly string[] {
 }
 
 /** Texts for which a loose condition that holds in the model is likely to hold. */
-function hints(ctx: Context, { understood, pair, text }: LeafAtom): readonly string[] {
+function hints(ctx: Context, { understood, pair }: LeafAtom): readonly string[] {
   if (understood.kind !== 'loose' || truthOf(ctx, pair) !== true) return [];
-  const values = understood.values.filter((value) => typeof value === 'string').slice(0, 20);
-  const words = [...text.matchAll(/\d+"([^"]*)/g)].flatMap(([, word]) => word ?? []).slice(0, 20);
-  return [
-    ...values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]),
-    ...words,
-    ...words.map((word) => `${word}/a`),
-  ];
+  const values = understood.values.filter((value) => typeof value === 'string').slice(0, hintsMax);
+  const folded = values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]);
+  return [...folded, ...understood.hints.slice(0, hintsMax)];
 }
 
 /** Texts of which a function probably yields what the model says. */
