@@ -31,6 +31,10 @@ const commands: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/config.ts'),
   },
   check: { summary: 'check policies and show what is wrong', load: () => import('./commands/check.ts') },
+  prove: {
+    summary: 'prove or refute guarantees, or a question of your own',
+    load: () => import('./commands/prove.ts'),
+  },
   fmt: { summary: 'put policy files into their canonical form', load: () => import('./commands/fmt.ts') },
   test: { summary: 'run the tests of policies', load: () => import('./commands/test.ts') },
   decide: { summary: 'decide one request and show why', load: () => import('./commands/decide.ts') },

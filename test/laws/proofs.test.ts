@@ -2,7 +2,15 @@
 // noticed if a maker of cells forgot something.
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Claim, PolicySet } from '../../src/model/policy.ts';
+import { nothingSatisfied } from '../../src/model/request.ts';
+import { randomRequest, requestSource } from '../../src/prove/request.ts';
 import { faultNames } from '../../src/reasoning/cells/faults.ts';
+import { isBrokenBy } from '../../src/reasoning/prove/problem.ts';
+import { proveAction } from '../../src/reasoning/prove/prove.ts';
+import { authorize } from '../../src/spec/authorize.ts';
+import { evaluateCondition } from '../../src/spec/evaluate.ts';
+import { checkPayload } from '../../src/spec/payload.ts';
 import { holdLaw, lawSets, type Named } from './proofs.ts';
 
 let sets: readonly Named[] = [];
@@ -23,3 +31,43 @@ describe('the law of proofs', () => {
     expect(sets.some((named) => holdLaw(named, 120, faults).disagreements.length > 0)).toBe(true);
   });
 });
+
+/** Claims made of the conditions of the action's own rules, so that many of them hold. */
+function claimsOf(set: PolicySet, action: string): readonly Claim[] {
+  const rules = set.policies
+    .filter(({ actions }) => actions.includes(action))
+    .flatMap((policy) => policy.rules);
+  return rules.slice(0, 6).flatMap(({ condition: when, span }) =>
+    (['allow', 'deny', 'escalate', 'reauth'] as const).flatMap((effect): readonly Claim[] => [
+      { mode: 'never', effect, when, isUnapproved: effect === 'allow', span },
+      { mode: 'always', effect, when, isUnapproved: false, span },
+    ]),
+  );
+}
+
+describe('claims about the conditions of rules', () => {
+  it('are never proved where a random request breaks them', { timeout: 120_000 }, () => {
+    const counts = { proved: 0, refuted: 0, undecided: 0 };
+    for (const { set } of sets) {
+      const source = requestSource(set, 3);
+      for (const action of [...set.actions.values()].slice(0, 2)) {
+        const verdicts = proveAction(set, action.key, claimsOf(set, action.key));
+        for (const { kind } of verdicts.values()) counts[kind] += 1;
+        const proved = [...verdicts].flatMap(([claim, { kind }]) => (kind === 'proved' ? [claim] : []));
+        for (let drawn = 0; drawn < 60; drawn += 1) {
+          const facts = randomRequest(source, action);
+          if (checkPayload(action.shape, facts.payload).length > 0) continue;
+          for (const claim of proved) expect(isBroken(set, claim, facts)).toBe(false);
+        }
+      }
+    }
+    expect(Math.min(counts.proved, counts.refuted)).toBeGreaterThan(100);
+  });
+});
+
+function isBroken(set: PolicySet, claim: Claim, drawn: ReturnType<typeof randomRequest>): boolean {
+  const facts = claim.isUnapproved ? { ...drawn, satisfied: nothingSatisfied } : drawn;
+  const { outcome, risk } = authorize(set, facts);
+  const scope = { set, facts, risk, variables: new Map() };
+  return evaluateCondition(claim.when!, scope) !== false && isBrokenBy(claim, outcome);
+}

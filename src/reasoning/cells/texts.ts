@@ -68,7 +68,7 @@ function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
   } else if (patterns.length <= pairedPatternsMax) requirePairs(leaf, circuit);
 }
 
-export function namedTexts(leaf: Leaf): ReadonlySet<string> {
+function namedTexts(leaf: Leaf): ReadonlySet<string> {
   return new Set(
     leaf.cells.flatMap(({ value, isOther }) => (!isOther && typeof value === 'string' ? [value] : [])),
   );

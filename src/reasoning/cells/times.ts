@@ -21,7 +21,7 @@ export function timeCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Fa
   const from = Math.min(horizon.from, ...marks.map((mark) => mark - week));
   const to = Math.max(horizon.to, ...marks.map((mark) => mark + week));
   const edges = edgesWithin({ from, to }, clocks, marks);
-  const instants = faults.has('times-lack-boundaries') ? edges.filter((_, at) => at % 5 === 0) : edges;
+  const instants = faults.has('times-lack-boundaries') ? edges.filter((_, at) => at % 60 === 0) : edges;
   const named = numberCells(marksOf(atoms), { isWhole: false, fits: () => true, faults });
   const within = distinct(atoms, [...instants.flatMap(between).map(instantOf), ...named]);
   return isNow || clocks.length === 0 ? within : [...within, ...beyond(from, to)];

@@ -97,7 +97,7 @@ function isConstant(expression: Expression, set: PolicySet): boolean {
   }
 }
 
-export function isPlaceholderRead(expression: Expression): boolean {
+function isPlaceholderRead(expression: Expression): boolean {
   return expression.kind === 'field' && expression.root === placeholder;
 }
 

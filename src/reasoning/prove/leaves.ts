@@ -174,7 +174,7 @@ export function isUnknown({ circuit }: Context, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => value === unknown, circuit);
 }
 
-export function isGone({ circuit }: Context, leaf: Leaf): number {
+function isGone({ circuit }: Context, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => value === undefined || value === null, circuit);
 }
 

@@ -176,7 +176,7 @@ function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
 }
 
 /** The definition's decision where it breaks the claim, else null. */
-export function brokenDecision({ set }: Context, claim: Claim, facts: Facts): Decision | null {
+function brokenDecision({ set }: Context, claim: Claim, facts: Facts): Decision | null {
   const decision = authorize(set, facts);
   if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return null;
   if (claim.isUnapproved && facts.satisfied.escalate.length + facts.satisfied.reauth.length > 0) return null;

@@ -209,7 +209,7 @@ function knownLater(ctx: Context, { leaf }: ListElements): Literal {
 }
 
 /** By which places are counted; null for a list that is neither of the payload nor the agent's tags. */
-export function listKey(source: Expression): string | null {
+function listKey(source: Expression): string | null {
   if (source.kind === 'field' && source.root === 'payload')
     return `payload.${source.steps.join('.')}${source.isSigned ? ' signed' : ''}`;
   return source.kind === 'fact' && source.fact === 'agent.tags' ? source.fact : null;

@@ -5,7 +5,7 @@ import { placeholder } from '../cells/understand.ts';
 import type { Context, Elements } from './context.ts';
 
 /** With `change` applied to each operand. A subject stays a read of a field. */
-export function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
+function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
   switch (expression.kind) {
     case 'not':
     case 'negate':

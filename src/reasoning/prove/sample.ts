@@ -26,7 +26,7 @@ export function toJson(value: Value, type: Type): Json {
   }
 }
 
-export function isOfSlot(slot: Slot, json: Json): boolean {
+function isOfSlot(slot: Slot, json: Json): boolean {
   const field: Field = { ...slot, name: 'value', isOptional: false };
   return checkPayload({ fields: [field], isOpen: true }, { value: json }).length === 0;
 }
