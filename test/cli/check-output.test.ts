@@ -117,7 +117,11 @@ describe('SARIF', () => {
     const { code, stdout } = await writ(['check', 'über', '--format', 'sarif'], { cwd: folder });
     expect(code).toBe(1);
     const { tool, results } = readLog(stdout).runs[0]!;
-    expect(tool.driver.rules.map(({ id }) => id)).toEqual([...Object.keys(codes), 'guarantee-refuted']);
+    expect(tool.driver.rules.map(({ id }) => id)).toEqual([
+      ...Object.keys(codes),
+      'guarantee-refuted',
+      'guarantee-undecided',
+    ]);
     for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex]?.id).toBe(ruleId);
     const page = tool.driver.rules.find(({ id }) => id === 'foreign-operator')?.help?.markdown;
     expect(page).toMatch(/^# foreign-operator\n/);
@@ -186,7 +190,9 @@ describe('SARIF', () => {
 
 async function sarifOf(path: string) {
   const { read, diagnostics } = await loadPolicies(path);
-  return readLog(JSON.stringify(toSarif(findingsOf({ path, read, diagnostics, trials: [] }), () => null)));
+  return readLog(
+    JSON.stringify(toSarif(findingsOf({ path, read, diagnostics, claims: [], isStrict: false }), () => null)),
+  );
 }
 
 describe('annotations', () => {

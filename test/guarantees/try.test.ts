@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { compile } from '../../src/pipeline.ts';
-import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
+import { isHardlyTried, tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
 
 const policies = `
 action pay.make {
@@ -27,7 +27,10 @@ policy pays on pay.make {
 `;
 
 function trials(claims: string) {
-  const text = `${policies}\nguarantee claim on pay.make {\n${claims}\n}`;
+  return trialsOf(`${policies}\nguarantee claim on pay.make {\n${claims}\n}`);
+}
+
+function trialsOf(text: string) {
   const { set, engine, diagnostics } = compile({
     files: [{ path: 'pays.policy', text }],
     readListFile: (path) => ({ code: 'list-file-missing', message: path }),
@@ -61,5 +64,49 @@ describe('tryGuarantees', () => {
     const counterexample = found[0]?.counterexample;
     expect(counterexample?.decision.outcome).toMatch(outcome);
     if (counterexample) expect(authorize(set, counterexample.facts)).toEqual(counterexample.decision);
+  });
+});
+
+describe('requests that are tried', () => {
+  it('match the patterns of the fields, so that no claim passes untried', () => {
+    const [trial] = trialsOf(`
+action code.run { id: string matches 'inv-[0-9]{4}(-[a-z]+)?' 10..  }
+policy p on code.run { allow all }
+guarantee g on code.run { never allow }
+`).trials;
+    expect(trial?.counterexample?.decision.outcome).toBe('ALLOW');
+    expect(trial?.counterexample?.facts.payload.id).toMatch(/^inv-\d{4}-[a-z]+$/);
+  });
+
+  it('are as long as the field asks', () => {
+    const [trial] = trialsOf(`
+action note.write { text: string 40..60 }
+policy p on note.write { allow all }
+guarantee g on note.write { never allow }
+`).trials;
+    expect(trial?.counterexample).not.toBeNull();
+  });
+
+  it('have readings that include the request itself', () => {
+    const [trial] = trialsOf(`
+action pay.make { amount: number 0.01.. }
+meter paid = sum(payload.amount) of pay.make per agent over 24h
+policy p on pay.make { allow small when paid <= 100 }
+guarantee ceiling on pay.make { never allow when payload.amount > 100 }
+`).trials;
+    expect(trial?.counterexample).toBeNull();
+    expect(trial?.tried).toBeGreaterThan(0);
+  });
+
+  it('are hardly any where no allow grants them, and the trial says so', () => {
+    const { trials: found } = trialsOf(`
+action pay.make { vendor: string, amount: number }
+policy p on pay.make { allow rare when payload.vendor == "a" and payload.amount == 17.5 }
+guarantee g on pay.make { never deny when payload.vendor == "a" and payload.amount == 17.5 }
+guarantee often on pay.make { never escalate }
+guarantee never_met on pay.make { never escalate when payload.vendor == "a" and payload.vendor == "b" }
+`);
+    expect(found.map(isHardlyTried)).toEqual([true, true, true]);
+    expect(found[1]?.tried).toBe(0);
   });
 });

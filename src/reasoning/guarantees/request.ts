@@ -2,13 +2,30 @@
 // sides of every threshold are met. Facts are missing now and then, and requirements are satisfied now and then.
 
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import type { Action, PolicySet } from '../../language/model/policy.ts';
-import { type AgentFacts, type Facts, type Reading, riskTiers } from '../../language/model/request.ts';
-import type { Field, Quantity, Range, Shape, Slot, TextKind } from '../../language/model/type.ts';
-import { add, type Decimal, fromNumber, parseDecimal, toNumber } from '../../language/value/decimal.ts';
-import type { Random } from '../../language/value/random.ts';
+import type { Action, Meter, PolicySet } from '../../language/model/policy.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  nothingSatisfied,
+  type Reading,
+  riskTiers,
+} from '../../language/model/request.ts';
+import type { Field, Quantity, Range, Shape, Slot, TextKind, TextType } from '../../language/model/type.ts';
+import { meterShare } from '../../language/spec/meters.ts';
+import { checkPayload } from '../../language/spec/payload.ts';
+import {
+  absolute,
+  add,
+  type Decimal,
+  fromNumber,
+  parseDecimal,
+  toNumber,
+  zero,
+} from '../../language/value/decimal.ts';
+import { createRandom, type Random } from '../../language/value/random.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
-import type { Constants } from './constants.ts';
+import { textVectors } from '../cells/text-vectors.ts';
+import { type Constants, constantsOf } from './constants.ts';
 
 export interface RequestSource {
   readonly set: PolicySet;
@@ -16,19 +33,32 @@ export interface RequestSource {
   readonly random: Random;
   /** Ids of the rules that ask for people or a step-up. */
   readonly requirements: readonly string[];
+  /** Ids of the rules that grant. */
+  readonly allows: ReadonlySet<string>;
+}
+
+export function requestSource(set: PolicySet, seed: number): RequestSource {
+  const rules = set.policies.flatMap((policy) => policy.rules);
+  return {
+    set,
+    constants: constantsOf(set),
+    random: createRandom(seed),
+    requirements: rules.flatMap(({ id, requirement }) => (requirement ? [id] : [])),
+    allows: new Set(rules.filter(({ effect }) => effect === 'allow').map(({ id }) => id)),
+  };
 }
 
 const around2026Ms = Date.UTC(2026, 0, 1);
 const yearMinutes = 365 * 24 * 60;
 
-/** Mostly, but not always, of the shape: patterns of text are hit by constants only. */
+/** Mostly, but not always, of the shape. Readings are such as can be: a meter has counted the request itself. */
 export function randomRequest(source: RequestSource, action: Action): Facts {
   const { random, set, requirements } = source;
   const unknowns = random.chance(0.3) ? 0.5 : 0;
   const known = <T extends object>(facts: T): Partial<T> =>
     Object.fromEntries(Object.entries(facts).filter(() => !random.chance(unknowns))) as Partial<T>;
   const satisfied = (): readonly string[] => (random.chance(0.5) ? random.some(requirements, 0.7) : []);
-  return {
+  const facts: Facts = {
     action: action.key,
     payload: record(source, action.shape),
     agent: known(agent(source)) as AgentFacts,
@@ -38,9 +68,14 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
       session: random.pick(['s-1', ...source.constants.texts]),
     }),
     nowMs: around2026Ms + random.below(yearMinutes) * 60_000,
-    meters: known(
-      Object.fromEntries([...set.meters.keys()].map((name) => [name, reading(source)])),
-    ) as Facts['meters'],
+    meters: {},
+    satisfied: nothingSatisfied,
+  };
+  const isOfShape = checkPayload(action.shape, facts.payload).length === 0;
+  const meters = isOfShape ? known(readings(source, set, facts)) : {};
+  return {
+    ...facts,
+    meters: meters as Facts['meters'],
     satisfied: { escalate: satisfied(), reauth: satisfied() },
   };
 }
@@ -56,10 +91,36 @@ function agent({ random, constants }: RequestSource): Required<AgentFacts> {
   };
 }
 
-function reading({ random, constants }: RequestSource): Reading {
-  const low = random.pick([...neighbours(constants.quantities.number), fromNumber(0)]);
-  const more = add(low, fromNumber(random.pick([0, 0, 1, 1000])));
-  return { low, high: more ?? low };
+function readings(source: RequestSource, set: PolicySet, facts: Facts): Record<string, Reading> {
+  return Object.fromEntries(
+    [...set.meters.values()].flatMap((meter) => {
+      const one = reading(source, meter, facts);
+      return one === null ? [] : [[meter.name, one]];
+    }),
+  );
+}
+
+/** Null where what the request adds is not known: then no reading is. */
+function reading(source: RequestSource, meter: Meter, facts: Facts): Reading | null {
+  const { random } = source;
+  const { key, contribution } = meterShare(source.set, meter, facts);
+  if (key === null || contribution?.value === null) return null;
+  const share = contribution === null ? zero : amountAdded(meter, contribution.value);
+  const others = otherRequests(source, meter);
+  const pending = add(others, random.chance(0.7) ? zero : otherRequests(source, meter)) ?? others;
+  const low = contribution?.isCertain === false ? others : add(others, share);
+  const high = add(pending, share);
+  return low === null || high === null ? null : { low, high };
+}
+
+function amountAdded({ aggregate }: Meter, value: Decimal | string): Decimal {
+  return aggregate === 'sum' && typeof value === 'object' ? value : fromNumber(1);
+}
+
+/** What has been counted beside the request: around a constant, or little; a count is whole. */
+function otherRequests({ random, constants }: RequestSource, { aggregate }: Meter): Decimal {
+  const some = absolute(random.pick([...neighbours(constants.quantities.number), zero, zero, fromNumber(1)]));
+  return aggregate === 'sum' ? some : fromNumber(Math.trunc(toNumber(some)));
 }
 
 function record(source: RequestSource, shape: Shape): JsonObject {
@@ -69,7 +130,7 @@ function record(source: RequestSource, shape: Shape): JsonObject {
 }
 
 function slot(source: RequestSource, place: Slot, field: Field | null): Json {
-  const { random, constants } = source;
+  const { random } = source;
   const { type } = place;
   if (place.isNullable && random.chance(0.3)) return null;
   switch (type.kind) {
@@ -77,7 +138,7 @@ function slot(source: RequestSource, place: Slot, field: Field | null): Json {
       return random.chance(0.5);
     case 'text':
       if (type.values !== null) return random.pick(type.values);
-      return random.pick([...textSamples[type.of], ...constants.texts, ...currenciesFor(source, field)]);
+      return text(source, place, field);
     case 'ip':
       return random.pick(['10.0.0.1', '192.168.1.1', '203.0.113.9', '2001:db8::1']);
     case 'list': {
@@ -104,6 +165,40 @@ function slot(source: RequestSource, place: Slot, field: Field | null): Json {
     case 'duration':
       return null;
   }
+}
+
+/** Of the slot's form where one is known that is. */
+function text(source: RequestSource, place: Slot, field: Field | null): string {
+  const { random, constants } = source;
+  const isOfForm = (one: string): boolean =>
+    checkPayload({ fields: [{ ...place, name: 'text', isOptional: false }], isOpen: false }, { text: one })
+      .length === 0;
+  const drawn = (): string =>
+    random.pick([
+      ...textSamples[(place.type as TextType).of],
+      ...constants.texts,
+      ...currenciesFor(source, field),
+    ]);
+  for (let attempt = 0; attempt < textAttempts; attempt += 1) {
+    const one = drawn();
+    if (isOfForm(one)) return one;
+  }
+  const made = wordsOf(place.type as TextType).filter(isOfForm);
+  return made.length > 0 ? random.pick(made) : drawn();
+}
+
+const textAttempts = 4;
+const longWord = 20;
+
+/** Words that match the patterns of a type, and longer ones for those that ask for length. */
+function wordsOf({ patterns, length: { low } }: TextType): readonly string[] {
+  const least = low === null ? 0 : Math.min(toNumber(low), 1_000);
+  const plain = 'x'.repeat(Math.max(least, 1));
+  if (patterns.length === 0) return [plain, plain.padEnd(longWord, 'x')];
+  const longer = [...patterns, `.{${Math.max(least, 1)},}`];
+  return [patterns, longer].flatMap(
+    (tests) => textVectors(tests)?.find(({ answers }) => !answers.includes(false))?.texts ?? [],
+  );
 }
 
 const textSamples: Readonly<Record<TextKind, readonly string[]>> = {

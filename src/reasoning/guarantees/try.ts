@@ -1,4 +1,4 @@
-// Tries each guarantee on many generated requests. A claim that fails has a counterexample, which the definition
+// Tries guarantees that no proof decides on many generated requests. A claim that fails has a counterexample, which the definition
 // confirms; one that does not is "not refuted", which is no proof.
 
 import type { Decision, Outcome } from '../../language/model/decision.ts';
@@ -7,15 +7,15 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { checkPayload, resolveFacts } from '../../language/spec/payload.ts';
-import { createRandom } from '../../language/value/random.ts';
-import { constantsOf } from './constants.ts';
-import { type RequestSource, randomRequest } from './request.ts';
+import { type RequestSource, randomRequest, requestSource } from './request.ts';
 
 export interface Trial {
   readonly guarantee: Guarantee;
   readonly claim: Claim;
   /** How many requests of the declared shapes met the claim's condition. */
   readonly tried: number;
+  /** On how many of these an `allow` held, so that the guards alone stood in the way. */
+  readonly granted: number;
   /** Null: not refuted. */
   readonly counterexample: { readonly facts: Facts; readonly decision: Decision } | null;
 }
@@ -26,25 +26,30 @@ export interface TrialOptions {
   /** Requests of the declared shape for each claim. */
   readonly requests?: number;
   readonly seed?: number;
+  /** All where it is left out. */
+  readonly claims?: ReadonlySet<Claim>;
 }
 
 export const trialRequestsDefault = 10_000;
+
+/** A claim that fewer requests have met which an `allow` grants has hardly been tried at all. */
+const grantedMin = 200;
+
+/** Whether so few requests stand behind "not refuted" that it says next to nothing. */
+export function isHardlyTried({ granted, counterexample }: Trial): boolean {
+  return counterexample === null && granted < grantedMin;
+}
 
 /** A shape that random values seldom meet ends a trial early. */
 const attemptsPerRequest = 5;
 
 /** One trial a claim, in the order of the set. */
 export function tryGuarantees(set: PolicySet, options: TrialOptions): readonly Trial[] {
-  const source: RequestSource = {
-    set,
-    constants: constantsOf(set),
-    random: createRandom(options.seed ?? 1),
-    requirements: set.policies.flatMap(({ rules }) =>
-      rules.flatMap(({ id, requirement }) => (requirement ? [id] : [])),
-    ),
-  };
+  const source = requestSource(set, options.seed ?? 1);
   return set.guarantees.flatMap((guarantee) =>
-    guarantee.claims.map((claim) => tryClaim(guarantee, claim, { ...options, source })),
+    guarantee.claims
+      .filter((claim) => options.claims?.has(claim) ?? true)
+      .map((claim) => tryClaim(guarantee, claim, { ...options, source })),
   );
 }
 
@@ -63,6 +68,7 @@ function tryClaim(
   const { source, decide, requests = trialRequestsDefault } = options;
   let generated = 0;
   let tried = 0;
+  let granted = 0;
   for (let attempt = 0; generated < requests && attempt < requests * attemptsPerRequest; attempt++) {
     const action = source.set.actions.get(source.random.pick(guarantee.actions));
     if (action === undefined) continue;
@@ -72,12 +78,17 @@ function tryClaim(
     const decision = decide(facts);
     if (!isMet(source.set, claim, facts, decision)) continue;
     tried++;
+    if (isGranted(source, decision)) granted++;
     if (holds(claim, decision)) continue;
     const confirmed = authorize(source.set, facts);
     if (!holds(claim, confirmed))
-      return { guarantee, claim, tried, counterexample: { facts, decision: confirmed } };
+      return { guarantee, claim, tried, granted, counterexample: { facts, decision: confirmed } };
   }
-  return { guarantee, claim, tried, counterexample: null };
+  return { guarantee, claim, tried, granted, counterexample: null };
+}
+
+function isGranted({ allows }: RequestSource, { rules }: Decision): boolean {
+  return rules.some((rule) => allows.has(rule));
 }
 
 function unapprovedIf(isUnapproved: boolean, facts: Facts): Facts {

@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'check policies and show what is wrong',
     load: async () => (await import('./commands/check.ts')).defineCheck,
   },
+  prove: {
+    summary: 'prove or refute guarantees, or a question of your own',
+    load: async () => (await import('./commands/prove.ts')).defineProve,
+  },
   fmt: {
     summary: 'put policy files into their canonical form',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,

@@ -1,4 +1,4 @@
-// `writ check`: reads and compiles a policy set, shows every diagnostic, and tries the guarantees; where it is asked to,
+// `writ check`: reads and compiles a policy set, shows every diagnostic, and proves the guarantees; where it is asked to,
 // it first applies the fixes that diagnostics offer.
 
 import { type Command, Option } from 'commander';
@@ -8,7 +8,6 @@ import {
   escapeForTerminal,
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
-import { type Trial, trialRequestsDefault, tryGuarantees } from '../../../reasoning/guarantees/try.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { findingsOf } from '../output/findings.ts';
@@ -28,7 +27,13 @@ import { toSarif } from '../output/sarif.ts';
 import { showDiff } from '../output/show-diff.ts';
 import { shownPath } from '../output/shown-path.ts';
 import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
-import { renderTrials, trialToJson } from '../tasks/guarantees.ts';
+import {
+  claimToJson,
+  isGoodClaim,
+  type JudgedClaim,
+  judgeGuarantees,
+  renderClaims,
+} from '../tasks/guarantees.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies } from '../tasks/policies.ts';
 
 const formats = ['text', 'json', 'sarif', 'github'] as const;
@@ -37,7 +42,7 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
-    .option('--requests <n>', 'requests on which each guarantee is tried', readCount, trialRequestsDefault)
+    .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--fix', 'apply the fixes that diagnostics offer, and check what comes out')
@@ -55,7 +60,7 @@ interface Options {
   readonly strict?: boolean;
   readonly json?: boolean;
   readonly format: (typeof formats)[number];
-  readonly requests: number;
+  readonly trials?: number;
   readonly fix?: boolean;
   readonly dryRun?: boolean;
 }
@@ -80,23 +85,25 @@ interface Checked {
 interface Result extends Checked {
   /** As severe as they are taken. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly trials: readonly Trial[];
+  readonly claims: readonly JudgedClaim[];
+  readonly isStrict: boolean;
   readonly isGood: boolean;
 }
 
-function judge(checked: Checked, { strict, requests }: Options): Result {
+function judge(checked: Checked, { strict, trials }: Options): Result {
   const { compiled, diagnostics: found } = checked.loaded;
-  const diagnostics = strict === true ? found.map(asError) : found;
+  const isStrict = strict === true;
+  const diagnostics = isStrict ? found.map(asError) : found;
   const { set, engine } = compiled;
-  const trials =
-    set === null || engine === null ? [] : tryGuarantees(set, { decide: engine.decide, requests });
-  const isGood = !hasErrors(diagnostics) && trials.every(({ counterexample }) => counterexample === null);
-  return { ...checked, diagnostics, trials, isGood };
+  const claims =
+    set === null || engine === null ? [] : judgeGuarantees(set, { decide: engine.decide, trials });
+  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
+  return { ...checked, diagnostics, claims, isStrict, isGood };
 }
 
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new UsageError(`--requests takes a whole number from 1, not \`${text}\``);
+    throw new UsageError(`--trials takes a whole number from 1, not \`${text}\``);
   return Number(text);
 }
 
@@ -142,20 +149,20 @@ function withFixed(loaded: LoadedPolicies, { sources, compiled }: Fixed): Loaded
 // ---- the result
 
 function report(result: Result, format: Options['format']): void {
-  const { loaded, diagnostics, trials } = result;
+  const { loaded, diagnostics, claims, isStrict } = result;
   const { path, read, compiled } = loaded;
-  const found = { path, read, diagnostics, trials };
+  const found = { path, read, diagnostics, claims, isStrict };
   if (format === 'json') printJson(toJson(result));
   else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage));
   else {
     if (format === 'github') print(toGithub(findingsOf(found)));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
     if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
-    print(renderTrials(trials, read.sourceOf));
+    print(renderClaims(claims, read.sourceOf));
   }
 }
 
-function toJson({ loaded: { read, compiled }, diagnostics, trials, isGood, applied }: Result): object {
+function toJson({ loaded: { read, compiled }, diagnostics, claims, isGood, applied }: Result): object {
   const { set } = compiled;
   return {
     ok: isGood,
@@ -163,7 +170,7 @@ function toJson({ loaded: { read, compiled }, diagnostics, trials, isGood, appli
     ...(set === null ? {} : counts(set)),
     files: read.sources.files.map(({ path }) => path),
     diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
-    guarantees: trials.map(trialToJson),
+    guarantees: claims.map((claim) => claimToJson(claim, read.sourceOf)),
     fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
       code,
       file: span.file,

@@ -1,14 +1,9 @@
-// Diagnostics and refuted guarantees → one list for build servers, with paths as seen from where the command runs.
+// Diagnostics and guarantees that are not proved → one list for build servers, with paths as seen from where the command runs.
 
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
-import {
-  diagnosticToJson,
-  type JsonDiagnostic,
-  position,
-  type SourceOf,
-} from '../../../language/diagnostic/render.ts';
-import type { Trial } from '../../../reasoning/guarantees/try.ts';
+import { diagnosticToJson, type JsonDiagnostic, position } from '../../../language/diagnostic/render.ts';
 import type { ReadSources } from '../../../service/policies/read.ts';
+import { claimText, type JudgedClaim, undecidedLines } from '../tasks/guarantees.ts';
 import { shownPath } from './shown-path.ts';
 
 export type Finding = JsonDiagnostic;
@@ -19,19 +14,28 @@ export const guaranteeRefuted = {
   summary: 'a guarantee does not hold: there is a request that refutes it',
 } as const;
 
+export const guaranteeUndecided = {
+  code: 'guarantee-undecided',
+  summary: 'a guarantee is neither proved nor refuted',
+} as const;
+
 export interface Found {
   /** What the command was asked to check; stands for what concerns no single file. */
   readonly path: string;
   readonly read: ReadSources;
   readonly diagnostics: readonly Diagnostic[];
-  readonly trials: readonly Trial[];
+  readonly claims: readonly JudgedClaim[];
+  /** Warnings are taken as errors. */
+  readonly isStrict: boolean;
 }
 
-/** Diagnostics in their order, then the guarantees that are refuted. */
-export function findingsOf({ path, read, diagnostics, trials }: Found): readonly Finding[] {
+/** Diagnostics in their order, then the guarantees that are refuted or undecided. */
+export function findingsOf({ path, read, diagnostics, claims, isStrict }: Found): readonly Finding[] {
   const findings = [
     ...diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
-    ...trials.flatMap((trial) => refutation(trial, read.sourceOf)),
+    ...claims
+      .flatMap((claim) => findingOf(claim, read))
+      .map((finding) => (isStrict ? asError(finding) : finding)),
   ];
   const shown = <T extends { readonly file: string }>(place: T): T => ({
     ...place,
@@ -44,23 +48,36 @@ export function findingsOf({ path, read, diagnostics, trials }: Found): readonly
   }));
 }
 
-function refutation({ guarantee, claim, counterexample }: Trial, sourceOf: SourceOf): readonly Finding[] {
-  if (counterexample === null) return [];
+function findingOf(judged: JudgedClaim, { sourceOf }: ReadSources): readonly Finding[] {
+  const { guarantee, claim, counterexample, kind } = judged;
   const { file, start, end } = claim.span;
   const text = sourceOf(file) ?? '';
-  const said = text.slice(start, end).replace(/\s+/g, ' ');
-  const { facts, decision } = counterexample;
+  const place = { file, start: position(text, start), end: position(text, end), related: [], fix: null };
+  const said = `\`${guarantee.name}\`: \`${claimText(claim, sourceOf)}\``;
+  if (counterexample !== null) {
+    const { facts, decision } = counterexample;
+    return [
+      {
+        code: guaranteeRefuted.code,
+        severity: 'error',
+        message: `${said} is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
+        help: '`writ check` shows the whole request, as `writ decide` takes it',
+        ...place,
+      },
+    ];
+  }
+  if (kind === 'proved') return [];
   return [
     {
-      code: guaranteeRefuted.code,
-      severity: 'error',
-      message: `\`${guarantee.name}\` does not hold: \`${said}\` is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
-      file,
-      start: position(text, start),
-      end: position(text, end),
-      help: '`writ check` shows the whole request, as `writ decide` takes it',
-      related: [],
-      fix: null,
+      code: guaranteeUndecided.code,
+      severity: 'warning',
+      message: `${said} is neither proved nor refuted: ${undecidedLines(judged, sourceOf).join('; ')}`,
+      help: 'say the condition more simply, or read what the trials show',
+      ...place,
     },
   ];
+}
+
+function asError(finding: Finding): Finding {
+  return { ...finding, severity: 'error' };
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { codes } from '../../../language/diagnostic/codes.ts';
 import type { Position } from '../../../language/diagnostic/render.ts';
-import { type Finding, guaranteeRefuted } from './findings.ts';
+import { type Finding, guaranteeRefuted, guaranteeUndecided } from './findings.ts';
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 
@@ -24,7 +24,10 @@ export function toSarif(findings: readonly Finding[], pageOf: (code: string) => 
   return { $schema: schema, version: '2.1.0', runs: [run] };
 }
 
-const summaries = [...Object.entries(codes), [guaranteeRefuted.code, guaranteeRefuted.summary] as const];
+const summaries = [
+  ...Object.entries(codes),
+  ...[guaranteeRefuted, guaranteeUndecided].map(({ code, summary }) => [code, summary] as const),
+];
 
 const ruleIndexes: ReadonlyMap<string, number> = new Map(summaries.map(([id], index) => [id, index]));
 

@@ -1,0 +1,157 @@
+// Cuts a leaf into its cells and says, for each condition that reads it, in which of them it is true and in which it is
+// false. What a condition says of a cell is what the definition says of the cell's value.
+
+import type { Unknown, Value } from '../../language/model/value.ts';
+import { unknown } from '../../language/model/value.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { fold } from '../../language/value/text.ts';
+import type { Circuit } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import { addressCells } from './addresses.ts';
+import type { Faults } from './faults.ts';
+import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom } from './leaf.ts';
+import { numberCells } from './numbers.ts';
+import { cutRest, textConstants } from './texts.ts';
+import { timeCells } from './times.ts';
+
+export interface Cutting {
+  readonly circuit: Circuit;
+  readonly faults: Faults;
+}
+
+/** After this no condition may be added to the leaf. */
+export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
+  leaf.cells = [...stateCells(leaf, cutting.faults), ...valueCells(leaf, cutting.faults)];
+  leaf.order = orderOf(leaf.cells.length, cutting.circuit);
+  const rest = cutRest(leaf, cutting);
+  for (const atom of leaf.atoms) connect(leaf, atom, rest, cutting.circuit);
+}
+
+/** The place of the cell that a value lies in; -1 where it lies in none of its own. */
+export function placeOf(leaf: Leaf, value: Value | Unknown | undefined): number {
+  if (value === undefined || value === null || value === unknown)
+    return leaf.cells.findIndex((cell) => cell.value === value);
+  const key = keyOf(value);
+  const isOwn = (cell: Cell): boolean => !cell.isOther && isValue(cell.value) && keyOf(cell.value) === key;
+  const own = leaf.cells.findIndex(isOwn);
+  if (own >= 0 || (leaf.domain !== 'number' && leaf.domain !== 'integer')) return own;
+  const marks = marksOf(leaf);
+  return leaf.cells.findIndex(
+    (cell) =>
+      isValue(cell.value) &&
+      marks.every((mark) => compare(mark, cell.value as Decimal) === compare(mark, value as Decimal)),
+  );
+}
+
+export function isValue(value: Cell['value']): value is Exclude<Value, null> {
+  return value !== undefined && value !== null && value !== unknown;
+}
+
+function stateCells({ states }: Leaf, faults: Faults): readonly Cell[] {
+  const cells: Cell[] = [];
+  if (states.absent && !faults.has('absent-is-forgotten')) cells.push({ value: undefined, isOther: false });
+  if (states.null && !faults.has('null-is-forgotten')) cells.push({ value: null, isOther: false });
+  if (states.unknown && !faults.has('unknown-is-forgotten')) cells.push({ value: unknown, isOther: false });
+  return cells;
+}
+
+function valueCells(leaf: Leaf, faults: Faults): readonly Cell[] {
+  const { domain, fits } = leaf;
+  const plain = (values: readonly Value[]): readonly Cell[] =>
+    values.map((value) => ({ value, isOther: false }));
+  switch (domain) {
+    case 'number':
+    case 'integer':
+      return plain(numberCells(marksOf(leaf), { isWhole: domain === 'integer', fits, faults }));
+    case 'boolean':
+      return plain([true, false]);
+    case 'closed':
+      return plain(leaf.values.filter(fits));
+    case 'text':
+      return [...plain(textConstants(leaf, faults)), { value: 'other', isOther: true }];
+    case 'address':
+      return plain(addressCells(leaf.atoms, faults));
+    case 'time':
+      return timeCells(leaf.atoms, leaf.key === 'now', faults);
+    case 'presence':
+      return [{ value: 'present', isOther: true }];
+  }
+}
+
+/** The numbers at which a cell ends. */
+export function marksOf(leaf: Leaf): readonly Decimal[] {
+  const named = leaf.atoms.flatMap(({ understood }) =>
+    understood.kind === 'values' ? understood.values : [],
+  );
+  return [...leaf.marks, ...named] as readonly Decimal[];
+}
+
+function orderOf(length: number, circuit: Circuit): readonly Literal[] {
+  const order = [circuit.yes];
+  for (let at = 1; at < length; at += 1) {
+    const later = circuit.free();
+    circuit.require([not(later), order[at - 1]!]);
+    order.push(later);
+  }
+  if (length === 0) circuit.require([circuit.no]);
+  return [...order, circuit.no];
+}
+
+type RestPair = (atom: LeafAtom) => LeafAtom['pair'];
+
+function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): void {
+  const truths = truthsOf(leaf, atom);
+  const places = (wanted: SpecTruth): Literal =>
+    isAmong(
+      leaf,
+      [...truths.keys()].filter((at) => truths[at] === wanted),
+      circuit,
+    );
+  const isOpen = isWhere(leaf, (cell) => isOpenIn(atom, cell), circuit);
+  const others = isOpen === circuit.no ? circuit.unknown : rest(atom);
+  circuit.requireEqual(atom.pair.isTrue, circuit.or([places(true), circuit.and([isOpen, others.isTrue])]));
+  circuit.requireEqual(atom.pair.isFalse, circuit.or([places(false), circuit.and([isOpen, others.isFalse])]));
+}
+
+/** By cell; "open" where the cell's value does not settle it. */
+function truthsOf(leaf: Leaf, atom: LeafAtom): readonly (SpecTruth | 'open')[] {
+  const isMember = membershipOf(leaf, atom);
+  let last: { readonly key: string; readonly truth: SpecTruth } | null = null;
+  return leaf.cells.map((cell) => {
+    if (isOpenIn(atom, cell)) return 'open';
+    if (isMember !== null && isValue(cell.value)) return isMember(cell.value);
+    const key = stretchOf(leaf, atom, cell);
+    if (key !== null && last?.key === key) return last.truth;
+    const truth = atom.truthAt(cell.value);
+    last = key === null ? null : { key, truth };
+    return truth;
+  });
+}
+
+function isOpenIn({ understood }: LeafAtom, { isOther, isBeyond }: Cell): boolean {
+  if (isBeyond === true) return understood.kind === 'hours' || understood.kind === 'local-date';
+  return isOther && understood.kind !== 'presence';
+}
+
+const listedMax = 64;
+
+/** Long lists are asked by key: the definition walks through them. The law holds both equal. */
+function membershipOf(leaf: Leaf, { understood }: LeafAtom): ((value: Value) => boolean) | null {
+  if (leaf.domain !== 'text' || !('values' in understood)) return null;
+  if (understood.values.length + leaf.cells.length < listedMax) return null;
+  if (understood.kind === 'values') {
+    const keys = new Set(understood.values.map(keyOf));
+    return (value) => keys.has(keyOf(value)) !== understood.otherwise;
+  }
+  if (!understood.isFolded) return null;
+  const folded = new Set(understood.values.map((value) => fold(value as string)));
+  return (value) => folded.has(fold(value as string));
+}
+
+/** Between its own constants a condition over numbers says one thing, which is asked once. */
+function stretchOf({ domain }: Leaf, { understood }: LeafAtom, { value }: Cell): string | null {
+  if ((domain !== 'number' && domain !== 'integer') || understood.kind !== 'values' || !isValue(value))
+    return null;
+  return (understood.values as readonly Decimal[]).map((one) => compare(one, value as Decimal)).join();
+}

@@ -1,0 +1,21 @@
+// What tests break on purpose, one maker of cells at a time, to see that the law would notice.
+
+export const faultNames = [
+  'numbers-lack-a-constant',
+  'numbers-lack-the-last-gap',
+  'texts-lack-a-constant',
+  'texts-lack-the-rest',
+  'texts-lack-a-vector',
+  'addresses-lack-an-edge',
+  'times-lack-boundaries',
+  'absent-is-forgotten',
+  'null-is-forgotten',
+  'unknown-is-forgotten',
+  'lists-have-one-element',
+  'readings-lack-others',
+] as const;
+
+export type Fault = (typeof faultNames)[number];
+export type Faults = ReadonlySet<Fault>;
+
+export const noFaults: Faults = new Set();

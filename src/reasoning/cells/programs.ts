@@ -1,0 +1,185 @@
+// A pattern as the program that the definition runs: re2js compiles it, and its instructions are stepped here one code
+// point at a time. This is the one file that knows the library's program, which is not part of its public API; a test
+// holds stepping equal to the library's own answer.
+
+import { RE2JS } from 're2js';
+
+/** Where a program stands: its instructions, sorted. */
+export type Position = readonly number[];
+
+export interface PatternProgram {
+  readonly start: Position;
+  /** Where it stands after one more code point; `before` is the one that stands before it, null at the beginning. */
+  readonly step: (position: Position, before: number | null, codePoint: number) => Position;
+  /** Whether the text may end here. */
+  readonly accepts: (position: Position, before: number | null) => boolean;
+  /** The instructions that read a code point. */
+  readonly readers: readonly CodePointReader[];
+}
+
+export interface CodePointReader {
+  readonly reads: (codePoint: number) => boolean;
+  /** Code points at which the answer may change, and the one after each. */
+  readonly edges: readonly number[];
+}
+
+interface Instruction {
+  readonly op: number;
+  readonly out: number;
+  readonly arg: number;
+  readonly runes: ArrayLike<number>;
+  matchRune(codePoint: number): boolean;
+}
+
+const operations = {
+  alternative: 1,
+  alternativeMatch: 2,
+  capture: 3,
+  emptyWidth: 4,
+  match: 6,
+  nothing: 7,
+  rune: 8,
+  oneRune: 9,
+  any: 10,
+  anyButNewline: 11,
+} as const;
+
+const around = {
+  lineStart: 1,
+  lineEnd: 2,
+  textStart: 4,
+  textEnd: 8,
+  wordBoundary: 16,
+  noWordBoundary: 32,
+} as const;
+
+const newline = 10;
+
+/** The program of a whole-text match; null where the pattern is none, or asks what cannot be stepped. */
+export function programOf(pattern: string): PatternProgram | null {
+  const compiled = compile(pattern);
+  if (compiled === null || compiled.inst.some(({ op }) => op > operations.anyButNewline)) return null;
+  const { inst, start } = compiled;
+  return {
+    start: [start],
+    step: (position, before, codePoint) => {
+      const next = new Set<number>();
+      for (const at of closure(inst, position, flagsAt(before, codePoint))) {
+        const instruction = inst[at]!;
+        if (isReader(instruction) && readsCodePoint(instruction, codePoint)) next.add(instruction.out);
+      }
+      return [...next].sort((a, b) => a - b);
+    },
+    accepts: (position, before) =>
+      closure(inst, position, flagsAt(before, null)).some((at) => inst[at]!.op === operations.match),
+    readers: inst
+      .filter(({ op }) => op === operations.rune || op === operations.oneRune)
+      .map((instruction) => ({
+        reads: (codePoint) => instruction.matchRune(codePoint),
+        edges: edgesOf(instruction),
+      })),
+  };
+}
+
+/** The source of a pattern that matches the text and nothing else. */
+export function quoted(text: string): string {
+  return RE2JS.quote(text);
+}
+
+export function isWordCharacter(codePoint: number): boolean {
+  const isDigit = codePoint >= 0x30 && codePoint <= 0x39;
+  const letter = codePoint | 0x20;
+  return isDigit || codePoint === 0x5f || (codePoint < 0x80 && letter >= 0x61 && letter <= 0x7a);
+}
+
+interface Compiled {
+  readonly inst: readonly Instruction[];
+  readonly start: number;
+}
+
+/** As `value/regex.ts` compiles it. */
+function compile(pattern: string): Compiled | null {
+  try {
+    const regex = RE2JS.compile(pattern, RE2JS.DOTALL) as unknown as { re2Input: { prog: Compiled } };
+    return regex.re2Input.prog;
+  } catch {
+    return null;
+  }
+}
+
+/** All that is reached without reading anything. */
+function closure(instructions: readonly Instruction[], position: Position, flags: number): readonly number[] {
+  const reached = new Set<number>();
+  const open = [...position];
+  while (open.length > 0) {
+    const at = open.pop()!;
+    if (reached.has(at)) continue;
+    reached.add(at);
+    open.push(...exitsOf(instructions[at]!, flags));
+  }
+  return [...reached];
+}
+
+function exitsOf({ op, out, arg }: Instruction, flags: number): readonly number[] {
+  switch (op) {
+    case operations.alternative:
+    case operations.alternativeMatch:
+      return [out, arg];
+    case operations.capture:
+    case operations.nothing:
+      return [out];
+    case operations.emptyWidth:
+      return (arg & ~flags) === 0 ? [out] : [];
+    default:
+      return [];
+  }
+}
+
+function isReader({ op }: Instruction): boolean {
+  return op >= operations.rune;
+}
+
+function readsCodePoint(instruction: Instruction, codePoint: number): boolean {
+  if (instruction.op === operations.any) return true;
+  if (instruction.op === operations.anyButNewline) return codePoint !== newline;
+  return instruction.matchRune(codePoint);
+}
+
+function flagsAt(before: number | null, after: number | null): number {
+  const isWordBefore = before !== null && isWordCharacter(before);
+  const isWordAfter = after !== null && isWordCharacter(after);
+  let flags: number = isWordBefore === isWordAfter ? around.noWordBoundary : around.wordBoundary;
+  if (before === null) flags |= around.textStart;
+  if (before === null || before === newline) flags |= around.lineStart;
+  if (after === null) flags |= around.textEnd;
+  if (after === null || after === newline) flags |= around.lineEnd;
+  return flags;
+}
+
+/** A single code point may stand for all that fold to it; for a set these are written out. */
+function edgesOf(instruction: Instruction): readonly number[] {
+  const { runes } = instruction;
+  if (runes.length !== 1) return Array.from(runes, (edge, at) => (at % 2 === 0 ? edge : edge + 1));
+  const only = runes[0]!;
+  const folded =
+    only < 0x80 ? asciiVariants(only) : casedCodePoints().filter((one) => instruction.matchRune(one));
+  return [only, ...folded].flatMap((one) => [one, one + 1]);
+}
+
+/** The Kelvin sign folds to `k`, the long s to `s`; no other letter beyond ASCII folds to one of ASCII. */
+function asciiVariants(codePoint: number): readonly number[] {
+  const text = String.fromCodePoint(codePoint);
+  return [text.toLowerCase().charCodeAt(0), text.toUpperCase().charCodeAt(0), 0x17f, 0x212a];
+}
+
+let cased: readonly number[] | null = null;
+const casedCodePointMax = 0x1ffff;
+
+/** Every code point with another case. */
+function casedCodePoints(): readonly number[] {
+  cased ??= Array.from({ length: casedCodePointMax }, (_, at) => at).filter((one) => {
+    const text = String.fromCodePoint(one);
+    return text.toLowerCase() !== text || text.toUpperCase() !== text;
+  });
+  return cased;
+}

@@ -1,0 +1,158 @@
+// Several tests of one text → every combination of answers that some text gives, each with shortest texts that give it.
+// The programs of all tests are stepped together over one code point of each kind that no test tells apart.
+
+import { isWordCharacter, type PatternProgram, type Position, programOf } from './programs.ts';
+
+export interface TextVector {
+  /** One answer a test. */
+  readonly answers: readonly boolean[];
+  readonly texts: readonly string[];
+}
+
+const statesMax = 20_000;
+const textsPerVector = 6;
+/** How often a state is entered again so that more texts are met; the first time suffices for completeness. */
+const visitsMax = 3;
+
+/** Null where there are too many states, or a pattern cannot be stepped: then nothing is known. */
+export function textVectors(
+  patterns: readonly string[],
+  avoid: ReadonlySet<string> = new Set(),
+): readonly TextVector[] | null {
+  const key = JSON.stringify([patterns, [...avoid].slice(0, avoidedMax)]);
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
+  const programs = patterns.map(programOf);
+  const vectors = programs.includes(null) ? null : walk(programs as readonly PatternProgram[], avoid);
+  if (remembered.size >= rememberedMax) remembered.clear();
+  remembered.set(key, vectors);
+  return vectors;
+}
+
+const remembered = new Map<string, readonly TextVector[] | null>();
+const rememberedMax = 500;
+const avoidedMax = 200;
+
+interface State {
+  readonly places: readonly number[];
+  readonly text: string;
+}
+
+interface Walk {
+  readonly automata: readonly Automaton[];
+  readonly alphabet: readonly number[];
+  readonly avoid: ReadonlySet<string>;
+  readonly visits: Map<string, number>;
+  readonly found: Map<string, { readonly answers: readonly boolean[]; readonly texts: string[] }>;
+}
+
+function walk(programs: readonly PatternProgram[], avoid: ReadonlySet<string>): readonly TextVector[] | null {
+  const automata = programs.map(automatonOf);
+  const one: Walk = { automata, alphabet: alphabetOf(programs), avoid, visits: new Map(), found: new Map() };
+  let layer: readonly State[] = [{ places: automata.map(() => 0), text: '' }];
+  while (layer.length > 0) {
+    for (const state of layer) note(one, state);
+    const next: State[] = [];
+    for (const state of layer) {
+      next.push(...nextStates(one, state));
+      if (one.visits.size > statesMax) return null;
+    }
+    layer = next;
+  }
+  return [...one.found.values()];
+}
+
+function note({ automata, avoid, found }: Walk, { places, text }: State): void {
+  const answers = automata.map((automaton, at) => automaton.accepts(places[at]!));
+  const key = answers.join();
+  const vector = found.get(key) ?? { answers, texts: [] };
+  if (vector.texts.length < textsPerVector && !avoid.has(text)) vector.texts.push(text);
+  found.set(key, vector);
+}
+
+function nextStates({ automata, alphabet, avoid, visits }: Walk, state: State): readonly State[] {
+  const again = avoid.size > 0 ? visitsMax : 0;
+  return alphabet.flatMap((codePoint) => {
+    const places = automata.map((automaton, at) => automaton.step(state.places[at]!, codePoint));
+    const key = places.join();
+    const visited = visits.get(key) ?? 0;
+    if (visited > again) return [];
+    visits.set(key, visited + 1);
+    return [{ places, text: state.text + String.fromCodePoint(codePoint) }];
+  });
+}
+
+/** A program whose places are numbered as they are met, 0 the beginning; each step is taken once. */
+interface Automaton {
+  readonly step: (place: number, codePoint: number) => number;
+  readonly accepts: (place: number) => boolean;
+}
+
+interface Place {
+  readonly position: Position;
+  readonly before: number | null;
+  readonly next: Map<number, number>;
+  accepts: boolean | null;
+}
+
+function automatonOf(program: PatternProgram): Automaton {
+  const numbers = new Map<string, number>();
+  const places: Place[] = [{ position: program.start, before: null, next: new Map(), accepts: null }];
+  const numberOf = (position: Position, before: number): number => {
+    const key = `${position.join()} ${kindOf(before)}`;
+    const number = numbers.get(key) ?? places.length;
+    if (number === places.length) places.push({ position, before, next: new Map(), accepts: null });
+    numbers.set(key, number);
+    return number;
+  };
+  return {
+    step: (at, codePoint) => {
+      const { position, before, next } = places[at]!;
+      const known = next.get(codePoint);
+      if (known !== undefined) return known;
+      const number = numberOf(program.step(position, before, codePoint), codePoint);
+      next.set(codePoint, number);
+      return number;
+    },
+    accepts: (at) => {
+      const place = places[at]!;
+      place.accepts ??= program.accepts(place.position, place.before);
+      return place.accepts;
+    },
+  };
+}
+
+/** What boundaries of words and lines ask of the code point before. */
+function kindOf(codePoint: number): string {
+  return codePoint === 10 ? 'newline' : isWordCharacter(codePoint) ? 'word' : 'other';
+}
+
+const beyond = 0x110000;
+const ends = [0, 10, 11, 32, 33, 45, 46, 48, 58, 65, 91, 95, 96, 97, 123, 127];
+
+/** One code point for each way in which all tests can read one, readable ones where there are some. */
+function alphabetOf(programs: readonly PatternProgram[]): readonly number[] {
+  const readers = programs.flatMap((program) => program.readers);
+  const edges = new Set([...ends, 0xd800, 0xe000, beyond, ...readers.flatMap((reader) => reader.edges)]);
+  const sorted = [...edges].filter((edge) => edge <= beyond).toSorted((a, b) => a - b);
+  const classes = new Map<string, number>();
+  sorted.forEach((low, at) => {
+    // No text holds half of a surrogate pair: JSON that does is refused at the door.
+    if (low >= beyond || (low >= 0xd800 && low < 0xe000)) return;
+    const high = (sorted[at + 1] ?? beyond) - 1;
+    const key = `${kindOf(low)} ${readers.map(({ reads }) => (reads(low) ? '1' : '0')).join('')}`;
+    for (const codePoint of [low, Math.min(high, low + 1), high]) {
+      const known = classes.get(key);
+      if (known === undefined || rank(codePoint) < rank(known)) classes.set(key, codePoint);
+    }
+  });
+  return [...classes.values()];
+}
+
+/** Small letters read best. */
+function rank(codePoint: number): number {
+  if (codePoint >= 97 && codePoint <= 122) return 0;
+  if (isWordCharacter(codePoint)) return 1;
+  if (codePoint > 32 && codePoint < 127) return 2;
+  return codePoint === 32 ? 3 : 4;
+}

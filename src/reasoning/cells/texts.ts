@@ -1,0 +1,93 @@
+// Texts: each that a condition names is a cell, and one cell stands for all others. In that one, tests by pattern have
+// the combinations of answers that some text has, which their automata know; conditions that are not of a pattern are
+// left free there.
+
+import type { Value } from '../../language/model/value.ts';
+import type { Circuit, Pair } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import type { Cutting } from './cut.ts';
+import type { Faults } from './faults.ts';
+import { isWhere, keyOf, type Leaf, type LeafAtom } from './leaf.ts';
+import { textVectors } from './text-vectors.ts';
+
+/** Beyond this many tests only pairs of them are compared. */
+const jointPatternsMax = 8;
+const pairedPatternsMax = 30;
+
+/** Sorted; those that the declared shape excludes are left out. */
+export function textConstants(leaf: Leaf, faults: Faults): readonly Value[] {
+  const named = leaf.atoms.flatMap(({ understood }) => ('values' in understood ? understood.values : []));
+  const texts = [...new Map([...leaf.marks, ...named].map((value) => [keyOf(value), value])).values()];
+  const fitting = texts.filter((value) => typeof value === 'string' && leaf.fits(value)) as readonly string[];
+  return faults.has('texts-lack-a-constant') ? fitting.slice(1) : fitting.toSorted();
+}
+
+/** What a condition says of the texts that none names. */
+export function cutRest(leaf: Leaf, cutting: Cutting): (atom: LeafAtom) => Pair {
+  const { circuit } = cutting;
+  const patterns = [
+    ...new Set(
+      leaf.atoms.flatMap(({ understood }) => (understood.kind === 'pattern' ? [understood.pattern] : [])),
+    ),
+  ];
+  const literals = patterns.map(() => circuit.free());
+  if (leaf.domain === 'text' && patterns.length > 0) {
+    leaf.rest = { patterns, literals };
+    requireVectors(leaf, cutting);
+  }
+  const looseByText = new Map<string, Pair>();
+  return ({ understood, text }) => {
+    if (understood.kind === 'pattern') return pairOf(literals[patterns.indexOf(understood.pattern)]!);
+    if (understood.kind === 'values') return constant(understood.otherwise, circuit);
+    const isTwoValued = understood.kind === 'loose' && understood.isTwoValued;
+    const loose = looseByText.get(text) ?? (isTwoValued ? pairOf(circuit.free()) : circuit.freePair());
+    looseByText.set(text, loose);
+    return loose;
+  };
+}
+
+function pairOf(literal: Literal): Pair {
+  return { isTrue: literal, isFalse: not(literal) };
+}
+
+function constant(truth: boolean, circuit: Circuit): Pair {
+  return pairOf(truth ? circuit.yes : circuit.no);
+}
+
+/** Only answers that some text gives together. */
+function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
+  const { patterns, literals } = leaf.rest!;
+  const isRest = isWhere(leaf, ({ isOther }) => isOther, circuit);
+  if (faults.has('texts-lack-the-rest')) circuit.require([not(isRest)]);
+  if (patterns.length <= jointPatternsMax) {
+    const vectors = textVectors([...patterns, ...leaf.patterns], namedTexts(leaf));
+    if (vectors === null) return;
+    const possible = vectors.filter(({ answers }) => !answers.slice(patterns.length).includes(false));
+    const kept = faults.has('texts-lack-a-vector') ? possible.slice(0, -1) : possible;
+    circuit.require([not(isRest), ...kept.map(({ answers }) => conjunction(literals, answers, circuit))]);
+  } else if (patterns.length <= pairedPatternsMax) requirePairs(leaf, circuit);
+}
+
+function namedTexts(leaf: Leaf): ReadonlySet<string> {
+  return new Set(
+    leaf.cells.flatMap(({ value, isOther }) => (!isOther && typeof value === 'string' ? [value] : [])),
+  );
+}
+
+function conjunction(literals: readonly Literal[], answers: readonly boolean[], circuit: Circuit): Literal {
+  return circuit.and(literals.map((literal, at) => (answers[at] === true ? literal : not(literal))));
+}
+
+function requirePairs(leaf: Leaf, circuit: Circuit): void {
+  const { patterns, literals } = leaf.rest!;
+  for (const [at, first] of patterns.entries()) {
+    for (let other = at + 1; other < patterns.length; other += 1) {
+      const vectors = textVectors([first, patterns[other]!]);
+      if (vectors === null) continue;
+      const possible = vectors.map(({ answers }) =>
+        conjunction([literals[at]!, literals[other]!], answers, circuit),
+      );
+      circuit.require([circuit.or(possible)]);
+    }
+  }
+}

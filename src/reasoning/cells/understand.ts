@@ -1,0 +1,250 @@
+// What of a condition over one leaf is known beforehand: the values that it tells apart, and what it says of all others.
+// The condition is given with a placeholder for the leaf. INVARIANT: a form that is not named here is null, and its
+// truth is then left free; nothing is ever taken to be constant because it was not thought of.
+
+import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import type { EvaluationScope } from '../../language/spec/evaluate.ts';
+import { evaluate } from '../../language/spec/evaluate.ts';
+import { globLiteralParts } from '../../language/value/glob.ts';
+import type { Hours } from '../../language/value/hours.ts';
+import type { Cidr } from '../../language/value/ip.ts';
+import type { Domain } from './leaf.ts';
+import { quoted } from './programs.ts';
+
+export type Understood =
+  | { readonly kind: 'presence' }
+  /** Any condition over a leaf all of whose values are cells. */
+  | { readonly kind: 'every-value' }
+  /** Constant between these values, in the order of the domain; a text beside them makes it `otherwise`. */
+  | { readonly kind: 'values'; readonly values: readonly Value[]; readonly otherwise: boolean }
+  | { readonly kind: 'network'; readonly cidr: Cidr }
+  | { readonly kind: 'hours'; readonly hours: Hours }
+  | { readonly kind: 'local-date'; readonly zone: string; readonly days: readonly Value[] }
+  | { readonly kind: 'pattern'; readonly pattern: string }
+  /** Of a text: whatever the definition says of named values, anything of others. */
+  | Loose;
+
+interface Loose {
+  readonly kind: 'loose';
+  readonly values: readonly Value[];
+  /** Texts that fold to one of the values are among them, too. */
+  readonly isFolded: boolean;
+  /** Never unknown of a text that is there. */
+  readonly isTwoValued: boolean;
+  /** Texts for which it is likely to hold. */
+  readonly hints: readonly string[];
+}
+
+export const placeholder = '$leaf';
+
+export function understand(expression: Expression, set: PolicySet, domain: Domain): Understood | null {
+  if (isPlaceholderRead(expression)) return domain === 'boolean' ? { kind: 'every-value' } : null;
+  if (expression.kind === 'has' || expression.kind === 'is-null') return { kind: 'presence' };
+  switch (domain) {
+    case 'boolean':
+    case 'closed':
+      return { kind: 'every-value' };
+    case 'number':
+    case 'integer':
+      return valuesOf(expression, set);
+    case 'address':
+      return expression.kind === 'in-cidr' && isPlaceholderRead(expression.subject)
+        ? { kind: 'network', cidr: expression.cidr }
+        : valuesOf(expression, set);
+    case 'time':
+      return ofTime(expression, set) ?? valuesOf(expression, set);
+    case 'text':
+      return ofText(expression, set) ?? looseOf(expression, set);
+    case 'presence':
+      return null;
+  }
+}
+
+/** The value of an expression that reads nothing; null where it reads something. */
+export function constantOf(expression: Expression, set: PolicySet): Value | Unknown | null {
+  if (!isConstant(expression, set)) return null;
+  const facts = { action: '', payload: {}, agent: {}, request: {}, nowMs: 0, meters: {} };
+  const satisfied = { escalate: [], reauth: [] };
+  const scope: EvaluationScope = {
+    set,
+    facts: { ...facts, satisfied },
+    risk: { low: 0, high: 0 },
+    variables: new Map(),
+  };
+  return evaluate(expression, scope);
+}
+
+function isConstant(expression: Expression, set: PolicySet): boolean {
+  const isPlain = (operand: Expression): boolean => isConstant(operand, set);
+  switch (expression.kind) {
+    case 'literal':
+      return true;
+    case 'let': {
+      const declared = set.lets.get(expression.id);
+      return declared !== undefined && isPlain(declared.expression);
+    }
+    case 'negate':
+      return isPlain(expression.operand);
+    case 'arithmetic':
+      return isPlain(expression.left) && isPlain(expression.right);
+    case 'list':
+      return expression.elements.every(isPlain);
+    case 'call':
+      return expression.builtin !== 'today' && expression.args.every(isPlain);
+    default:
+      return false;
+  }
+}
+
+function isPlaceholderRead(expression: Expression): boolean {
+  return expression.kind === 'field' && expression.root === placeholder;
+}
+
+type Values = Extract<Understood, { readonly kind: 'values' }>;
+
+/** Comparison with, or membership among, constants. */
+function valuesOf(expression: Expression, set: PolicySet): Values | null {
+  const of = (values: Value | Unknown | null, otherwise: boolean): Values | null => {
+    if (values === null) return null;
+    const list = values === unknown ? [] : Array.isArray(values) ? values.flat() : [values];
+    return { kind: 'values', values: list.filter((value: Value | Unknown) => value !== unknown), otherwise };
+  };
+  switch (expression.kind) {
+    case 'compare': {
+      const { left, right, operator } = expression;
+      if (isPlaceholderRead(left)) return of(constantOf(right, set), operator === '!=');
+      return isPlaceholderRead(right) ? of(constantOf(left, set), operator === '!=') : null;
+    }
+    case 'in-list':
+      return isPlaceholderRead(expression.subject)
+        ? of(set.lists.get(expression.list)?.entries ?? null, false)
+        : null;
+    case 'in-elements':
+      return isPlaceholderRead(expression.subject) ? of(constantOf(expression.elements, set), false) : null;
+    default:
+      return null;
+  }
+}
+
+function ofTime(expression: Expression, set: PolicySet): Understood | null {
+  if (expression.kind === 'in-hours') {
+    const hours = set.hours.get(expression.hours);
+    return hours === undefined || !isInstant(expression.subject) ? null : { kind: 'hours', hours };
+  }
+  const zone = zoneOf(expression);
+  if (zone === null) return null;
+  // The same condition over the date itself tells the days that matter.
+  const days = valuesOf(withDate(expression), set);
+  return days === null ? null : { kind: 'local-date', zone, days: days.values };
+}
+
+function isInstant(expression: Expression): boolean {
+  return expression.kind === 'now' || isPlaceholderRead(expression);
+}
+
+function isLocalDate(expression: Expression): boolean {
+  if (expression.kind !== 'call') return false;
+  if (expression.builtin === 'today') return true;
+  return expression.builtin === 'date' && expression.args[0] !== undefined && isInstant(expression.args[0]);
+}
+
+function zoneOf(expression: Expression): string | null {
+  const operands =
+    expression.kind === 'compare'
+      ? [expression.left, expression.right]
+      : expression.kind === 'in-list' || expression.kind === 'in-elements'
+        ? [expression.subject]
+        : [];
+  const zone = operands.find(isLocalDate);
+  const last = zone?.kind === 'call' ? zone.args.at(-1) : undefined;
+  return last?.kind === 'literal' && typeof last.value === 'string' ? last.value : null;
+}
+
+function withDate(expression: Expression): Expression {
+  const dated = (operand: Expression): Expression =>
+    isLocalDate(operand)
+      ? {
+          kind: 'field',
+          root: placeholder,
+          steps: [],
+          isSigned: false,
+          isSecret: false,
+          type: operand.type,
+          span: operand.span,
+        }
+      : operand;
+  switch (expression.kind) {
+    case 'compare':
+      return { ...expression, left: dated(expression.left), right: dated(expression.right) };
+    case 'in-list':
+    case 'in-elements':
+      return { ...expression, subject: dated(expression.subject) };
+    default:
+      return expression;
+  }
+}
+
+function ofText(expression: Expression, set: PolicySet): Understood | null {
+  const pattern = patternOf(expression, set);
+  if (pattern !== null) return { kind: 'pattern', pattern };
+  // Other texts fold to an entry, too; no order of texts is known to the language.
+  if (expression.kind === 'in-list' && set.lists.get(expression.list)?.ignoringCase === true) return null;
+  if (expression.kind === 'compare' && expression.operator !== '==' && expression.operator !== '!=')
+    return null;
+  return valuesOf(expression, set);
+}
+
+function looseOf(expression: Expression, set: PolicySet): Loose {
+  const isFolded = expression.kind === 'in-list' && isPlaceholderRead(expression.subject);
+  const isOverPlainText =
+    (expression.kind === 'mentions' && isPlaceholderRead(expression.subject)) ||
+    (expression.kind === 'text-test' &&
+      isPlaceholderRead(expression.left) &&
+      typeof constantOf(expression.right, set) === 'string');
+  return {
+    kind: 'loose',
+    values: valuesOf(expression, set)?.values ?? [],
+    isFolded,
+    isTwoValued: isFolded || isOverPlainText,
+    hints: hintsOf(expression, set),
+  };
+}
+
+function hintsOf(expression: Expression, set: PolicySet): readonly string[] {
+  if (expression.kind === 'text-test') {
+    const part = constantOf(expression.right, set);
+    return typeof part === 'string' ? [part, `${part}/a`] : [];
+  }
+  if (expression.kind !== 'mentions') return [];
+  const { words } = expression;
+  return words.kind === 'words'
+    ? words.words
+    : ((set.lists.get(words.list)?.entries ?? []) as readonly string[]);
+}
+
+/** The pattern of the texts for which the condition holds. */
+function patternOf(expression: Expression, set: PolicySet): string | null {
+  switch (expression.kind) {
+    case 'like':
+      return isPlaceholderRead(expression.subject)
+        ? globLiteralParts(expression.pattern).map(quoted).join('.*')
+        : null;
+    case 'matches':
+      return isPlaceholderRead(expression.subject) ? expression.pattern : null;
+    case 'text-test': {
+      const part = constantOf(expression.right, set);
+      if (typeof part !== 'string' || !isPlaceholderRead(expression.left)) return null;
+      const forms = {
+        'starts with': `${quoted(part)}.*`,
+        'ends with': `.*${quoted(part)}`,
+        contains: `.*${quoted(part)}.*`,
+        inside: null,
+      };
+      return forms[expression.operator];
+    }
+    default:
+      return null;
+  }
+}

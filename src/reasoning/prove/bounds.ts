@@ -1,0 +1,78 @@
+// What a decision may cost: texts and lists inside quantifiers are unknown where they are huge. Each condition that this
+// can make unknown has a literal that says it is not; where declared lengths exclude it there is none.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { descendants } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
+import type { Range } from '../../language/model/type.ts';
+import { toNumber } from '../../language/value/decimal.ts';
+import { constantOf } from '../cells/understand.ts';
+import type { Pair } from '../solver/circuit.ts';
+import type { Literal } from '../solver/literal.ts';
+import type { Context, Elements } from './context.ts';
+
+interface Bounded {
+  readonly pair: Pair;
+  readonly elements: Elements;
+}
+
+/** Of a condition that reads texts for each element. */
+export function boundText(ctx: Context, expression: Expression, { pair, elements }: Bounded): Pair {
+  if (elements.size === 0) return pair;
+  const texts = [...descendants(expression)].filter(
+    (part) => textUnits(part) > 0 && !(roundsOf(elements) * textUnits(part) <= textRoundsMax),
+  );
+  const small = texts.map((text) => {
+    const element = text.kind === 'field' ? elements.get(text.root) : undefined;
+    const place = element?.kind === 'slot' ? element.key : '';
+    return smallEnough(ctx, `${place} ${canonicalMeaning(text)} ${overOf(elements)}`, text);
+  });
+  return ctx.circuit.onlyIf(ctx.circuit.and(small), pair);
+}
+
+/** Of a condition that goes through a list for each element. */
+export function boundList(ctx: Context, list: Expression, { pair, elements }: Bounded): Pair {
+  if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
+  if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
+  const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
+  return ctx.circuit.onlyIf(smallEnough(ctx, key, list), pair);
+}
+
+/** One literal for all conditions that the same size makes unknown. */
+function smallEnough({ circuit, bounds }: Context, key: string, { span }: Expression): Literal {
+  const known = bounds.get(key);
+  if (known !== undefined) return known.literal;
+  const literal = circuit.free(true);
+  bounds.set(key, { span, literal });
+  return literal;
+}
+
+/** What the quantifiers around go through, in any order: how often they go round is a product. */
+function overOf(elements: Elements): string {
+  return [...elements.values()]
+    .map(({ over }) => over)
+    .toSorted()
+    .join(' * ');
+}
+
+/** UTF-16 code units, of which a code point has at most two. */
+function textUnits(part: Expression): number {
+  if (part.kind !== 'field' && part.kind !== 'else') return 0;
+  if (part.type.kind !== 'text' || part.type.values !== null) return 0;
+  return 2 * highest(part.type.length);
+}
+
+/** By its declaration, in elements. */
+export function longestOf({ type }: Expression): number {
+  return type.kind === 'list' ? highest(type.length) : Number.POSITIVE_INFINITY;
+}
+
+function highest({ high }: Range): number {
+  return high === null ? Number.POSITIVE_INFINITY : toNumber(high);
+}
+
+/** How often the quantifiers around go round together, at most. */
+function roundsOf(elements: Elements): number {
+  return [...elements.values()].reduce((product, { rounds }) => product * rounds, 1);
+}

@@ -1,0 +1,82 @@
+// One action of a set as one formula: what all parts of making it share.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Action, PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Slot } from '../../language/model/type.ts';
+import type { Faults } from '../cells/faults.ts';
+import type { Leaf } from '../cells/leaf.ts';
+import type { Circuit, Pair } from '../solver/circuit.ts';
+import type { Literal } from '../solver/literal.ts';
+
+/** What the variables of the quantifiers around a condition stand for. */
+export type Elements = ReadonlyMap<string, Element>;
+
+export type Element = (
+  | { readonly kind: 'slot'; readonly key: string; readonly slot: Slot }
+  | { readonly kind: 'constant'; readonly literal: Expression }
+) & {
+  /** How often its quantifier goes round at most. */
+  readonly rounds: number;
+  /** Equal for quantifiers that go round equally often. */
+  readonly over: string;
+};
+
+export const noElements: Elements = new Map();
+
+/** A condition that is not followed into its parts: it may be true, false or unknown. */
+export interface Guess {
+  readonly span: Span;
+  readonly pair: Pair;
+}
+
+export interface ListElements {
+  readonly key: string;
+  readonly leaf: Leaf;
+  readonly element: Slot;
+  /** By place: whether there is such an element. */
+  readonly present: readonly Literal[];
+}
+
+export interface Equality {
+  readonly left: Leaf;
+  readonly right: Leaf;
+  readonly equal: Literal;
+}
+
+export interface MeterEnds {
+  readonly name: string;
+  readonly isKnown: Literal;
+  readonly low: Leaf;
+  readonly high: Leaf;
+}
+
+export interface Context {
+  readonly set: PolicySet;
+  readonly action: Action;
+  /** Enforced, of the action. */
+  readonly rules: readonly Rule[];
+  readonly circuit: Circuit;
+  readonly faults: Faults;
+  /** Quantifiers are guesses: sound for proofs, without any bound on lists, and of no use for witnesses. */
+  readonly isCoarse: boolean;
+  readonly lower: (condition: Expression, elements: Elements) => Pair;
+  readonly leaves: Map<string, Leaf>;
+  readonly lists: Map<string, ListElements>;
+  readonly meters: Map<string, MeterEnds>;
+  readonly equalities: Map<string, Equality>;
+  readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: Literal }>;
+  readonly guesses: Map<string, Guess>;
+  /** Each holds while payloads are small enough for one condition inside a quantifier. */
+  readonly bounds: Map<string, { readonly span: Span; readonly literal: Literal }>;
+  /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
+  readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
+  readonly known: Map<string, Pair>;
+  /** How many elements a list is given. */
+  readonly elementsOf: Map<string, number>;
+  /** Lists that would need more elements than they are given: nothing is proved then. */
+  readonly bounded: Set<string>;
+  /** Run when no condition is added any more, before and after leaves are cut. */
+  readonly beforeCut: (() => void)[];
+  readonly afterCut: (() => void)[];
+}

@@ -1,0 +1,146 @@
+// Two leaves compared with each other. Of two texts it is known which constants they share; of two quantities that the
+// answer is one of two where both are known, and nothing more.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import type { Compare, Expression } from '../../language/model/expression.ts';
+import type { Value } from '../../language/model/value.ts';
+import { type Cell, isCell, type Leaf } from '../cells/leaf.ts';
+import { negated, type Pair } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import type { Context, Elements, Equality } from './context.ts';
+import { hasValue, leafOf } from './leaves.ts';
+
+/** Beyond this, named texts are not shared, and so not linked. */
+const sharedTextsMax = 200;
+const transitiveMax = 60;
+
+/** Null where the two are no texts. */
+export function equalityAtom(
+  ctx: Context,
+  { operator, left, right }: Compare,
+  elements: Elements,
+): Pair | null {
+  if (operator !== '==' && operator !== '!=') return null;
+  const [a, b] = [leafOf(ctx, left, elements), leafOf(ctx, right, elements)];
+  if (a === null || b === null || !isText(a) || !isText(b)) return null;
+  const equal = equalityOf(ctx, a, b);
+  const isKnown = bothKnown(ctx, a, b);
+  const pair = ctx.circuit.onlyIf(isKnown, { isTrue: equal, isFalse: not(equal) });
+  return operator === '==' ? pair : negated(pair);
+}
+
+/** Null where an operand is no quantity of its own, so that the comparison itself may be unknown. */
+export function relationAtom(
+  ctx: Context,
+  comparison: Compare & Expression,
+  elements: Elements,
+): Pair | null {
+  const [a, b] = [leafOf(ctx, comparison.left, elements), leafOf(ctx, comparison.right, elements)];
+  if (a === null || b === null || !isQuantity(a, comparison.left) || !isQuantity(b, comparison.right))
+    return null;
+  const answer = ctx.circuit.free();
+  const pair = ctx.circuit.onlyIf(bothKnown(ctx, a, b), { isTrue: answer, isFalse: not(answer) });
+  const key = `${a.key} ${b.key} ${canonicalMeaning(comparison)}`;
+  ctx.guesses.set(key, { span: comparison.span, pair });
+  return pair;
+}
+
+function isText({ domain }: Leaf): boolean {
+  return domain === 'text' || domain === 'closed';
+}
+
+function isQuantity({ domain }: Leaf, { type }: Expression): boolean {
+  return type.kind !== 'money' && (domain === 'number' || domain === 'integer' || domain === 'time');
+}
+
+function bothKnown(ctx: Context, a: Leaf, b: Leaf): Literal {
+  const isKnown = ctx.circuit.free(true);
+  ctx.afterCut.push(() =>
+    ctx.circuit.requireEqual(isKnown, ctx.circuit.and([hasValue(ctx, a), hasValue(ctx, b)])),
+  );
+  return isKnown;
+}
+
+function equalityOf(ctx: Context, a: Leaf, b: Leaf): Literal {
+  if (a === b) return ctx.circuit.yes;
+  const [left, right] = a.key < b.key ? [a, b] : [b, a];
+  const key = `${left.key} == ${right.key}`;
+  const known = ctx.equalities.get(key);
+  if (known !== undefined) return known.equal;
+  const equality = { left, right, equal: ctx.circuit.free() };
+  ctx.equalities.set(key, equality);
+  ctx.afterCut.push(() => linkCells(ctx, equality));
+  return equality.equal;
+}
+
+/** Equal texts lie in the cells of the same text, and two that are in the cell of one text are equal. */
+function linkCells({ circuit }: Context, { left, right, equal }: Equality): void {
+  if (namesOf(left).length > sharedTextsMax || namesOf(right).length > sharedTextsMax) return;
+  for (const [from, to] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    for (const [at, cell] of from.cells.entries()) {
+      if (typeof cell.value !== 'string') continue;
+      const isHere = isCell(from, at, circuit);
+      const same = placeOfSame(to, cell);
+      const isThere = same < 0 ? circuit.no : isCell(to, same, circuit);
+      circuit.require([not(equal), not(isHere), isThere]);
+      if (!cell.isOther && same >= 0 && to.cells[same]!.isOther === false)
+        circuit.require([equal, not(isHere), not(isThere)]);
+    }
+  }
+}
+
+/** A text that only one of both names is among the others of the other. */
+function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
+  const own = isOther ? -1 : leaf.cells.findIndex((cell) => !cell.isOther && cell.value === value);
+  return own >= 0 ? own : leaf.cells.findIndex((cell) => cell.isOther);
+}
+
+/**
+ * Gives texts that are compared the same named texts, so that what is among the others of one cannot equal what the
+ * other names. Where there are too many, the cells are not linked at all.
+ */
+export function shareTexts(ctx: Context): void {
+  const all = [...ctx.equalities.values()];
+  for (let isChanged = true; isChanged; ) {
+    isChanged = false;
+    for (const { left, right } of all) {
+      for (const [from, to] of [
+        [left, right],
+        [right, left],
+      ] as const) {
+        const names = namesOf(from);
+        if (to.domain !== 'text' || names.length > sharedTextsMax) continue;
+        const known = new Set(namesOf(to));
+        const added = names.filter((name) => !known.has(name));
+        to.marks.push(...added);
+        isChanged ||= added.length > 0;
+      }
+    }
+  }
+}
+
+function namesOf({ values, marks, atoms }: Leaf): readonly Value[] {
+  const named = atoms.flatMap(({ understood }) => ('values' in understood ? understood.values : []));
+  return [...values, ...marks, ...named].filter((value) => typeof value === 'string');
+}
+
+/** What equals the same is equal. */
+export function linkEqualities(ctx: Context): void {
+  const all = [...ctx.equalities.values()];
+  if (all.length > transitiveMax) return;
+  const find = (a: Leaf, b: Leaf): Literal | undefined =>
+    ctx.equalities.get(a.key < b.key ? `${a.key} == ${b.key}` : `${b.key} == ${a.key}`)?.equal;
+  for (const one of all) {
+    for (const other of all) {
+      const shared = [one.left, one.right].find((leaf) => leaf === other.left || leaf === other.right);
+      if (one === other || shared === undefined) continue;
+      const first = one.left === shared ? one.right : one.left;
+      const last = other.left === shared ? other.right : other.left;
+      const third = first === last ? undefined : find(first, last);
+      if (third !== undefined) ctx.circuit.require([not(one.equal), not(other.equal), third]);
+    }
+  }
+}

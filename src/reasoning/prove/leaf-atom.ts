@@ -1,0 +1,97 @@
+// A condition that reads one leaf, and says of each of its values what the definition says.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { childrenOf } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Value } from '../../language/model/value.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import type { Variables } from '../../language/spec/read.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import { type Decimal, toNumber } from '../../language/value/decimal.ts';
+import { isValue } from '../cells/cut.ts';
+import type { CellValue, Leaf } from '../cells/leaf.ts';
+import { placeholder, understand } from '../cells/understand.ts';
+import type { Pair } from '../solver/circuit.ts';
+import type { Context, Elements } from './context.ts';
+import { leafOf } from './leaves.ts';
+import { withPlaceholder } from './rewrite.ts';
+
+/** Null where it reads another number of leaves, or nothing is known of its form. */
+export function leafAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+  const leaves = leavesIn(ctx, expression, elements);
+  const [leaf] = leaves ?? [];
+  if (leaf === undefined || leaves!.size !== 1) return null;
+  const isLeaf = (part: Expression): boolean => leafOf(ctx, part, elements) === leaf;
+  // The time stays as it is: some functions read it without naming it.
+  const rewritten = leaf.key === 'now' ? expression : withPlaceholder(expression, isLeaf);
+  const understood = understand(rewritten, ctx.set, leaf.domain);
+  if (understood === null) return null;
+  if (understood.kind !== 'presence' && readsMoney(expression)) return null;
+  return addAtom(ctx, leaf, rewritten);
+}
+
+/** Of a condition in which the placeholder stands for the leaf. */
+export function addAtom(ctx: Context, leaf: Leaf, rewritten: Expression): Pair {
+  const text = canonicalMeaning(rewritten);
+  const same = leaf.atoms.find((one) => one.text === text);
+  if (same !== undefined) return same.pair;
+  const pair = ctx.circuit.freePair();
+  const understood = understand(rewritten, ctx.set, leaf.domain);
+  if (understood === null) throw new Error(`no cells are known for ${text}`);
+  leaf.atoms.push({
+    text,
+    pair,
+    understood,
+    truthAt: (value) => truthAt(ctx, rewritten, { leaf, value }),
+  });
+  return pair;
+}
+
+function truthAt(
+  ctx: Context,
+  condition: Expression,
+  { leaf, value }: { readonly leaf: Leaf; readonly value: CellValue },
+): SpecTruth {
+  const isTime = leaf.key === 'now' && isValue(value);
+  const variables: Variables = new Map([[placeholder, value as Value]]);
+  return evaluateCondition(condition, {
+    set: ctx.set,
+    facts: {
+      action: ctx.action.key,
+      payload: {},
+      agent: {},
+      request: {},
+      nowMs: isTime ? Math.round(toNumber(value as Decimal) * 1000) : 0,
+      meters: {},
+      satisfied: { escalate: [], reauth: [] },
+    },
+    risk: { low: 0, high: 100 },
+    variables,
+  });
+}
+
+/** Null where it reads what no leaf is. */
+function leavesIn(ctx: Context, expression: Expression, elements: Elements): Set<Leaf> | null {
+  const leaf = leafOf(ctx, expression, elements);
+  if (leaf !== null) return new Set([leaf]);
+  switch (expression.kind) {
+    case 'field':
+    case 'fact':
+    case 'meter':
+    case 'let':
+    case 'now':
+    case 'risk':
+    case 'quantify':
+      return null;
+    default: {
+      const parts = childrenOf(expression).map((part) => leavesIn(ctx, part, elements));
+      return parts.includes(null) ? null : new Set(parts.flatMap((part) => [...part!]));
+    }
+  }
+}
+
+/** The cells of an amount know nothing of its currency. */
+function readsMoney(expression: Expression): boolean {
+  if (expression.kind === 'field' && expression.type.kind === 'money') return true;
+  return childrenOf(expression).some(readsMoney);
+}

@@ -1,0 +1,280 @@
+// The leaves of an action's requests: fields by path, facts, the time, and functions of one text or list, each with what
+// its declaration says of its values, and with what ties it to the leaf that it lies in or is a function of.
+
+import type { Expression, FactRead, FieldRead } from '../../language/model/expression.ts';
+import { riskTiers } from '../../language/model/request.ts';
+import {
+  anyText,
+  type Field,
+  listOf,
+  type Range,
+  type Shape,
+  type Slot,
+  type Type,
+} from '../../language/model/type.ts';
+import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { calls } from '../../language/spec/calls.ts';
+import { checkPayload } from '../../language/spec/payload.ts';
+import { isCurrency } from '../../language/value/currency.ts';
+import { compare, type Decimal, zero } from '../../language/value/decimal.ts';
+import { isValue, placeOf } from '../cells/cut.ts';
+import { type Domain, isCell, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
+import { not } from '../solver/literal.ts';
+import type { Context, Elements } from './context.ts';
+
+/** The leaf that the expression is; null where it is none. */
+export function leafOf(ctx: Context, expression: Expression, elements: Elements): Leaf | null {
+  switch (expression.kind) {
+    case 'field':
+      return fieldLeaf(ctx, expression, elements);
+    case 'fact':
+      return factLeaf(ctx, expression);
+    case 'now':
+      return nowLeaf(ctx);
+    case 'call':
+      return callLeaf(ctx, expression, elements);
+    default:
+      return null;
+  }
+}
+
+/** A place of the payload or of an element, with what may be there. */
+export interface Place {
+  readonly key: string;
+  readonly slot: Slot;
+  readonly states: States;
+  /** The record that holds it; null for an element of a list. */
+  readonly shape: Shape | null;
+}
+
+export function placeOfField(ctx: Context, field: FieldRead, elements: Elements): Place | null {
+  const element = elements.get(field.root);
+  if (field.root !== 'payload' && element?.kind !== 'slot') return null;
+  const start = element?.kind === 'slot' ? element.slot : null;
+  let shape: Shape | null = start === null ? ctx.action.shape : recordShape(start);
+  let [slot, holder, isAbsent] = [start as Slot | Field | null, null as Shape | null, false];
+  for (const step of field.steps) {
+    isAbsent ||= slot?.isNullable === true || slot?.type.kind === 'any';
+    const next: Field | undefined = shape?.fields.find(({ name }) => name === step);
+    if (next === undefined) return null;
+    isAbsent ||= next.isOptional;
+    [slot, holder, shape] = [next, shape, recordShape(next)];
+  }
+  if (slot === null) return null;
+  const base = element?.kind === 'slot' ? element.key : 'payload';
+  return {
+    key: [base, ...field.steps].join('.') + (field.isSigned ? ' signed' : ''),
+    slot,
+    states: { absent: isAbsent, null: slot.isNullable || slot.type.kind === 'any', unknown: field.isSigned },
+    shape: holder,
+  };
+}
+
+function recordShape({ type }: Slot): Shape | null {
+  return type.kind === 'record' ? type.shape : null;
+}
+
+export function fieldLeaf(ctx: Context, field: FieldRead & Expression, elements: Elements): Leaf | null {
+  const place = placeOfField(ctx, field, elements);
+  if (place === null) return null;
+  const known = ctx.leaves.get(place.key);
+  if (known !== undefined) return known;
+  const { type } = place.slot;
+  const leaf = addLeaf(ctx, {
+    ...plainLeaf(ctx, place.key, domainOf(type)),
+    states: place.states,
+    values: type.kind === 'text' ? (type.values ?? []) : [],
+    fits: (value) => isOfPlace(place, value),
+    patterns: type.kind === 'text' ? type.patterns : [],
+    marks: 'range' in type ? rangeMarks(type.range) : [],
+  });
+  if (field.isSigned) tieToSignature(ctx, leaf);
+  if (field.steps.length > 0) tieToHolder(ctx, leaf, field, elements);
+  return leaf;
+}
+
+export function plainLeaf({ set }: Context, key: string, domain: Domain): Leaf {
+  return {
+    key,
+    set,
+    domain,
+    states: noStates,
+    values: [],
+    fits: () => true,
+    patterns: [],
+    base: null,
+    atoms: [],
+    marks: [],
+    cells: [],
+    order: [],
+    rest: null,
+  };
+}
+
+export function addLeaf(ctx: Context, leaf: Leaf): Leaf {
+  ctx.leaves.set(leaf.key, leaf);
+  return leaf;
+}
+
+function domainOf(type: Type): Domain {
+  switch (type.kind) {
+    case 'boolean':
+      return 'boolean';
+    case 'text':
+      return type.values === null ? 'text' : 'closed';
+    case 'number':
+    case 'datetime':
+    case 'money':
+      return 'number';
+    case 'integer':
+    case 'date':
+      return 'integer';
+    case 'timestamp':
+      return 'time';
+    case 'ip':
+      return 'address';
+    case 'list':
+    case 'record':
+    case 'any':
+    case 'duration':
+      return 'presence';
+  }
+}
+
+/** The definition's own check of payloads says which texts a field may hold. */
+function isOfPlace({ slot, shape, key }: Place, value: Value): boolean {
+  const { type } = slot;
+  if ('range' in type) return isInRange(type.range, value as Decimal);
+  if (type.kind !== 'text' || typeof value !== 'string') return true;
+  const field: Field = { ...slot, name: 'value', isOptional: false };
+  if (checkPayload({ fields: [field], isOpen: false }, { value }).length > 0) return false;
+  const name = key.split('.').at(-1);
+  const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
+  return isOfMoney !== true || isCurrency(value);
+}
+
+function isInRange({ low, high }: Range, value: Decimal): boolean {
+  return (low === null || compare(low, value) <= 0) && (high === null || compare(value, high) <= 0);
+}
+
+function rangeMarks({ low, high }: Range): Decimal[] {
+  return [low, high].filter((end) => end !== null);
+}
+
+/** Known to rules exactly when the request is signed. */
+function tieToSignature(ctx: Context, leaf: Leaf): void {
+  const signed = signedLeaf(ctx);
+  ctx.afterCut.push(() => {
+    const isSigned = isWhere(signed, ({ value }) => value === true, ctx.circuit);
+    ctx.circuit.requireEqual(isUnknown(ctx, leaf), not(isSigned));
+  });
+}
+
+export function isUnknown({ circuit }: Context, leaf: Leaf): number {
+  return isWhere(leaf, ({ value }) => value === unknown, circuit);
+}
+
+function isGone({ circuit }: Context, leaf: Leaf): number {
+  return isWhere(leaf, ({ value }) => value === undefined || value === null, circuit);
+}
+
+/** Neither absent nor null nor unknown. */
+export function hasValue({ circuit }: Context, leaf: Leaf): number {
+  return isWhere(leaf, ({ value }) => isValue(value), circuit);
+}
+
+/** What lies in a record that is not there is absent; what must be there is there where its record is. */
+function tieToHolder(ctx: Context, leaf: Leaf, field: FieldRead & Expression, elements: Elements): void {
+  const steps = field.steps.slice(0, -1);
+  if (steps.length === 0 && field.root === 'payload') return;
+  const holder = fieldLeaf(ctx, { ...field, steps }, elements);
+  if (holder === null) return;
+  const name = field.steps.at(-1);
+  const isOptional = placeOfField(ctx, field, elements)?.shape?.fields.find(
+    (one) => one.name === name,
+  )?.isOptional;
+  ctx.afterCut.push(() => {
+    const isAbsent = isWhere(leaf, ({ value }) => value === undefined, ctx.circuit);
+    ctx.circuit.require([not(isGone(ctx, holder)), isAbsent, isUnknown(ctx, leaf)]);
+    if (isOptional === false)
+      ctx.circuit.require([isGone(ctx, holder), isUnknown(ctx, holder), not(isAbsent)]);
+  });
+}
+
+function factLeaf(ctx: Context, { fact }: FactRead): Leaf | null {
+  if (fact.startsWith('action.')) return null;
+  return ctx.leaves.get(fact) ?? addLeaf(ctx, newFactLeaf(ctx, fact));
+}
+
+function newFactLeaf(ctx: Context, fact: FactRead['fact']): Leaf {
+  const states = { ...noStates, unknown: true };
+  if (fact === 'agent.risk_tier') return { ...plainLeaf(ctx, fact, 'closed'), states, values: riskTiers };
+  const domains: Partial<Record<typeof fact, Domain>> = {
+    'request.ip': 'address',
+    'request.signed': 'boolean',
+    'agent.tags': 'presence',
+  };
+  return { ...plainLeaf(ctx, fact, domains[fact] ?? 'text'), states };
+}
+
+function signedLeaf(ctx: Context): Leaf {
+  return ctx.leaves.get('request.signed') ?? addLeaf(ctx, newFactLeaf(ctx, 'request.signed'));
+}
+
+function nowLeaf(ctx: Context): Leaf {
+  return ctx.leaves.get('now') ?? addLeaf(ctx, plainLeaf(ctx, 'now', 'time'));
+}
+
+export const tagElement: Slot = listOf(anyText).element;
+
+const functionsOfText = ['lower', 'trim', 'fold', 'domain', 'host', 'scheme', 'port', 'length'] as const;
+
+function callLeaf(
+  ctx: Context,
+  { builtin, args }: Extract<Expression, { readonly kind: 'call' }>,
+  elements: Elements,
+): Leaf | null {
+  if (builtin === 'today') return nowLeaf(ctx);
+  const base = args.length === 1 ? leafOf(ctx, args[0]!, elements) : null;
+  if (base === null || !functionsOfText.some((name) => name === builtin)) return null;
+  if (base.domain !== 'text' && !(base.domain === 'presence' && builtin === 'length')) return null;
+  const key = `${builtin}(${base.key})`;
+  const known = ctx.leaves.get(key);
+  if (known !== undefined) return known;
+  const isNumber = builtin === 'length' || builtin === 'port';
+  const derived = addLeaf(ctx, {
+    ...plainLeaf(ctx, key, isNumber ? 'integer' : 'text'),
+    states: { ...noStates, unknown: true },
+    fits: (value) => !isNumber || compare(zero, value as Decimal) <= 0,
+    marks: builtin === 'length' ? [zero] : [],
+    base: { leaf: base, of: (value) => calls[builtin]([value], 0) },
+  });
+  ctx.afterCut.push(() => tieToBase(ctx, derived, isAlwaysKnown(builtin, args[0]!)));
+  return derived;
+}
+
+/** A web address has a host and a scheme, or the payload is refused; a port it may lack. */
+function isAlwaysKnown(builtin: string, { type }: Expression): boolean {
+  if (builtin === 'host' || builtin === 'scheme')
+    return type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
+  return builtin !== 'port';
+}
+
+/** Of nothing a function is unknown, and of a value that is named it is what the definition says. */
+function tieToBase(ctx: Context, leaf: Leaf, isKnown: boolean): void {
+  const { circuit } = ctx;
+  const base = leaf.base!;
+  const isDerivedUnknown = isUnknown(ctx, leaf);
+  circuit.require([hasValue(ctx, base.leaf), isDerivedUnknown]);
+  if (isKnown) circuit.require([not(hasValue(ctx, base.leaf)), not(isDerivedUnknown)]);
+  for (const [at, { value, isOther }] of base.leaf.cells.entries()) {
+    if (isOther || !isValue(value)) continue;
+    const place = derivedPlace(leaf, base.of(value));
+    if (place >= 0) circuit.require([not(isCell(base.leaf, at, circuit)), isCell(leaf, place, circuit)]);
+  }
+}
+
+function derivedPlace(leaf: Leaf, value: Value | Unknown): number {
+  const own = placeOf(leaf, value);
+  return own >= 0 ? own : leaf.cells.findIndex(({ isOther }) => isOther);
+}

@@ -1,0 +1,209 @@
+// A condition into a pair of literals: `and`, `or` and `not` are gates, and what they join is an atom. INVARIANT: every
+// kind of expression has its line here; what is not followed into its parts is a guess that may be true, false or
+// unknown, and is named where it keeps a claim from being decided.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { descendants } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import { booleanType } from '../../language/model/type.ts';
+import type { Value } from '../../language/model/value.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import { constantOf } from '../cells/understand.ts';
+import { negated, type Pair } from '../solver/circuit.ts';
+import { boundText } from './bounds.ts';
+import { comparison } from './comparison.ts';
+import type { Context, Elements } from './context.ts';
+import { equalityAtom, relationAtom } from './equality.ts';
+import { leafAtom } from './leaf-atom.ts';
+import { meterAtom } from './meters.ts';
+import { moneyAtom } from './money.ts';
+import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
+import { firstElse, replaced, writtenOut } from './rewrite.ts';
+import { riskAtom } from './risk.ts';
+
+export function lowerCondition(ctx: Context, condition: Expression, elements: Elements): Pair {
+  const lower = (part: Expression): Pair => lowerCondition(ctx, part, elements);
+  switch (condition.kind) {
+    case 'not':
+      return negated(lower(condition.operand));
+    case 'and':
+      return ctx.circuit.every(condition.operands.map(lower));
+    case 'or':
+      return ctx.circuit.some(condition.operands.map(lower));
+    case 'let': {
+      const declared = ctx.set.lets.get(condition.id);
+      if (declared === undefined) return ctx.circuit.unknown;
+      return lowerCondition(ctx, declared.expression, new Map());
+    }
+    case 'in-range':
+      return ctx.circuit.every([
+        lower(comparison('>=', condition.subject, condition.low)),
+        lower(comparison('<=', condition.subject, condition.high)),
+      ]);
+    case 'literal':
+    case 'field':
+    case 'fact':
+    case 'compare':
+    case 'is-null':
+    case 'has':
+    case 'else':
+    case 'in-list':
+    case 'in-elements':
+    case 'in-hours':
+    case 'in-cidr':
+    case 'like':
+    case 'matches':
+    case 'text-test':
+    case 'mentions':
+    case 'quantify':
+      return atom(ctx, condition, elements);
+    // Of these none is a condition.
+    case 'meter':
+    case 'now':
+    case 'risk':
+    case 'arithmetic':
+    case 'negate':
+    case 'list':
+    case 'call':
+      return guess(ctx, condition, elements);
+  }
+}
+
+/** Each atom is made once. */
+function atom(ctx: Context, condition: Expression, elements: Elements): Pair {
+  const expression = writtenOut(ctx, condition, elements);
+  const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
+  const known = ctx.known.get(key);
+  if (known !== undefined) return known;
+  const pair = newAtom(ctx, expression, elements);
+  ctx.known.set(key, pair);
+  if (elements.size === 0 && !comparesRisk(expression)) ctx.conditions.push({ expression, pair });
+  return pair;
+}
+
+function elementsKey(elements: Elements): string {
+  const entries = [...elements].map(([name, element]) => {
+    const what = element.kind === 'slot' ? element.key : canonicalMeaning(element.literal);
+    return `${name}=${what}`;
+  });
+  return entries.join();
+}
+
+/** What the formula derives from the rules, and must not be told. */
+function comparesRisk(expression: Expression): boolean {
+  return (
+    expression.kind === 'compare' && [expression.left, expression.right].some(({ kind }) => kind === 'risk')
+  );
+}
+
+function newAtom(ctx: Context, expression: Expression, elements: Elements): Pair {
+  if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
+  if (ctx.isCoarse && goesThroughList(ctx, expression)) return guess(ctx, expression, elements);
+  const withElse = firstElse(expression);
+  if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
+  const made =
+    compareAtom(ctx, expression, elements) ??
+    listAtom(ctx, expression, elements) ??
+    wordsAtom(ctx, expression, elements) ??
+    leafAtom(ctx, expression, elements);
+  if (made === null) return guess(ctx, expression, elements);
+  return boundText(ctx, expression, { pair: made, elements });
+}
+
+/** A condition that may be anything. */
+function guess(ctx: Context, expression: Expression, elements: Elements): Pair {
+  const pair = ctx.circuit.freePair();
+  const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
+  ctx.guesses.set(key, { span: expression.span, pair });
+  return pair;
+}
+
+const reading: ReadonlySet<Expression['kind']> = new Set(['field', 'fact', 'meter', 'now', 'risk', 'let']);
+
+function readsNothing(expression: Expression): boolean {
+  return [...descendants(expression)].every(
+    (part) => !reading.has(part.kind) && !(part.kind === 'call' && part.builtin === 'today'),
+  );
+}
+
+function truthOf(ctx: Context, expression: Expression): SpecTruth {
+  const facts = { action: ctx.action.key, payload: {}, agent: {}, request: {}, nowMs: 0, meters: {} };
+  return evaluateCondition(expression, {
+    set: ctx.set,
+    facts: { ...facts, satisfied: { escalate: [], reauth: [] } },
+    risk: { low: 0, high: 100 },
+    variables: new Map(),
+  });
+}
+
+function pairOf({ circuit }: Context, truth: SpecTruth): Pair {
+  if (typeof truth !== 'boolean') return circuit.unknown;
+  return truth ? circuit.always : negated(circuit.always);
+}
+
+function goesThroughList({ set }: Context, expression: Expression): boolean {
+  return [...descendants(expression)].some(
+    (part) =>
+      part.kind === 'quantify' || (part.kind === 'in-elements' && constantOf(part.elements, set) === null),
+  );
+}
+
+interface WithElse {
+  readonly expression: Expression;
+  readonly withElse: Extract<Expression, { readonly kind: 'else' }>;
+  readonly elements: Elements;
+}
+
+/** With the fallback where the field is absent or null, else with the field itself. */
+function elseAtom(ctx: Context, { expression, withElse, elements }: WithElse): Pair {
+  const { circuit } = ctx;
+  const has: Expression = { kind: 'has', subject: withElse.subject, type: booleanType, span: withElse.span };
+  const isGone = ctx.lower(has, elements).isFalse;
+  const fallback = ctx.lower(replaced(expression, withElse, withElse.fallback), elements);
+  const subject = ctx.lower(replaced(expression, withElse, withElse.subject), elements);
+  return {
+    isTrue: circuit.choose(isGone, fallback.isTrue, subject.isTrue),
+    isFalse: circuit.choose(isGone, fallback.isFalse, subject.isFalse),
+  };
+}
+
+const flipped = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+/** Null where it is a comparison of no special kind, or none. */
+function compareAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+  if (expression.kind !== 'compare') return null;
+  const { left, right, operator } = expression;
+  const constant = constantOf(right, ctx.set);
+  if (constant === null) {
+    return constantOf(left, ctx.set) === null
+      ? (equalityAtom(ctx, expression, elements) ?? relationAtom(ctx, expression, elements))
+      : compareAtom(ctx, { ...expression, operator: flipped[operator], left: right, right: left }, elements);
+  }
+  if (typeof constant === 'symbol') return null;
+  const compared = { operator, constant: constant as Value, elements };
+  if (left.kind === 'risk') return riskAtom(ctx, compared);
+  if (left.kind === 'meter') return meterAtom(ctx, left, compared);
+  if (left.kind === 'quantify') return countAtom(ctx, left, compared);
+  return left.kind === 'field' && left.type.kind === 'money' ? moneyAtom(ctx, left, compared) : null;
+}
+
+function listAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+  if (expression.kind === 'quantify') return quantifierAtom(ctx, expression, elements);
+  if (expression.kind !== 'in-elements' || constantOf(expression.elements, ctx.set) !== null) return null;
+  return membershipAtom(ctx, expression, elements);
+}
+
+const wordsMax = 2_000;
+
+/** One atom a word, so that lists of words can be compared. */
+function wordsAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+  if (expression.kind !== 'mentions') return null;
+  const { words: source } = expression;
+  const words =
+    source.kind === 'words' ? source.words : (ctx.set.lists.get(source.list)?.entries as readonly string[]);
+  if (words === undefined || words.length < 2 || words.length > wordsMax) return null;
+  return ctx.circuit.some(
+    words.map((word) => ctx.lower({ ...expression, words: { kind: 'words', words: [word] } }, elements)),
+  );
+}

@@ -1,0 +1,211 @@
+// A meter's reading against a constant. A reading is two ends, the lower without and the upper with what is pending;
+// both include the request itself, so that of sums of what is never negative neither is below the request's own share.
+
+import type { Expression, FieldRead, MeterRead } from '../../language/model/expression.ts';
+import type { Meter } from '../../language/model/policy.ts';
+import { quantity } from '../../language/model/type.ts';
+import type { Money, Value } from '../../language/model/value.ts';
+import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
+import { marksOf } from '../cells/cut.ts';
+import { isWhere, keyOf, type Leaf } from '../cells/leaf.ts';
+import { placeholder } from '../cells/understand.ts';
+import { negated, type Pair } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import { type Comparison, comparison, literal } from './comparison.ts';
+import { type Context, type MeterEnds, noElements } from './context.ts';
+import { addAtom } from './leaf-atom.ts';
+import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
+import { currencyIs } from './money.ts';
+
+export function meterAtom(
+  ctx: Context,
+  read: MeterRead & Expression,
+  { operator, constant }: Comparison,
+): Pair | null {
+  const meter = ctx.set.meters.get(read.meter);
+  const amount = amountOf(constant);
+  if (meter === undefined || amount === null) return null;
+  const currency =
+    typeof constant === 'object' && constant !== null && 'currency' in constant ? constant.currency : null;
+  if (currency !== null && meter.currency !== null && currency !== meter.currency) return ctx.circuit.unknown;
+  const ends = meterEnds(ctx, meter);
+  const is = (leaf: Leaf, wanted: Comparison['operator']): Literal =>
+    endIs(ctx, leaf, { wanted, amount, read });
+  return ctx.circuit.onlyIf(ends.isKnown, comparedEnds(ctx, operator, { ...ends, is }));
+}
+
+function amountOf(constant: Value): Decimal | null {
+  if (typeof constant !== 'object' || constant === null) return null;
+  if ('currency' in constant) return (constant as Money).amount;
+  return 'coefficient' in constant ? (constant as Decimal) : null;
+}
+
+interface End {
+  readonly wanted: Comparison['operator'];
+  readonly amount: Decimal;
+  readonly read: Expression;
+}
+
+function endIs(ctx: Context, leaf: Leaf, { wanted, amount, read }: End): Literal {
+  const number = { type: quantity('number'), span: read.span };
+  const end: Expression = {
+    kind: 'field',
+    root: placeholder,
+    steps: [],
+    isSigned: false,
+    isSecret: false,
+    ...number,
+  };
+  return addAtom(ctx, leaf, comparison(wanted, end, literal(amount, number))).isTrue;
+}
+
+type Ends = MeterEnds & { readonly is: (leaf: Leaf, wanted: Comparison['operator']) => Literal };
+
+/** As the definition compares intervals. */
+function comparedEnds({ circuit }: Context, operator: Comparison['operator'], { low, high, is }: Ends): Pair {
+  switch (operator) {
+    case '<':
+      return { isTrue: is(high, '<'), isFalse: is(low, '>=') };
+    case '<=':
+      return { isTrue: is(high, '<='), isFalse: is(low, '>') };
+    case '>':
+      return { isTrue: is(low, '>'), isFalse: is(high, '<=') };
+    case '>=':
+      return { isTrue: is(low, '>='), isFalse: is(high, '<') };
+    case '==':
+      return {
+        isTrue: circuit.and([is(low, '=='), is(high, '==')]),
+        isFalse: circuit.or([is(high, '<'), is(low, '>')]),
+      };
+    case '!=':
+      return negated({
+        isTrue: circuit.and([is(low, '=='), is(high, '==')]),
+        isFalse: circuit.or([is(high, '<'), is(low, '>')]),
+      });
+  }
+}
+
+function meterEnds(ctx: Context, meter: Meter): MeterEnds {
+  const known = ctx.meters.get(meter.name);
+  if (known !== undefined) return known;
+  const isNeverNegative = meter.aggregate !== 'sum' || addsNoNegatives(ctx, meter);
+  const end = (name: string): Leaf =>
+    addLeaf(ctx, {
+      ...plainLeaf(ctx, `meters.${meter.name} ${name}`, meter.aggregate === 'sum' ? 'number' : 'integer'),
+      fits: (value) => !isNeverNegative || compare(zero, value as Decimal) <= 0,
+      marks: [zero, fromNumber(1)],
+    });
+  const ends: MeterEnds = {
+    name: meter.name,
+    isKnown: ctx.circuit.free(true),
+    low: end('low'),
+    high: end('high'),
+  };
+  ctx.meters.set(meter.name, ends);
+  tieEnds(ctx, ends.low, ends.high);
+  if (ctx.faults.has('readings-lack-others'))
+    ctx.afterCut.push(() => ctx.circuit.require([not(isFrom(ctx, ends.low, { mark: zero, isOpen: true }))]));
+  if (isNeverNegative && meter.actions.includes(ctx.action.key)) tieShare(ctx, meter, ends);
+  return ends;
+}
+
+/** Whether what every counted action adds is declared to be 0 or more. */
+function addsNoNegatives({ set }: Context, { argument, actions }: Meter): boolean {
+  if (argument?.kind !== 'field' || argument.root !== 'payload') return false;
+  return actions.every((key) => {
+    let [shape, isAtLeastZero] = [set.actions.get(key)?.shape ?? null, false];
+    for (const step of argument.steps) {
+      const type = shape?.fields.find(({ name }) => name === step)?.type;
+      shape = type?.kind === 'record' ? type.shape : null;
+      const low = type !== undefined && 'range' in type ? type.range.low : null;
+      isAtLeastZero = low !== null && compare(zero, low) <= 0;
+    }
+    return isAtLeastZero;
+  });
+}
+
+/** The lower end is not above the upper one. */
+function tieEnds(ctx: Context, low: Leaf, high: Leaf): void {
+  shareMarks(ctx, [low, high]);
+  ctx.afterCut.push(() => requireAtMost(ctx, ctx.circuit.yes, [low, high]));
+}
+
+function shareMarks(ctx: Context, leaves: readonly Leaf[]): void {
+  ctx.beforeCut.push(() => {
+    const marks = new Map(leaves.flatMap((leaf) => marksOf(leaf)).map((mark) => [keyOf(mark), mark]));
+    for (const leaf of leaves) leaf.marks.splice(0, leaf.marks.length, ...marks.values());
+  });
+}
+
+/** Where the condition holds, the first number is at most the second; both are cut at the same marks. */
+function requireAtMost(ctx: Context, condition: Literal, [small, large]: readonly [Leaf, Leaf]): void {
+  for (const mark of marksOf(small)) {
+    for (const isOpen of [false, true]) {
+      const from = { mark, isOpen };
+      ctx.circuit.require([not(condition), not(isFrom(ctx, small, from)), isFrom(ctx, large, from)]);
+    }
+  }
+}
+
+interface From {
+  readonly mark: Decimal;
+  /** Above the mark, not at it. */
+  readonly isOpen: boolean;
+}
+
+function isFrom({ circuit }: Context, leaf: Leaf, { mark, isOpen }: From): Literal {
+  const least = isOpen ? 1 : 0;
+  return isWhere(
+    leaf,
+    ({ value }) =>
+      typeof value === 'object' &&
+      value !== null &&
+      'coefficient' in value &&
+      compare(value as Decimal, mark) >= least,
+    circuit,
+  );
+}
+
+/** A reading of a meter that counts the request. */
+function tieShare(ctx: Context, meter: Meter, ends: MeterEnds): void {
+  const { circuit } = ctx;
+  const counts = meter.when === null ? circuit.always : ctx.lower(meter.when, noElements);
+  const mayCount = circuit.and([ends.isKnown, not(counts.isFalse)]);
+  const doesCount = circuit.and([ends.isKnown, counts.isTrue]);
+  if (meter.aggregate !== 'sum') {
+    const first = { mark: fromNumber(1), isOpen: false };
+    ctx.afterCut.push(() => {
+      circuit.require([not(doesCount), isFrom(ctx, ends.low, first)]);
+      circuit.require([not(mayCount), isFrom(ctx, ends.high, first)]);
+    });
+    return;
+  }
+  tieAmount(ctx, { meter, ends, mayCount, doesCount });
+}
+
+interface Share {
+  readonly meter: Meter;
+  readonly ends: MeterEnds;
+  readonly mayCount: Literal;
+  readonly doesCount: Literal;
+}
+
+function tieAmount(ctx: Context, { meter, ends, mayCount, doesCount }: Share): void {
+  const argument = meter.argument as FieldRead & Expression;
+  const amount = fieldLeaf(ctx, argument, noElements);
+  if (amount === null) return;
+  const isOfCurrency = currencyOf(ctx, meter, argument);
+  shareMarks(ctx, [ends.low, ends.high, amount]);
+  ctx.afterCut.push(() => {
+    // What is added has to be known, and of the meter's currency, for the reading to be known.
+    ctx.circuit.require([not(mayCount), hasValue(ctx, amount)]);
+    if (isOfCurrency !== null) ctx.circuit.require([not(mayCount), isOfCurrency.isTrue]);
+    requireAtMost(ctx, doesCount, [amount, ends.low]);
+    requireAtMost(ctx, mayCount, [amount, ends.high]);
+  });
+}
+
+function currencyOf(ctx: Context, { currency }: Meter, field: FieldRead & Expression): Pair | null {
+  if (currency === null || placeOfField(ctx, field, noElements)?.slot.type.kind !== 'money') return null;
+  return currencyIs(ctx, { field, currency, elements: noElements });
+}

@@ -1,0 +1,51 @@
+// An amount of money against a constant: the amounts compare where the currencies agree, and nothing is known where
+// they do not.
+
+import type { Expression, FieldRead } from '../../language/model/expression.ts';
+import { quantity } from '../../language/model/type.ts';
+import type { Money } from '../../language/model/value.ts';
+import { placeholder } from '../cells/understand.ts';
+import type { Pair } from '../solver/circuit.ts';
+import { type Comparison, comparison, literal } from './comparison.ts';
+import type { Context, Elements } from './context.ts';
+import { addAtom } from './leaf-atom.ts';
+import { fieldLeaf, placeOfField } from './leaves.ts';
+
+export function moneyAtom(
+  ctx: Context,
+  field: FieldRead & Expression,
+  { operator, constant, elements }: Comparison,
+): Pair | null {
+  const leaf = fieldLeaf(ctx, field, elements);
+  const { amount, currency } = constant as Money;
+  if (leaf === null) return null;
+  const number = { type: quantity('number'), span: field.span };
+  const read: Expression = {
+    kind: 'field',
+    root: placeholder,
+    steps: [],
+    isSigned: false,
+    isSecret: false,
+    ...number,
+  };
+  const amounts = addAtom(ctx, leaf, comparison(operator, read, literal(amount, number)));
+  if (currency === null) return amounts;
+  const same = currencyIs(ctx, { field, currency, elements });
+  return same === null ? null : ctx.circuit.onlyIf(same.isTrue, amounts);
+}
+
+interface CurrencyOf {
+  readonly field: FieldRead & Expression;
+  readonly currency: string;
+  readonly elements: Elements;
+}
+
+/** Whether the amount's currency, a field beside it, is this one. */
+export function currencyIs(ctx: Context, { field, currency, elements }: CurrencyOf): Pair | null {
+  const place = placeOfField(ctx, field, elements);
+  const name = place?.slot.type.kind === 'money' ? place.slot.type.currencyField : null;
+  const beside = place?.shape?.fields.find((one) => one.name === name);
+  if (name === null || beside === undefined) return null;
+  const read: Expression = { ...field, steps: [...field.steps.slice(0, -1), name], type: beside.type };
+  return ctx.lower(comparison('==', read, literal(currency, read)), elements);
+}

@@ -1,0 +1,91 @@
+// What is decided, as gates over the truth of the rules: the strictest of what the mildest allow that holds asks for and
+// what the guards in force ask for. Which rule is named, and who is asked, is not in it.
+
+import type { Outcome } from '../../language/model/decision.ts';
+import type { Rule } from '../../language/model/policy.ts';
+import type { Circuit, Pair } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import { type Context, noElements } from './context.ts';
+
+export type Outcomes = Readonly<Record<Outcome, Literal>>;
+
+interface Judged {
+  readonly rule: Rule;
+  readonly pair: Pair;
+  /** What it asks for has been met. */
+  readonly isMet: Literal;
+}
+
+/** `isUnapproved`: nothing that rules ask for has been met. */
+export function outcomesOf(ctx: Context, isUnapproved: boolean): Outcomes {
+  const { circuit } = ctx;
+  const judged = ctx.rules.map(
+    (rule): Judged => ({
+      rule,
+      pair: ctx.lower(rule.condition, noElements),
+      isMet: isUnapproved ? circuit.no : metLiteral(ctx, rule),
+    }),
+  );
+  const allows = judged.filter(({ rule }) => rule.effect === 'allow');
+  const guards = judged.filter(({ rule }) => isGuard(rule));
+  const granted = circuit.or(allows.map(({ pair }) => pair.isTrue));
+  const isDenied = circuit.or([not(granted), asked(circuit, guards, 'deny')]);
+  const isReauthOrMore = circuit.or([
+    isDenied,
+    asked(circuit, guards, 'reauth'),
+    not(grantedFor(circuit, allows, ['approval'])),
+  ]);
+  const isEscalateOrMore = circuit.or([
+    isReauthOrMore,
+    asked(circuit, guards, 'approval'),
+    not(grantedFor(circuit, allows, [])),
+  ]);
+  return {
+    ALLOW: not(isEscalateOrMore),
+    ESCALATE: circuit.and([isEscalateOrMore, not(isReauthOrMore)]),
+    REAUTH_REQUIRED: circuit.and([isReauthOrMore, not(isDenied)]),
+    DENY: isDenied,
+  };
+}
+
+/** Free: any requirements may have been met together, which is more than can be. */
+function metLiteral(ctx: Context, rule: Rule): Literal {
+  if (rule.requirement === null) return ctx.circuit.no;
+  const known = ctx.satisfied.get(rule.id);
+  if (known !== undefined) return known.literal;
+  const literal = ctx.circuit.free();
+  ctx.satisfied.set(rule.id, { rule, literal });
+  return literal;
+}
+
+type Demand = 'deny' | 'approval' | 'reauth' | 'nothing';
+
+function demandOf({ effect, requirement }: Rule): Demand {
+  return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
+}
+
+function isGuard({ effect }: Rule): boolean {
+  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+}
+
+/** A guard that is not false stands in the way until it is met. */
+function asked(circuit: Circuit, guards: readonly Judged[], demand: Demand): Literal {
+  return circuit.or(
+    guards
+      .filter(({ rule }) => demandOf(rule) === demand)
+      .map(({ pair, isMet }) =>
+        circuit.and([not(pair.isFalse), demand === 'deny' ? circuit.yes : not(isMet)]),
+      ),
+  );
+}
+
+/** Some allow is true that asks for nothing, for nothing more, or only for one of these. */
+function grantedFor(circuit: Circuit, allows: readonly Judged[], demands: readonly Demand[]): Literal {
+  return circuit.or(
+    allows.map(({ rule, pair, isMet }) => {
+      const demand = demandOf(rule);
+      const isOpen = demand === 'nothing' || demands.includes(demand);
+      return isOpen ? pair.isTrue : circuit.and([pair.isTrue, isMet]);
+    }),
+  );
+}

@@ -1,0 +1,115 @@
+// One action as a formula that admits every request of its declared shape, and says what is decided. INVARIANT: the
+// formula admits at least what can be. A part that is not understood makes it admit more, so that what is proved holds;
+// what it admits beyond that is found out by deciding the request that comes of it.
+
+import type { Expression } from '../../language/model/expression.ts';
+import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import { cutLeaf } from '../cells/cut.ts';
+import { type Faults, noFaults } from '../cells/faults.ts';
+import type { Leaf } from '../cells/leaf.ts';
+import { Circuit } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import { type Context, noElements } from './context.ts';
+import { linkEqualities, shareTexts } from './equality.ts';
+import { lowerCondition } from './lower.ts';
+import { type Outcomes, outcomesOf } from './outcomes.ts';
+import { countElements } from './quantifiers.ts';
+
+export interface Problem {
+  readonly ctx: Context;
+  /** With whatever may have been met. */
+  readonly outcomes: Outcomes;
+  /** By claim: the request breaks it. */
+  readonly broken: readonly Literal[];
+}
+
+export interface ProblemOptions {
+  readonly isCoarse?: boolean;
+  readonly faults?: Faults;
+}
+
+const outcomeOf = { allow: 'ALLOW', deny: 'DENY', escalate: 'ESCALATE', reauth: 'REAUTH_REQUIRED' } as const;
+
+export function createProblem(
+  set: PolicySet,
+  action: string,
+  { claims = [], ...options }: ProblemOptions & { readonly claims?: readonly Claim[] } = {},
+): Problem {
+  const ctx = createContext(set, action, options);
+  countElements(ctx, conditionsOf(ctx, claims));
+  const outcomes = outcomesOf(ctx, false);
+  const broken = claims.map((claim) => breaks(ctx, claim));
+  finish(ctx);
+  return { ctx, outcomes, broken };
+}
+
+function createContext(
+  set: PolicySet,
+  key: string,
+  { isCoarse = false, faults = noFaults }: ProblemOptions,
+): Context {
+  const action = set.actions.get(key);
+  if (action === undefined) throw new Error(`no action ${key} is declared`);
+  const ctx: Context = {
+    set,
+    action,
+    rules: set.policies
+      .filter((policy) => policy.actions.includes(key))
+      .flatMap((policy) => policy.rules)
+      .filter((rule) => !rule.isShadow),
+    circuit: new Circuit(),
+    faults,
+    isCoarse,
+    lower: (condition, elements) => lowerCondition(ctx, condition, elements),
+    leaves: new Map(),
+    lists: new Map(),
+    meters: new Map(),
+    equalities: new Map(),
+    satisfied: new Map(),
+    guesses: new Map(),
+    bounds: new Map(),
+    conditions: [],
+    known: new Map(),
+    elementsOf: new Map(),
+    bounded: new Set(),
+    beforeCut: [],
+    afterCut: [],
+  };
+  return ctx;
+}
+
+function conditionsOf({ rules, set }: Context, claims: readonly Claim[]): readonly Expression[] {
+  return [
+    ...rules.map(({ condition }) => condition),
+    ...claims.flatMap(({ when }) => when ?? []),
+    ...[...set.meters.values()].flatMap(({ when }) => when ?? []),
+  ];
+}
+
+/** A claim speaks of every request for which its condition is not false. */
+function breaks(ctx: Context, { mode, effect, when, isUnapproved }: Claim): Literal {
+  const { circuit } = ctx;
+  const isMet = when === null ? circuit.yes : not(ctx.lower(when, noElements).isFalse);
+  const isDecided = outcomesOf(ctx, isUnapproved)[outcomeOf[effect]];
+  return circuit.and([isMet, mode === 'never' ? isDecided : not(isDecided)]);
+}
+
+/** Whether the decision is what the claim says it never, or not always, is. */
+export function isBrokenBy({ mode, effect }: Claim, outcome: keyof Outcomes): boolean {
+  return (outcome === outcomeOf[effect]) === (mode === 'never');
+}
+
+function finish(ctx: Context): void {
+  shareTexts(ctx);
+  // What one gives to another is handed on, from meter to meter.
+  for (let round = 0; round <= ctx.meters.size; round += 1) for (const run of ctx.beforeCut) run();
+  const leaves = [...ctx.leaves.values()].toSorted((a, b) => depthOf(a) - depthOf(b));
+  for (const leaf of leaves) cutLeaf(leaf, ctx);
+  for (const run of ctx.afterCut) run();
+  linkEqualities(ctx);
+}
+
+/** A leaf is cut after what it is a function of. */
+function depthOf({ base }: Leaf): number {
+  return base === null ? 0 : 1 + depthOf(base.leaf);
+}

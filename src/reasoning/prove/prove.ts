@@ -1,0 +1,195 @@
+// Claims proved for every request of an action, refuted by a request that the definition decides against them, or left
+// undecided, with the conditions that were guessed. INVARIANT: "proved" is said only after the naive checker has read the
+// solver's log, and "refuted" only of what `authorize` has decided.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { LogChecker } from '../solver/check-log.ts';
+import { type Clause, type Literal, not } from '../solver/literal.ts';
+import type { Context } from './context.ts';
+import { createProblem, isBrokenBy, type Problem } from './problem.ts';
+import { truthOf } from './text-choice.ts';
+import { witnessOf } from './witness.ts';
+
+export type Verdict =
+  | { readonly kind: 'proved'; readonly proof: Proof }
+  | { readonly kind: 'refuted'; readonly facts: Facts; readonly decision: Decision }
+  | { readonly kind: 'undecided'; readonly why: Why; readonly terms: readonly Span[] };
+
+/** What keeps a claim from being decided. */
+export type Why = 'guessed conditions' | 'long lists' | 'huge payloads' | 'too much search';
+
+/** Clauses that cannot hold with the assumptions, and the steps that show it. */
+export interface Proof {
+  readonly action: string;
+  /** Made with quantifiers left open. */
+  readonly isCoarse: boolean;
+  readonly given: readonly Clause[];
+  readonly learned: readonly Clause[];
+  readonly assumptions: Clause;
+}
+
+export interface ClaimVerdict {
+  readonly guarantee: Guarantee;
+  readonly claim: Claim;
+  /** One an action, up to the first that refutes the claim. */
+  readonly verdicts: readonly (Verdict & { readonly action: string })[];
+  /** Refuted where one action does; proved where all do. */
+  readonly kind: Verdict['kind'];
+}
+
+const witnessesMax = 30;
+const conflictsMax = 20_000;
+
+/** One verdict a claim, in the order of the set. */
+export function proveGuarantees(set: PolicySet): readonly ClaimVerdict[] {
+  const asked = set.guarantees.flatMap((guarantee) =>
+    guarantee.claims.map((claim) => ({ guarantee, claim })),
+  );
+  const byAction = new Map<string, ReadonlyMap<Claim, Verdict>>();
+  for (const action of new Set(set.guarantees.flatMap(({ actions }) => actions))) {
+    const claims = asked
+      .filter(({ guarantee }) => guarantee.actions.includes(action))
+      .map(({ claim }) => claim);
+    byAction.set(action, proveAction(set, action, claims));
+  }
+  return asked.map(({ guarantee, claim }) => {
+    const verdicts = guarantee.actions.map((action) => ({ action, ...byAction.get(action)!.get(claim)! }));
+    return { guarantee, claim, verdicts, kind: joined(verdicts.map(({ kind }) => kind)) };
+  });
+}
+
+function joined(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
+  if (kinds.includes('refuted')) return 'refuted';
+  return kinds.includes('undecided') ? 'undecided' : 'proved';
+}
+
+/** Coarse first: most of what holds does so whatever quantifiers say, and then of lists of any length. */
+export function proveAction(
+  set: PolicySet,
+  action: string,
+  claims: readonly Claim[],
+): ReadonlyMap<Claim, Verdict> {
+  const coarse = decideAll(createProblem(set, action, { claims, isCoarse: true }), claims);
+  const open = claims.filter((claim) => coarse.get(claim)?.kind !== 'proved');
+  if (open.length === 0) return coarse;
+  return new Map([...coarse, ...decideAll(createProblem(set, action, { claims: open }), open)]);
+}
+
+function decideAll(problem: Problem, claims: readonly Claim[]): Map<Claim, Verdict> {
+  const prover = new Prover(problem);
+  return new Map(claims.map((claim, at) => [claim, prover.decide(claim, problem.broken[at]!)]));
+}
+
+/** Holds the checker, which reads each part of the log once. */
+class Prover {
+  readonly #ctx: Context;
+  readonly #checker = new LogChecker();
+  #admitted = 0;
+  #derived = 0;
+
+  constructor({ ctx }: Problem) {
+    this.#ctx = ctx;
+  }
+
+  decide(claim: Claim, broken: Literal): Verdict {
+    const { circuit, bounds, isCoarse } = this.#ctx;
+    // What is ruled out for this claim is ruled out for it alone.
+    const own = circuit.free(true);
+    const small = [...bounds.values()].map(({ literal }) => literal);
+    const guessed = new Map<string, Span>();
+    for (let round = 0; round < witnessesMax; round += 1) {
+      const answer = circuit.solver.solve([broken, own, ...small], conflictsMax);
+      if (answer === null) return undecided('too much search', []);
+      if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held([broken, own]);
+      if (isCoarse) return this.#guessed(guessed);
+      const facts = witnessFor(this.#ctx, claim);
+      const decision = brokenDecision(this.#ctx, claim, facts);
+      if (decision !== null) return { kind: 'refuted', facts, decision };
+      for (const span of wronglyGuessed(this.#ctx, facts)) guessed.set(JSON.stringify(span), span);
+      circuit.require([not(own), ...this.#otherThanThis(round)]);
+    }
+    return this.#guessed(guessed);
+  }
+
+  /** No model breaks the claim with small payloads; and with any? */
+  #held(assumptions: Clause): Verdict {
+    const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
+    this.#check(circuit.solver.core);
+    if (bounds.size > 0) {
+      const answer = circuit.solver.solve(assumptions, conflictsMax);
+      if (answer === null) return undecided('too much search', []);
+      const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
+      if (answer) return undecided('huge payloads', spansOf(broken));
+      this.#check(circuit.solver.core);
+    }
+    const isBounded = [...lists.keys()].some((key) => bounded.has(key));
+    if (isBounded && !isCoarse) return undecided('long lists', []);
+    const { given, learned, core } = circuit.solver;
+    const proof = { given: [...given], learned: [...learned], assumptions: core };
+    return { kind: 'proved', proof: { action: this.#ctx.action.key, isCoarse, ...proof } };
+  }
+
+  #check(core: Clause): void {
+    const { given, learned } = this.#ctx.circuit.solver;
+    for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
+    for (; this.#derived < learned.length; this.#derived += 1) {
+      if (!this.#checker.derive(learned[this.#derived]!))
+        throw new Error('the log of a proof does not check');
+    }
+    if (!this.#checker.follows(core.map(not))) throw new Error('the end of a proof does not check');
+  }
+
+  #guessed(wrong: ReadonlyMap<string, Span>): Verdict {
+    const all = [...this.#ctx.guesses.values()].map(({ span }) => span);
+    return undecided('guessed conditions', wrong.size > 0 ? [...wrong.values()] : all);
+  }
+
+  /** Other guesses, or in turn other cells. */
+  #otherThanThis(round: number): Clause {
+    const { circuit, guesses, leaves } = this.#ctx;
+    const loose = [...leaves.values()].flatMap(({ atoms }) =>
+      atoms.filter(({ understood }) => understood.kind === 'loose'),
+    );
+    const guessed = [...guesses.values(), ...loose].flatMap(({ pair }) => [pair.isTrue, pair.isFalse]);
+    const cells = [...leaves.values()].flatMap(({ order }) => order.slice(1, -1));
+    const chosen = guessed.length > 0 && round % 2 === 0 ? guessed : [...cells, ...guessed];
+    return chosen.map((literal) => (circuit.solver.holds(literal) ? not(literal) : literal));
+  }
+}
+
+function witnessFor(ctx: Context, { isUnapproved }: Claim): Facts {
+  const facts = witnessOf(ctx);
+  return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
+}
+
+function undecided(why: Why, terms: readonly Span[]): Verdict {
+  return { kind: 'undecided', why, terms };
+}
+
+function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
+  return [...new Map(places.map(({ span }) => [JSON.stringify(span), span])).values()];
+}
+
+/** The definition's decision where it breaks the claim, else null. */
+function brokenDecision({ set }: Context, claim: Claim, facts: Facts): Decision | null {
+  const decision = authorize(set, facts);
+  if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return null;
+  if (claim.isUnapproved && facts.satisfied.escalate.length + facts.satisfied.reauth.length > 0) return null;
+  const scope = { set, facts, risk: decision.risk, variables: new Map() };
+  const isMet = claim.when === null || evaluateCondition(claim.when, scope) !== false;
+  return isMet && isBrokenBy(claim, decision.outcome) ? decision : null;
+}
+
+/** Conditions of which the model says something else than the definition does of the request. */
+function wronglyGuessed(ctx: Context, facts: Facts): readonly Span[] {
+  const { risk } = authorize(ctx.set, facts);
+  const scope = { set: ctx.set, facts, risk, variables: new Map() };
+  return ctx.conditions
+    .filter(({ expression, pair }) => evaluateCondition(expression, scope) !== truthOf(ctx, pair))
+    .map(({ expression }) => expression.span);
+}

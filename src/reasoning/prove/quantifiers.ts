@@ -1,0 +1,326 @@
+// Quantifiers over lists of the payload: a list is given places for elements, each of which may be there or not, enough
+// of them that each quantifier can have a witness of its own. What holds with these holds of every list.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { childrenOf } from '../../language/model/children.ts';
+import type { Expression, FieldRead, Quantify } from '../../language/model/expression.ts';
+import { booleanType } from '../../language/model/type.ts';
+import type { Value } from '../../language/model/value.ts';
+import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
+import { isWhere } from '../cells/leaf.ts';
+import { constantOf } from '../cells/understand.ts';
+import { negated, type Pair } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import { boundList, longestOf } from './bounds.ts';
+import { type Comparison, comparison, literal } from './comparison.ts';
+import type { Context, Element, Elements, ListElements } from './context.ts';
+import { hasValue, isUnknown, leafOf, tagElement } from './leaves.ts';
+import { writtenOut } from './rewrite.ts';
+
+const elementsMax = 12;
+
+/** Null for lists that are made, such as the links of a text. */
+export function quantifierAtom(ctx: Context, expression: Quantify, elements: Elements): Pair | null {
+  const { quantifier } = expression;
+  if (quantifier !== 'some' && quantifier !== 'every') return null;
+  const list = placesOf(ctx, expression.sources);
+  if (list === null) return null;
+  const bodies = list.places.map((place) => bodyAt(ctx, expression, { place, elements }));
+  const some = ctx.circuit.some(bodies);
+  const pair = ctx.circuit.onlyIf(list.isKnown, quantifier === 'some' ? some : negated(some));
+  return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
+}
+
+interface At {
+  readonly place: PlaceOfElement;
+  readonly elements: Elements;
+}
+
+interface PlaceOfElement {
+  readonly isThere: Literal;
+  readonly element: Element;
+}
+
+/** Whether there is such an element and it meets the body; of `every`, whether it fails it. */
+function bodyAt(ctx: Context, { quantifier, body, variable }: Quantify, { place, elements }: At): Pair {
+  const met = ctx.lower(body, new Map(elements).set(variable, place.element));
+  const wanted = quantifier === 'every' ? negated(met) : met;
+  return {
+    isTrue: ctx.circuit.and([place.isThere, wanted.isTrue]),
+    isFalse: ctx.circuit.or([not(place.isThere), wanted.isFalse]),
+  };
+}
+
+/** `count(...)` against a constant; null where the constant is no whole number. */
+export function countAtom(
+  ctx: Context,
+  expression: Quantify,
+  { operator, constant, elements }: Comparison,
+): Pair | null {
+  const bound = constant as Decimal;
+  if (expression.quantifier !== 'count' || !isInteger(bound)) return null;
+  const list = placesOf(ctx, expression.sources);
+  if (list === null) return null;
+  const { circuit } = ctx;
+  const bodies = list.places.map(({ isThere, element }) => ({
+    isThere,
+    ...ctx.lower(expression.body, new Map(elements).set(expression.variable, element)),
+  }));
+  const known = bodies.map(({ isThere, isTrue, isFalse }) => circuit.or([not(isThere), isTrue, isFalse]));
+  const counted = bodies.map(({ isThere, isTrue }) => ({
+    literal: circuit.and([isThere, isTrue]),
+    weight: 1,
+  }));
+  const atLeast = (least: number): Literal => (least <= 0 ? circuit.yes : circuit.atLeast(counted, least));
+  const isTrue = countHolds(ctx, atLeast, { operator, bound: toNumber(bound) });
+  const isKnown = circuit.and([list.isKnown, ...known]);
+  const pair = circuit.onlyIf(isKnown, { isTrue, isFalse: not(isTrue) });
+  return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
+}
+
+function countHolds(
+  { circuit }: Context,
+  atLeast: (least: number) => Literal,
+  { operator, bound }: { readonly operator: Comparison['operator']; readonly bound: number },
+): Literal {
+  switch (operator) {
+    case '>':
+      return atLeast(bound + 1);
+    case '>=':
+      return atLeast(bound);
+    case '<':
+      return not(atLeast(bound));
+    case '<=':
+      return not(atLeast(bound + 1));
+    case '==':
+      return circuit.and([atLeast(bound), not(atLeast(bound + 1))]);
+    case '!=':
+      return circuit.or([not(atLeast(bound)), atLeast(bound + 1)]);
+  }
+}
+
+/** `subject in payload.list`: null equals nothing, so that an element which is null is known to be another. */
+export function membershipAtom(
+  ctx: Context,
+  expression: Extract<Expression, { readonly kind: 'in-elements' }>,
+  elements: Elements,
+): Pair | null {
+  const list = placesOf(ctx, [expression.elements]);
+  if (list === null || expression.elements.type.kind !== 'list') return null;
+  const { circuit } = ctx;
+  const { type } = expression.elements.type.element;
+  const read: FieldRead & Expression = {
+    kind: 'field',
+    root: memberVariable,
+    steps: [],
+    isSigned: false,
+    isSecret: false,
+    type,
+    span: expression.span,
+  };
+  const answers = list.places.map(({ isThere, element }) => {
+    const inside = new Map(elements).set(memberVariable, element);
+    const same = ctx.lower(comparison('==', read, expression.subject), inside);
+    const isNull = ctx.lower({ kind: 'is-null', subject: read, type: booleanType, span: read.span }, inside);
+    // Null or not, an unknown subject leaves it open; more is admitted here than can be.
+    const isOther = circuit.or([same.isFalse, circuit.and([isNull.isTrue, circuit.free()])]);
+    return {
+      isTrue: circuit.and([isThere, same.isTrue]),
+      isFalse: circuit.or([not(isThere), isOther]),
+    };
+  });
+  const isList = listIsThere(ctx, expression.elements);
+  const pair = circuit.onlyIf(circuit.and([list.isKnown, isList]), circuit.some(answers));
+  return boundList(ctx, expression.elements, { pair, elements });
+}
+
+/** To a quantifier a list that is not there is empty; whether something is in it is unknown. */
+function listIsThere(ctx: Context, list: Expression): Literal {
+  const leaf = leafOf(ctx, list, new Map());
+  if (leaf === null) return ctx.circuit.yes;
+  const isThere = ctx.circuit.free(true);
+  ctx.afterCut.push(() => ctx.circuit.requireEqual(isThere, hasValue(ctx, leaf)));
+  return isThere;
+}
+
+const memberVariable = '$member';
+
+interface Places {
+  readonly isKnown: Literal;
+  readonly places: readonly PlaceOfElement[];
+}
+
+function placesOf(ctx: Context, sources: readonly Expression[]): Places | null {
+  const isKnown: Literal[] = [];
+  const places: PlaceOfElement[] = [];
+  const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
+  const over = sources.map((source) => listKey(source) ?? canonicalMeaning(source)).join();
+  const rounds = sources.reduce((sum, source, at) => sum + roundsOver(source, constants[at]), 0);
+  for (const [at, source] of sources.entries()) {
+    const values = constants[at];
+    if (Array.isArray(values)) {
+      places.push(...constantPlaces(ctx, { source, values: values as readonly Value[], rounds, over }));
+      continue;
+    }
+    const list = listElements(ctx, source);
+    if (list === null) return null;
+    isKnown.push(knownLater(ctx, list));
+    places.push(
+      ...list.present.map((isThere, number) => ({
+        isThere,
+        element: { ...slotAt(list, number), rounds, over },
+      })),
+    );
+  }
+  return { isKnown: ctx.circuit.and(isKnown), places };
+}
+
+function roundsOver(source: Expression, constant: unknown): number {
+  return Array.isArray(constant) ? constant.length : longestOf(source);
+}
+
+interface ConstantList {
+  readonly source: Expression;
+  readonly values: readonly Value[];
+  readonly rounds: number;
+  readonly over: string;
+}
+
+function constantPlaces(
+  { circuit }: Context,
+  { source, values, rounds, over }: ConstantList,
+): readonly PlaceOfElement[] {
+  const type = source.type.kind === 'list' ? source.type.element.type : source.type;
+  return values.map((value) => ({
+    isThere: circuit.yes,
+    element: { kind: 'constant', literal: literal(value, { type, span: source.span }), rounds, over },
+  }));
+}
+
+function slotAt({ key, element }: ListElements, at: number) {
+  return { kind: 'slot', key: `${key}[${at}]`, slot: element } as const;
+}
+
+function knownLater(ctx: Context, { leaf }: ListElements): Literal {
+  if (!leaf.states.unknown) return ctx.circuit.yes;
+  const isKnown = ctx.circuit.free(true);
+  ctx.afterCut.push(() => ctx.circuit.requireEqual(isKnown, not(isUnknown(ctx, leaf))));
+  return isKnown;
+}
+
+/** By which places are counted; null for a list that is neither of the payload nor the agent's tags. */
+function listKey(source: Expression): string | null {
+  if (source.kind === 'field' && source.root === 'payload')
+    return `payload.${source.steps.join('.')}${source.isSigned ? ' signed' : ''}`;
+  return source.kind === 'fact' && source.fact === 'agent.tags' ? source.fact : null;
+}
+
+function listElements(ctx: Context, source: Expression): ListElements | null {
+  const key = listKey(source);
+  const leaf = key === null ? null : leafOf(ctx, source, new Map());
+  if (key === null || leaf === null || source.type.kind !== 'list') return null;
+  const known = ctx.lists.get(key);
+  if (known !== undefined) return known;
+  const wanted = ctx.elementsOf.get(key) ?? 1;
+  if (wanted > elementsMax) ctx.bounded.add(key);
+  const count = ctx.faults.has('lists-have-one-element') ? 1 : Math.min(wanted, elementsMax);
+  const list: ListElements = {
+    key,
+    leaf,
+    element: source.kind === 'fact' ? tagElement : source.type.element,
+    present: Array.from({ length: count }, () => ctx.circuit.free()),
+  };
+  ctx.lists.set(key, list);
+  ctx.afterCut.push(() => tieElements(ctx, list, source));
+  return list;
+}
+
+/** A list that is not there has no elements; one with a least length has some; its length says whether it is empty. */
+function tieElements(ctx: Context, { key, leaf, present }: ListElements, { type }: Expression): void {
+  const { circuit } = ctx;
+  const isThere = hasValue(ctx, leaf);
+  const some = circuit.or(present);
+  for (const one of present) circuit.require([not(one), isThere]);
+  const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
+  if (least > 0) circuit.require([not(isThere), some]);
+  const length = ctx.leaves.get(`length(${key})`);
+  if (length === undefined) return;
+  const isEmpty = isWhere(
+    length,
+    ({ value }) => typeof value === 'object' && isZero(value as Decimal | null),
+    circuit,
+  );
+  circuit.require([not(isThere), not(some), not(isEmpty)]);
+  circuit.require([not(isThere), some, isEmpty]);
+}
+
+function isZero(value: Decimal | null): boolean {
+  return value !== null && value.coefficient === zero.coefficient;
+}
+
+/**
+ * How many places each list needs: one, and one for each quantifier over it and each round of those around that; as many
+ * more as a count is compared with. Lists that need each other need more and more, and are found to be bounded.
+ */
+export function countElements(ctx: Context, conditions: readonly Expression[]): void {
+  const written = conditions.map((condition) => writtenOut(ctx, condition, new Map()));
+  const roundsMax = 6;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const needs = new Map<string, Map<string, number>>();
+    for (const condition of written) need(ctx, condition, { rounds: 1, more: 0, within: '', needs });
+    const before = JSON.stringify([...ctx.elementsOf]);
+    for (const [key, uses] of needs)
+      ctx.elementsOf.set(key, 1 + [...uses.values()].reduce((sum, one) => sum + one, 0));
+    if (JSON.stringify([...ctx.elementsOf]) === before) return;
+  }
+  for (const key of ctx.elementsOf.keys()) ctx.bounded.add(key);
+}
+
+interface Need {
+  readonly rounds: number;
+  readonly more: number;
+  /** What the quantifiers around go through: for the same elements the same condition needs no second witness. */
+  readonly within: string;
+  readonly needs: Map<string, Map<string, number>>;
+}
+
+function need(ctx: Context, part: Expression, around: Need): void {
+  const sources =
+    part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
+  const id = `${around.within} ${canonicalMeaning(part)}`;
+  for (const key of sources.flatMap((source) => listKey(source) ?? []))
+    around.needs.set(
+      key,
+      (around.needs.get(key) ?? new Map<string, number>()).set(id, around.rounds * (1 + around.more)),
+    );
+  if (part.kind === 'quantify') {
+    const rounds = part.sources.reduce(
+      (sum, source) => sum + (ctx.elementsOf.get(listKey(source) ?? '') ?? lengthOf(ctx, source)),
+      0,
+    );
+    need(ctx, part.body, {
+      ...around,
+      rounds: around.rounds * Math.max(1, rounds),
+      more: 0,
+      within: `${around.within} ${part.variable} in ${part.sources.map(listKey).join()}`,
+    });
+    return;
+  }
+  const more = part.kind === 'compare' ? countedTo(ctx, part) : 0;
+  for (const child of childrenOf(part)) need(ctx, child, { ...around, more });
+}
+
+function lengthOf({ set }: Context, source: Expression): number {
+  const constant = constantOf(source, set);
+  return Array.isArray(constant) ? constant.length : 1;
+}
+
+/** The constant with which a count is compared. */
+function countedTo(
+  { set }: Context,
+  { left, right }: Extract<Expression, { readonly kind: 'compare' }>,
+): number {
+  const numbers = [left, right].map((side) => constantOf(side, set));
+  const number = numbers.find((one) => typeof one === 'object' && one !== null && 'coefficient' in one);
+  return number === undefined ? 0 : Math.max(0, Math.ceil(toNumber(number as Decimal)));
+}

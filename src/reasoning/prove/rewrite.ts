@@ -1,0 +1,134 @@
+// Expressions made over: lets and facts about the action written out, and one part replaced by another.
+
+import type { Expression, FieldRead } from '../../language/model/expression.ts';
+import { placeholder } from '../cells/understand.ts';
+import type { Context, Elements } from './context.ts';
+
+/** With `change` applied to each operand. A subject stays a read of a field. */
+function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
+  switch (expression.kind) {
+    case 'not':
+    case 'negate':
+      return { ...expression, operand: change(expression.operand) };
+    case 'and':
+    case 'or':
+      return { ...expression, operands: expression.operands.map(change) };
+    case 'compare':
+      return { ...expression, left: change(expression.left), right: change(expression.right) };
+    case 'arithmetic':
+      return { ...expression, left: change(expression.left), right: change(expression.right) };
+    case 'text-test':
+      return { ...expression, left: change(expression.left), right: change(expression.right) };
+    case 'is-null':
+    case 'has':
+      return { ...expression, subject: change(expression.subject) as typeof expression.subject };
+    case 'else':
+      return {
+        ...expression,
+        subject: change(expression.subject) as typeof expression.subject,
+        fallback: change(expression.fallback),
+      };
+    case 'in-list':
+      return { ...expression, subject: change(expression.subject) };
+    case 'in-hours':
+      return { ...expression, subject: change(expression.subject) };
+    case 'in-cidr':
+      return { ...expression, subject: change(expression.subject) };
+    case 'like':
+    case 'matches':
+      return { ...expression, subject: change(expression.subject) };
+    case 'mentions':
+      return { ...expression, subject: change(expression.subject) };
+    case 'in-elements':
+      return { ...expression, subject: change(expression.subject), elements: change(expression.elements) };
+    case 'in-range':
+      return {
+        ...expression,
+        subject: change(expression.subject),
+        low: change(expression.low),
+        high: change(expression.high),
+      };
+    case 'quantify':
+      return { ...expression, sources: expression.sources.map(change), body: change(expression.body) };
+    case 'list':
+      return { ...expression, elements: expression.elements.map(change) };
+    case 'call':
+      return { ...expression, args: expression.args.map(change) };
+    case 'literal':
+    case 'field':
+    case 'fact':
+    case 'meter':
+    case 'let':
+    case 'now':
+    case 'risk':
+      return expression;
+  }
+}
+
+/** Lets, what is known of the action, and variables that stand for a constant. */
+export function writtenOut(ctx: Context, expression: Expression, elements: Elements): Expression {
+  switch (expression.kind) {
+    case 'let': {
+      const declared = ctx.set.lets.get(expression.id);
+      return declared === undefined ? expression : writtenOut(ctx, declared.expression, new Map());
+    }
+    case 'fact':
+      return actionFact(ctx, expression) ?? expression;
+    case 'field': {
+      const element = elements.get(expression.root);
+      return element?.kind === 'constant' && expression.steps.length === 0 ? element.literal : expression;
+    }
+    case 'has':
+    case 'is-null':
+    case 'else': {
+      // Their subject stays a read, also of a variable that stands for a constant.
+      const written = mapOperands(expression, (operand) => writtenOut(ctx, operand, elements));
+      return { ...written, subject: expression.subject } as Expression;
+    }
+    default:
+      return mapOperands(expression, (operand) => writtenOut(ctx, operand, elements));
+  }
+}
+
+function actionFact(
+  { action }: Context,
+  expression: Extract<Expression, { readonly kind: 'fact' }>,
+): Expression | null {
+  const segments = action.key.split('.');
+  const values: Partial<Record<typeof expression.fact, string>> = {
+    'action.key': action.key,
+    'action.area': segments.slice(0, -1).join('.'),
+    'action.verb': segments.at(-1) ?? '',
+  };
+  const value = values[expression.fact];
+  return value === undefined
+    ? null
+    : { kind: 'literal', value, type: expression.type, span: expression.span };
+}
+
+/** With the placeholder for each part that `isPart` names. */
+export function withPlaceholder(expression: Expression, isPart: (part: Expression) => boolean): Expression {
+  if (isPart(expression)) return placeholderRead(expression);
+  return mapOperands(expression, (operand) => withPlaceholder(operand, isPart));
+}
+
+function placeholderRead({ type, span }: Expression): FieldRead {
+  return { kind: 'field', root: placeholder, steps: [], isSigned: false, isSecret: false, type, span };
+}
+
+/** The first `x else y` that is evaluated whenever the expression is. */
+export function firstElse(expression: Expression): Extract<Expression, { readonly kind: 'else' }> | null {
+  if (expression.kind === 'else') return expression;
+  let found: Extract<Expression, { readonly kind: 'else' }> | null = null;
+  // What lies in the body of a quantifier is for its elements.
+  if (expression.kind === 'quantify') return null;
+  mapOperands(expression, (operand) => {
+    found ??= firstElse(operand);
+    return operand;
+  });
+  return found;
+}
+
+export function replaced(expression: Expression, part: Expression, by: Expression): Expression {
+  return expression === part ? by : mapOperands(expression, (operand) => replaced(operand, part, by));
+}

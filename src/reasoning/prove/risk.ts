@@ -1,0 +1,46 @@
+// Risk against a constant: the points of the rules that are true, where a rule that is unknown may or may not count.
+
+import { type Decimal, toNumber } from '../../language/value/decimal.ts';
+import { negated, type Pair, type Weighted } from '../solver/circuit.ts';
+import { type Literal, not } from '../solver/literal.ts';
+import type { Comparison } from './comparison.ts';
+import { type Context, noElements } from './context.ts';
+
+const riskMax = 100;
+
+/** Null for `==` and `!=`. */
+export function riskAtom(ctx: Context, { operator, constant }: Comparison): Pair | null {
+  const bound = toNumber(constant as Decimal);
+  switch (operator) {
+    case '>=':
+      return isAtLeast(ctx, Math.ceil(bound));
+    case '>':
+      return isAtLeast(ctx, Math.floor(bound) + 1);
+    case '<':
+      return negated(isAtLeast(ctx, Math.ceil(bound)));
+    case '<=':
+      return negated(isAtLeast(ctx, Math.floor(bound) + 1));
+    case '==':
+    case '!=':
+      return null;
+  }
+}
+
+/** True where the lower end reaches it, false where the upper end does not. */
+function isAtLeast(ctx: Context, least: number): Pair {
+  const { circuit } = ctx;
+  const reached = (terms: readonly Weighted[]): Literal => {
+    if (least <= 0) return circuit.yes;
+    return least > riskMax ? circuit.no : circuit.atLeast(terms, least);
+  };
+  const rules = ctx.rules.filter(({ points }) => points !== 0);
+  const ends = rules.map(({ points, condition }) => {
+    const { isTrue, isFalse } = ctx.lower(condition, noElements);
+    const [low, high] = points > 0 ? [isTrue, not(isFalse)] : [not(isFalse), isTrue];
+    return { low: { literal: low, weight: points }, high: { literal: high, weight: points } };
+  });
+  return {
+    isTrue: reached(ends.map(({ low }) => low)),
+    isFalse: not(reached(ends.map(({ high }) => high))),
+  };
+}

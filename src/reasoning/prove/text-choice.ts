@@ -1,0 +1,122 @@
+// A text for a leaf whose model names none: one on which every condition that reads the leaf, or a function of it, comes
+// out as in the model. Where none is found the plainest that fits is taken, and deciding the request will tell.
+
+import { unknown } from '../../language/model/value.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import { type Decimal, toNumber } from '../../language/value/decimal.ts';
+import { isValue } from '../cells/cut.ts';
+import type { Cell, CellValue, Leaf, LeafAtom } from '../cells/leaf.ts';
+import { textVectors } from '../cells/text-vectors.ts';
+import type { Pair } from '../solver/circuit.ts';
+import type { Context } from './context.ts';
+import { matching, plainTexts } from './sample.ts';
+
+const joinedMax = 12;
+const lengthMax = 100_000;
+const hintsMax = 20;
+
+export function cellOf({ circuit }: Context, leaf: Leaf): Cell {
+  const at = leaf.cells.findLastIndex((_, place) => circuit.solver.holds(leaf.order[place]!));
+  return leaf.cells[at]!;
+}
+
+export function truthOf({ circuit: { solver } }: Context, { isTrue, isFalse }: Pair): SpecTruth {
+  if (solver.holds(isTrue)) return true;
+  return solver.holds(isFalse) ? false : unknown;
+}
+
+export function chooseText(ctx: Context, leaf: Leaf): string {
+  const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
+  const named = new Set(leaf.cells.flatMap(({ value, isOther }) => (isOther ? [] : [value])));
+  const candidates = candidatesFor(ctx, leaf, family);
+  const fitting = candidates.filter((text) => leaf.fits(text) && !named.has(text));
+  return (
+    fitting.find((text) => isAsInModel(ctx, family, text)) ?? fitting[0] ?? candidates.find(leaf.fits) ?? 'x'
+  );
+}
+
+function rootOf(leaf: Leaf): Leaf {
+  return leaf.base === null ? leaf : rootOf(leaf.base.leaf);
+}
+
+function isAsInModel(ctx: Context, family: readonly Leaf[], text: string): boolean {
+  return family.every((leaf) => {
+    const value = derivedValue(leaf, text);
+    return leaf.atoms.every(({ truthAt, pair }) => truthAt(value) === truthOf(ctx, pair));
+  });
+}
+
+/** What a function, or a function of a function, makes of the text. */
+function derivedValue({ base }: Leaf, text: string): CellValue {
+  if (base === null) return text;
+  const value = derivedValue(base.leaf, text);
+  return isValue(value) ? base.of(value) : unknown;
+}
+
+function candidatesFor(ctx: Context, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
+  const own = family.flatMap((one) => [
+    ...vectorTexts(ctx, one),
+    ...one.atoms.flatMap((atom) => hints(ctx, atom)),
+  ]);
+  const derived = family.filter((one) => one !== leaf).flatMap((one) => derivedTexts(ctx, one));
+  const pieces = [...new Set([...own, ...derived])].slice(0, joinedMax);
+  const joined = pieces.flatMap((first) => pieces.map((second) => `${first} ${second}`));
+  const declared = leaf.patterns.length === 0 ? [] : matching(leaf.patterns);
+  return [
+    ...own,
+    ...webTexts(ctx, leaf, family),
+    ...derived,
+    ...declared,
+    ...plainTexts,
+    ...joined,
+    'x'.repeat(20),
+  ];
+}
+
+/** Texts with the answers that the tests by pattern have in the model. */
+function vectorTexts(ctx: Context, leaf: Leaf): readonly string[] {
+  if (leaf.rest === null || !cellOf(ctx, leaf).isOther) return [];
+  const { patterns, literals } = leaf.rest;
+  const answers = literals.map((literal) => ctx.circuit.solver.holds(literal));
+  const named = new Set(leaf.cells.flatMap(({ value }) => (typeof value === 'string' ? [value] : [])));
+  const vectors = patterns.length > 8 ? null : textVectors([...patterns, ...leaf.patterns], named);
+  if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, 8));
+  const wanted = [...answers, ...leaf.patterns.map(() => true)].join();
+  return vectors.find((vector) => vector.answers.join() === wanted)?.texts ?? [];
+}
+
+/** Texts for which a loose condition that holds in the model is likely to hold. */
+function hints(ctx: Context, { understood, pair }: LeafAtom): readonly string[] {
+  if (understood.kind !== 'loose' || truthOf(ctx, pair) !== true) return [];
+  const values = understood.values.filter((value) => typeof value === 'string').slice(0, hintsMax);
+  const folded = values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]);
+  return [...folded, ...understood.hints.slice(0, hintsMax)];
+}
+
+/** Texts of which a function probably yields what the model says. */
+function derivedTexts(ctx: Context, leaf: Leaf): readonly string[] {
+  const { value, isOther } = cellOf(ctx, leaf);
+  if (leaf.key.startsWith('length(') && isValue(value)) {
+    const wanted = Math.min(toNumber(value as Decimal), lengthMax);
+    return plainTexts.map((text) => text.slice(0, wanted).padEnd(wanted, 'x'));
+  }
+  const texts = isOther ? vectorTexts(ctx, leaf) : typeof value === 'string' ? [value] : [];
+  return texts.flatMap((text) => [text, ` ${text}`, text.toUpperCase(), `ann@${text}`, `https://${text}/`]);
+}
+
+function webTexts(ctx: Context, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
+  const part = (name: string): string | null => {
+    const of = family.find(({ key }) => key === `${name}(${leaf.key})`);
+    const cell = of === undefined ? null : cellOf(ctx, of);
+    if (cell === null || !isValue(cell.value)) return null;
+    if (!cell.isOther)
+      return typeof cell.value === 'string' ? cell.value : String(toNumber(cell.value as Decimal));
+    return of?.rest === null ? null : (vectorTexts(ctx, of!)[0] ?? null);
+  };
+  if (!family.some(({ key }) => /^(?:host|scheme|port)\(/.test(key))) return [];
+  const [scheme, host, port] = [part('scheme') ?? 'https', part('host') ?? 'www.example.net', part('port')];
+  const ports = port === null ? ['', ':8443'] : ['', `:${port}`];
+  return ports.flatMap((at) =>
+    ['/', '/a', '/a?b', '/a?b#c'].map((tail) => `${scheme}://${host}${at}${tail}`),
+  );
+}

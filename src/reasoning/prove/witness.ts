@@ -1,0 +1,194 @@
+// A model of the formula as a request: each leaf a value of its cell, put together by the declared shape. Nothing rests on
+// it: whoever asks has the definition decide the request.
+
+import type { Json, JsonObject } from '../../language/model/json.ts';
+import type { Facts, Reading } from '../../language/model/request.ts';
+import type { Field, Shape, Slot } from '../../language/model/type.ts';
+import { unknown } from '../../language/model/value.ts';
+import { type Decimal, toNumber } from '../../language/value/decimal.ts';
+import { formatIp, type Ip } from '../../language/value/ip.ts';
+import { isValue } from '../cells/cut.ts';
+import type { CellValue, Leaf } from '../cells/leaf.ts';
+import type { Context } from './context.ts';
+import { sampleOf, toJson } from './sample.ts';
+import { cellOf, chooseText } from './text-choice.ts';
+
+type Values = ReadonlyMap<string, CellValue>;
+
+const mondayMorningMs = Date.UTC(2026, 2, 2, 10);
+
+export function witnessOf(ctx: Context): Facts {
+  const values = valuesOf(ctx);
+  const now = values.get('now');
+  return {
+    action: ctx.action.key,
+    payload: recordOf({ ctx, values }, ctx.action.shape, 'payload'),
+    agent: agentOf(ctx, values),
+    request: requestOf(values),
+    nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : mondayMorningMs,
+    meters: metersOf(ctx),
+    satisfied: satisfiedOf(ctx),
+  };
+}
+
+function valuesOf(ctx: Context): Values {
+  const leaves = [...ctx.leaves.values()].filter(({ base }) => base === null);
+  const values = new Map(leaves.map((leaf): [string, CellValue] => [leaf.key, chosen(ctx, leaf)]));
+  equalize(ctx, values);
+  return values;
+}
+
+function chosen(ctx: Context, leaf: Leaf): CellValue {
+  const { value, isOther } = cellOf(ctx, leaf);
+  return isOther && leaf.domain === 'text' ? chooseText(ctx, leaf) : value;
+}
+
+/** Texts that are equal in the model get one value, and those that are not get others. */
+function equalize(ctx: Context, values: Map<string, CellValue>): void {
+  const groups = equalLeaves(ctx);
+  const used = new Set<string>();
+  for (const leaves of groups) {
+    const fixed = leaves.find((leaf) => !cellOf(ctx, leaf).isOther) ?? leaves[0]!;
+    const text = values.get(fixed.key);
+    if (typeof text !== 'string') continue;
+    const isFree = cellOf(ctx, fixed).isOther;
+    const chosenText = isFree && used.has(text) ? another(text, used, leaves) : text;
+    used.add(chosenText);
+    for (const leaf of leaves) values.set(leaf.key, chosenText);
+  }
+}
+
+const attemptsMax = 50;
+
+function another(text: string, used: ReadonlySet<string>, leaves: readonly Leaf[]): string {
+  for (let number = 2; number < attemptsMax; number += 1) {
+    for (const next of [`${text}-${number}`, `${number}${text}`])
+      if (!used.has(next) && leaves.every(({ fits }) => fits(next))) return next;
+  }
+  return text;
+}
+
+function equalLeaves(ctx: Context): readonly (readonly Leaf[])[] {
+  const groupOf = new Map<Leaf, Set<Leaf>>();
+  for (const { left, right, equal } of ctx.equalities.values()) {
+    const [a, b] = [groupOf.get(left) ?? new Set([left]), groupOf.get(right) ?? new Set([right])];
+    const isJoined = ctx.circuit.solver.holds(equal) && isText(ctx, left) && isText(ctx, right);
+    const joined = isJoined ? new Set([...a, ...b]) : null;
+    for (const leaf of joined ?? []) groupOf.set(leaf, joined!);
+    if (joined === null) groupOf.set(left, a).set(right, b);
+  }
+  const groups = [...new Set(groupOf.values())].map((group) =>
+    [...group].filter((leaf) => leaf.base === null),
+  );
+  return groups.filter((leaves) => leaves.length > 0 && leaves.some((leaf) => isText(ctx, leaf)));
+}
+
+function isText(ctx: Context, leaf: Leaf): boolean {
+  return typeof cellOf(ctx, leaf).value === 'string';
+}
+
+interface Building {
+  readonly ctx: Context;
+  readonly values: Values;
+}
+
+function recordOf(building: Building, { fields }: Shape, path: string): JsonObject {
+  const entries = fields.map(
+    (field) => [field.name, slotJson(building, field, `${path}.${field.name}`)] as const,
+  );
+  return Object.fromEntries(entries.filter(([, json]) => json !== undefined)) as JsonObject;
+}
+
+/** `undefined`: absent. */
+function slotJson(building: Building, slot: Slot | Field, path: string): Json | undefined {
+  const value = valueAt(building.values, path);
+  const isOptional = 'isOptional' in slot && slot.isOptional;
+  if (value === 'not asked' || value === unknown)
+    return isOptional ? undefined : plainJson(building, slot, path);
+  if (value === undefined || value === null) return value;
+  switch (slot.type.kind) {
+    case 'record':
+      return recordOf(building, slot.type.shape, path);
+    case 'list':
+      return listJson(building, slot, path);
+    case 'any':
+      return 'any';
+    default:
+      return toJson(value, slot.type);
+  }
+}
+
+function valueAt(values: Values, path: string): CellValue | 'not asked' {
+  for (const key of [path, `${path} signed`]) if (values.has(key)) return values.get(key);
+  return 'not asked';
+}
+
+/** Of a place of which nothing is asked; something may be asked of what lies in it. */
+function plainJson(building: Building, slot: Slot, path: string): Json {
+  return slot.type.kind === 'record' ? recordOf(building, slot.type.shape, path) : sampleOf(slot);
+}
+
+function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
+  const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
+  if (list === undefined) return sampleOf(slot);
+  const elements = list.present.flatMap((present, at) => {
+    if (!ctx.circuit.solver.holds(present)) return [];
+    const key = `${list.key}[${at}]`;
+    const isAsked = [...values.keys()].some((one) => one === key || one.startsWith(`${key}.`));
+    return [
+      isAsked
+        ? (slotJson({ ctx, values }, list.element, key) ?? sampleOf(list.element))
+        : sampleOf(list.element),
+    ];
+  });
+  const wanted = leastLength(ctx, slot, list.key);
+  while (elements.length > 0 && elements.length < wanted) elements.push(elements.at(-1)!);
+  return elements;
+}
+
+const filledMax = 100_000;
+
+function leastLength(ctx: Context, { type }: Slot, key: string): number {
+  const length = ctx.leaves.get(`length(${key})`);
+  const asked = length === undefined ? null : cellOf(ctx, length).value;
+  const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
+  return Math.min(filledMax, Math.max(least, isValue(asked) ? toNumber(asked as Decimal) : 0));
+}
+
+function agentOf(ctx: Context, values: Values): Facts['agent'] {
+  const facts = [...values].filter(
+    ([key, value]) => key.startsWith('agent.') && key !== 'agent.tags' && isValue(value),
+  );
+  const named = facts.flatMap(([key, value]) =>
+    /^agent\.\w+$/.test(key) ? [[key.slice('agent.'.length), value]] : [],
+  );
+  const tags = ctx.lists.get('agent.tags');
+  const isKnown = isValue(values.get('agent.tags'));
+  const present = tags?.present.flatMap((one, at) => {
+    const tag = values.get(`agent.tags[${at}]`);
+    return ctx.circuit.solver.holds(one) && typeof tag === 'string' ? [tag] : [];
+  });
+  return { ...Object.fromEntries(named), ...(isKnown ? { tags: present ?? [] } : {}) } as Facts['agent'];
+}
+
+function requestOf(values: Values): Facts['request'] {
+  const [ip, signed, session] = ['ip', 'signed', 'session'].map((name) => values.get(`request.${name}`));
+  return {
+    ...(isValue(ip) ? { ip: formatIp(ip as Ip) } : {}),
+    ...(typeof signed === 'boolean' ? { signed } : {}),
+    ...(typeof session === 'string' ? { session } : {}),
+  };
+}
+
+function metersOf(ctx: Context): Readonly<Record<string, Reading>> {
+  const known = [...ctx.meters.values()].filter(({ isKnown }) => ctx.circuit.solver.holds(isKnown));
+  const end = (leaf: Leaf): Decimal => cellOf(ctx, leaf).value as Decimal;
+  return Object.fromEntries(known.map(({ name, low, high }) => [name, { low: end(low), high: end(high) }]));
+}
+
+function satisfiedOf({ circuit, satisfied }: Context): Facts['satisfied'] {
+  const met = [...satisfied.values()].filter(({ literal }) => circuit.solver.holds(literal));
+  const of = (kind: 'approval' | 'reauth'): readonly string[] =>
+    met.filter(({ rule }) => rule.requirement?.kind === kind).map(({ rule }) => rule.id);
+  return { escalate: of('approval'), reauth: of('reauth') };
+}

@@ -1,0 +1,322 @@
+// Whether clauses can hold together: conflict-driven clause learning with two watched literals a clause, decisions by
+// activity, kept phases and restarts. An answer is for assumptions; "no" comes with those that cannot hold together.
+// INVARIANT: every clause that was learnt stands in `learned` in order, so that `checkLog` can check a "no" without
+// trusting anything here.
+
+import { ActivityOrder } from './activity-order.ts';
+import { type Clause, type Literal, not, variableOf } from './literal.ts';
+
+const free = -1;
+const noReason = null;
+const restartUnit = 100;
+const learnedKept = 2_000;
+
+interface Kept {
+  /** The first two are watched; the one that the clause implies comes first. */
+  readonly literals: Literal[];
+  /** How many decisions it joins: the fewer, the more useful. Null for a clause that was given. */
+  readonly levels: number | null;
+  isDropped: boolean;
+}
+
+export class Solver {
+  /** As given, and as learnt, in order. */
+  readonly given: Clause[] = [];
+  readonly learned: Clause[] = [];
+  /** After a "no": assumptions that cannot hold together. */
+  core: readonly Literal[] = [];
+  /** After a "yes", by literal. */
+  #model: readonly number[] = [];
+
+  /** By literal: 1 true, 0 false. */
+  readonly #values: number[] = [];
+  readonly #watchers: Kept[][] = [];
+  /** By variable. */
+  readonly #levels: number[] = [];
+  readonly #reasons: (Kept | null)[] = [];
+  readonly #phases: number[] = [];
+  readonly #isSeen: boolean[] = [];
+  readonly #order = new ActivityOrder();
+
+  /** What holds for now, and where in it each decision begins. */
+  readonly #trail: Literal[] = [];
+  readonly #decisions: number[] = [];
+  #propagated = 0;
+  #kept: Kept[] = [];
+  #isImpossible = false;
+  #conflicts = 0;
+
+  get variables(): number {
+    return this.#levels.length;
+  }
+
+  /** The literal of a new variable, which is tried true first where it says so. */
+  variable(isTriedTrue = false): Literal {
+    const variable = this.#levels.length;
+    this.#levels.push(0);
+    this.#reasons.push(noReason);
+    this.#phases.push(isTriedTrue ? 1 : 0);
+    this.#isSeen.push(false);
+    this.#values.push(free, free);
+    this.#watchers.push([], []);
+    this.#order.append();
+    return 2 * variable;
+  }
+
+  add(clause: Clause): void {
+    this.given.push([...clause]);
+    if (this.#isImpossible) return;
+    const literals = this.#simplified(clause);
+    if (literals === null) return;
+    if (literals.length > 1) this.#watch({ literals, levels: null, isDropped: false });
+    else if (literals.length === 0) this.#isImpossible = true;
+    else {
+      this.#assign(literals[0]!, noReason);
+      this.#isImpossible = this.#propagate() !== null;
+    }
+  }
+
+  /** Null where `conflictsMax` conflicts have not settled it. */
+  solve(assumptions: Clause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
+    this.core = [];
+    const end = this.#conflicts + conflictsMax;
+    for (let run = 1; !this.#isImpossible; run += 1) {
+      const answer = this.#search(assumptions, Math.min(end, this.#conflicts + restartUnit * luby(run)));
+      this.#undo(0);
+      if (answer !== null) return answer;
+      if (this.#conflicts >= end) return null;
+      this.#forget();
+    }
+    return false;
+  }
+
+  /** Whether the literal holds in the last model. */
+  holds(literal: Literal): boolean {
+    return this.#model[literal] === 1;
+  }
+
+  /** Null where it is always true; what cannot be is left out. */
+  #simplified(clause: Clause): Literal[] | null {
+    const kept = new Set<Literal>();
+    for (const literal of clause) {
+      if (this.#values[literal] === 1 || kept.has(not(literal))) return null;
+      if (this.#values[literal] !== 0) kept.add(literal);
+    }
+    return [...kept];
+  }
+
+  /** Null: restart. */
+  #search(assumptions: Clause, conflictsEnd: number): boolean | null {
+    for (;;) {
+      const conflict = this.#propagate();
+      if (conflict !== null) {
+        if (!this.#learnFrom(conflict)) return false;
+        if (this.#conflicts >= conflictsEnd) return null;
+        continue;
+      }
+      const next = this.#nextAssumption(assumptions);
+      if (next === 'impossible') return false;
+      const decision = next ?? this.#nextDecision();
+      if (decision === null) {
+        this.#model = [...this.#values];
+        return true;
+      }
+      this.#decisions.push(this.#trail.length);
+      this.#assign(decision, noReason);
+    }
+  }
+
+  #nextAssumption(assumptions: Clause): Literal | 'impossible' | null {
+    while (this.#decisions.length < assumptions.length) {
+      const assumption = assumptions[this.#decisions.length]!;
+      if (this.#values[assumption] === free) return assumption;
+      if (this.#values[assumption] === 0) {
+        this.core = this.#coreOf(assumption);
+        return 'impossible';
+      }
+      this.#decisions.push(this.#trail.length);
+    }
+    return null;
+  }
+
+  #nextDecision(): Literal | null {
+    for (let variable = this.#order.take(); variable !== null; variable = this.#order.take()) {
+      if (this.#values[2 * variable] === free) return 2 * variable + (this.#phases[variable] === 1 ? 0 : 1);
+    }
+    return null;
+  }
+
+  #assign(literal: Literal, reason: Kept | null): void {
+    this.#values[literal] = 1;
+    this.#values[not(literal)] = 0;
+    this.#levels[variableOf(literal)] = this.#decisions.length;
+    this.#reasons[variableOf(literal)] = reason;
+    this.#trail.push(literal);
+  }
+
+  #undo(level: number): void {
+    const start = this.#decisions[level];
+    if (start === undefined) return;
+    for (const literal of this.#trail.splice(start)) {
+      this.#phases[variableOf(literal)] = not(literal) > literal ? 1 : 0;
+      this.#values[literal] = free;
+      this.#values[not(literal)] = free;
+      this.#order.insert(variableOf(literal));
+    }
+    this.#decisions.length = level;
+    this.#propagated = start;
+  }
+
+  #watch(clause: Kept): void {
+    this.#watchers[not(clause.literals[0]!)]!.push(clause);
+    this.#watchers[not(clause.literals[1]!)]!.push(clause);
+  }
+
+  /** The clause that cannot hold any more, if there is one. */
+  #propagate(): Kept | null {
+    while (this.#propagated < this.#trail.length) {
+      const literal = this.#trail[this.#propagated]!;
+      this.#propagated += 1;
+      const conflict = this.#visit(literal);
+      if (conflict !== null) return conflict;
+    }
+    return null;
+  }
+
+  /** Every clause that watches the opposite of what now holds looks for another literal to watch. */
+  #visit(literal: Literal): Kept | null {
+    const watchers = this.#watchers[literal]!;
+    let [kept, conflict] = [0, null as Kept | null];
+    for (let at = 0; at < watchers.length; at += 1) {
+      const clause = watchers[at]!;
+      if (clause.isDropped) continue;
+      if (conflict === null && this.#moveWatch(clause, not(literal))) continue;
+      watchers[kept] = clause;
+      kept += 1;
+      const first = clause.literals[0]!;
+      if (conflict !== null || this.#values[first] === 1) continue;
+      if (this.#values[first] === 0) conflict = clause;
+      else this.#assign(first, clause);
+    }
+    watchers.length = kept;
+    return conflict;
+  }
+
+  /** Whether the clause found another literal to watch than the lost one. */
+  #moveWatch(clause: Kept, lost: Literal): boolean {
+    const { literals } = clause;
+    if (literals[0] === lost) {
+      literals[0] = literals[1]!;
+      literals[1] = lost;
+    }
+    if (this.#values[literals[0]!] === 1) return false;
+    for (let at = 2; at < literals.length; at += 1) {
+      const other = literals[at]!;
+      if (this.#values[other] === 0) continue;
+      literals[1] = other;
+      literals[at] = lost;
+      this.#watchers[not(other)]!.push(clause);
+      return true;
+    }
+    return false;
+  }
+
+  /** False where nothing is left to be undone. */
+  #learnFrom(conflict: Kept): boolean {
+    this.#conflicts += 1;
+    if (this.#decisions.length === 0) {
+      this.#isImpossible = true;
+      this.learned.push([]);
+      return false;
+    }
+    const literals = this.#analyze(conflict);
+    this.learned.push([...literals]);
+    this.#undo(literals.length > 1 ? this.#levelOf(literals[1]!) : 0);
+    if (literals.length === 1) this.#assign(literals[0]!, noReason);
+    else {
+      const levels = new Set(literals.map((literal) => this.#levelOf(literal))).size;
+      const clause: Kept = { literals, levels, isDropped: false };
+      this.#kept.push(clause);
+      this.#watch(clause);
+      this.#assign(literals[0]!, clause);
+    }
+    this.#order.age();
+    return true;
+  }
+
+  /** What the conflict teaches: its first literal is implied once all but the last decision stand. */
+  #analyze(conflict: Kept): Literal[] {
+    const others: Literal[] = [];
+    const seen: number[] = [];
+    let reason: Kept | null = conflict;
+    let open = 0;
+    let implied: Literal = free;
+    let at = this.#trail.length;
+    do {
+      for (const literal of reason!.literals) {
+        const variable = variableOf(literal);
+        if (literal === implied || this.#isSeen[variable] || this.#levels[variable] === 0) continue;
+        this.#isSeen[variable] = true;
+        seen.push(variable);
+        this.#order.touch(variable);
+        if (this.#levels[variable] === this.#decisions.length) open += 1;
+        else others.push(literal);
+      }
+      do at -= 1;
+      while (!this.#isSeen[variableOf(this.#trail[at]!)]);
+      implied = this.#trail[at]!;
+      reason = this.#reasons[variableOf(implied)]!;
+      open -= 1;
+    } while (open > 0);
+    const kept = others.filter((literal) => !this.#isImplied(literal));
+    for (const variable of seen) this.#isSeen[variable] = false;
+    return [not(implied), ...kept.toSorted((a, b) => this.#levelOf(b) - this.#levelOf(a))];
+  }
+
+  /** Whether the other literals of the lesson imply this one. */
+  #isImplied(literal: Literal): boolean {
+    const reason = this.#reasons[variableOf(literal)];
+    if (!reason) return false;
+    return reason.literals.every(
+      (other) =>
+        variableOf(other) === variableOf(literal) ||
+        this.#isSeen[variableOf(other)] === true ||
+        this.#levelOf(other) === 0,
+    );
+  }
+
+  #levelOf(literal: Literal): number {
+    return this.#levels[variableOf(literal)]!;
+  }
+
+  /** The assumptions that imply the opposite of `failed`, and `failed`. */
+  #coreOf(failed: Literal): readonly Literal[] {
+    const core = new Set([failed]);
+    const open = new Set([variableOf(failed)]);
+    const start = this.#decisions[0] ?? this.#trail.length;
+    for (let at = this.#trail.length - 1; at >= start; at -= 1) {
+      const literal = this.#trail[at]!;
+      if (!open.has(variableOf(literal))) continue;
+      const reason = this.#reasons[variableOf(literal)];
+      if (!reason) core.add(literal);
+      for (const other of reason?.literals ?? []) if (this.#levelOf(other) > 0) open.add(variableOf(other));
+    }
+    return [...core];
+  }
+
+  /** Drops the half of the learnt clauses that joins most decisions, where there are many. Nothing is decided now. */
+  #forget(): void {
+    if (this.#kept.length < learnedKept + this.#conflicts / 3) return;
+    const sorted = this.#kept.toSorted((a, b) => a.levels! - b.levels!);
+    const half = sorted.length >> 1;
+    for (const clause of sorted.slice(half)) clause.isDropped = clause.levels! > 2;
+    this.#kept = sorted.filter(({ isDropped }) => !isDropped);
+  }
+}
+
+/** 1 1 2 1 1 2 4 ...: how long to search before starting over. */
+function luby(run: number): number {
+  let size = 1;
+  while (2 ** size - 1 < run) size += 1;
+  return 2 ** size - 1 === run ? 2 ** (size - 1) : luby(run - 2 ** (size - 1) + 1);
+}

@@ -1,0 +1,57 @@
+// `writ prove` as people run it: guarantees, a question of one's own, certificates, and what a refutation is worth.
+
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writ } from './writ.ts';
+
+const payments = join(import.meta.dirname, '../../policies/payments');
+
+function temporaryFile(name: string): string {
+  return join(mkdtempSync(join(tmpdir(), 'writ-prove-')), name);
+}
+
+describe('writ prove', () => {
+  it('proves the guarantees of a pack, and says what that speaks of', async () => {
+    const { code, stdout } = await writ(['prove', payments, '--explain']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('payment_ceiling: never allow when payload.amount > 10_000 USD proved');
+    expect(stdout).toMatch(/every request of the declared shape.*payload\.amount: \d+ cells/s);
+  });
+
+  it('refutes a question with a request that is decided so', async () => {
+    const claim = 'never allow when payload.amount > 9_000 USD';
+    const { code, stdout } = await writ(['prove', payments, claim, '--on', 'payment.create', '--json']);
+    expect(code).toBe(1);
+    const [{ result, request, decision, by }] = JSON.parse(stdout).guarantees;
+    expect(result).toBe('refuted');
+    const decided = await writ(['decide', '--policies', payments], { stdin: JSON.stringify(request) });
+    expect(decided.stdout).toContain(decision);
+    expect(decided.stdout).toContain(by);
+  });
+
+  it('shows what is wrong with a question', async () => {
+    const { code, stderr } = await writ([
+      'prove',
+      payments,
+      'never allow when payload.amuont > 1',
+      '--on',
+      '*',
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('amuont');
+    expect((await writ(['prove', payments, 'never allow'])).code).toBe(2);
+  });
+
+  it('writes proofs that check, and not once a clause is missing or the policies are others', async () => {
+    const file = temporaryFile('proofs.json');
+    expect((await writ(['prove', payments, '--certificate', file])).code).toBe(0);
+    expect((await writ(['prove', payments, '--verify', file])).code).toBe(0);
+    const proofs = JSON.parse(readFileSync(file, 'utf8'));
+    proofs.proofs[0].clauses.splice(20, 1);
+    writeFileSync(file, JSON.stringify(proofs));
+    const broken = await writ(['prove', payments, '--verify', file]);
+    expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('it is about other policies')]);
+  });
+});

@@ -1,0 +1,148 @@
+// Claims whose answers are known: none that is true is refuted, none that is false is proved, and nearly all are decided.
+// What a claim turns on and cannot be followed makes it undecided, and is named.
+
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import type { PolicySources } from '../../src/pipeline.ts';
+import { compileToProgram } from '../../src/pipeline.ts';
+import { type ClaimVerdict, proveGuarantees } from '../../src/reasoning/prove/prove.ts';
+import { checkLog } from '../../src/reasoning/solver/check-log.ts';
+import { readSources } from '../../src/tools/cli/tasks/policies.ts';
+import { falseClaims, type KeptClaim, trueClaims } from './kept-claims.ts';
+
+const packs = new Map<string, PolicySources>();
+
+beforeAll(async () => {
+  for (const pack of ['payments', 'banking', 'slack']) {
+    const { sources } = await readSources(join(import.meta.dirname, '../../policies', pack));
+    packs.set(pack, sources);
+  }
+});
+
+function verdictsOf(sources: PolicySources) {
+  const { set, diagnostics } = compileToProgram(sources);
+  if (set === null) throw new Error(JSON.stringify(diagnostics));
+  return { set, verdicts: proveGuarantees(set) };
+}
+
+function ofKept({ pack, on, claim }: KeptClaim) {
+  const sources = packs.get(pack)!;
+  const question = { path: 'question.policy', text: `guarantee question on ${on} {\n  ${claim}\n}\n` };
+  const { set, verdicts } = verdictsOf({ ...sources, files: [...sources.files, question] });
+  return { set, verdict: verdicts.find(({ guarantee }) => guarantee.name === 'question')! };
+}
+
+function ofText(text: string): ClaimVerdict {
+  const files = [{ path: 'a.policy', text }];
+  const missing = { code: 'list-file-missing', message: '' } as const;
+  return verdictsOf({ files, readListFile: () => missing }).verdicts[0]!;
+}
+
+function termsOf({ verdicts }: ClaimVerdict, text: string): readonly string[] {
+  return verdicts.flatMap((verdict) =>
+    verdict.kind === 'undecided' ? verdict.terms.map(({ start, end }) => text.slice(start, end)) : [],
+  );
+}
+
+describe('kept claims', () => {
+  it.each(trueClaims)('proves $pack, $on: $claim', (kept) => {
+    const [verdict] = ofKept(kept).verdict.verdicts;
+    expect(verdict?.kind).toBe('proved');
+    if (verdict?.kind === 'proved') expect(checkLog(verdict.proof, verdict.proof.assumptions)).toBe(true);
+  });
+
+  it.each(falseClaims)('refutes $pack, $on: $claim', (kept) => {
+    const { set, verdict } = ofKept(kept);
+    const [one] = verdict.verdicts;
+    expect(one?.kind).toBe('refuted');
+    if (one?.kind === 'refuted') expect(authorize(set, one.facts)).toEqual(one.decision);
+  });
+});
+
+const items = `
+action basket.buy { items: [{ id: string, price: number 0.., note: string ..100 }] 1.., ids: [string], total: number, part: number, text: string }
+`;
+
+describe('lists', () => {
+  it.each([
+    ['never allow when some i in payload.items (i.price > 100)', 'proved'],
+    ['never allow when some i in payload.items (i.id not in payload.ids)', 'proved'],
+    ['never allow when count i in payload.items (i.price > 50) >= 3', 'proved'],
+    ['never allow when count i in payload.items (i.price > 50) >= 2', 'refuted'],
+    ['never allow when every i in payload.items (i.price > 99)', 'refuted'],
+    ['never allow when some i in payload.items (i.id == "a")', 'refuted'],
+  ])('%s is %s', (claim, expected) => {
+    const text = `${items}
+policy p on basket.buy {
+  allow all
+  deny dear when some i in payload.items (i.price > 100)
+  deny stranger when not (every i in payload.items (i.id in payload.ids))
+  deny many when count i in payload.items (i.price > 50) > 2
+}
+guarantee g on basket.buy { ${claim} }`;
+    expect(ofText(text).kind).toBe(expected);
+  });
+});
+
+describe('readings', () => {
+  const text = (claim: string, low = '0.01..'): string => `
+action pay.make { amount: number ${low} }
+meter paid = sum(payload.amount) of pay.make per agent over 24h
+policy p on pay.make { allow within when paid <= 10_000 }
+guarantee g on pay.make { ${claim} }`;
+
+  it('include the request itself', () => {
+    expect(ofText(text('never allow when payload.amount > 10_000')).kind).toBe('proved');
+    expect(ofText(text('never allow when payload.amount >= 10_000')).kind).toBe('refuted');
+  });
+
+  it('may be below the request where amounts may be negative', () => {
+    expect(ofText(text('never allow when payload.amount > 10_000', '-5..')).kind).toBe('refuted');
+  });
+});
+
+describe('what is not followed through', () => {
+  it.each([
+    'payload.total * payload.part > 10',
+    'payload.text in links(payload.text)',
+    'sum i in payload.items (i.price) > 100',
+  ])('keeps a claim that turns on `%s` from being proved', (condition) => {
+    const text = `${items}
+policy p on basket.buy {
+  allow all
+  deny guarded when payload.text == "x"
+}
+guarantee g on basket.buy { never allow when ${condition} }`;
+    expect(ofText(text).kind).not.toBe('proved');
+    // Under a guard and a claim alike it is one condition, whatever it says.
+    expect(ofText(text.replace('payload.text == "x"', condition)).kind).toBe('proved');
+  });
+
+  it('is named', () => {
+    const text = `${items}
+policy p on basket.buy {
+  allow all
+  deny product when payload.total * payload.part > 10
+}
+guarantee g on basket.buy { never allow when payload.part * payload.total > 10 }`;
+    const verdict = ofText(text);
+    expect(verdict.kind).toBe('undecided');
+    expect(termsOf(verdict, text).join()).toMatch(/payload\.(part|total) \* payload\.(part|total) > 10/);
+  });
+
+  it('counts payloads so large that a guard is unknown', () => {
+    const text = `
+action mail.send { to: [string], known: [string] }
+approvers boss "Boss"
+policy p on mail.send {
+  allow all
+  escalate strangers to boss when some r in payload.to (r == "a" and r in payload.known)
+}
+guarantee g on mail.send { never escalate when every r in payload.to (r not in payload.known) }`;
+    const { verdicts } = ofText(text);
+    expect(verdicts[0]).toMatchObject({ kind: 'undecided', why: 'huge payloads' });
+    const short = text.replace('[string], known: [string]', '[string ..20] ..20, known: [string ..20] ..20');
+    expect(ofText(short).kind).toBe('proved');
+  });
+});

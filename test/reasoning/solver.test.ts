@@ -1,0 +1,119 @@
+// The solver against all assignments, on random clauses; its log against the naive checker, which refuses a log that
+// lacks a clause.
+
+import { describe, expect, it } from 'vitest';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { checkLog } from '../../src/reasoning/solver/check-log.ts';
+import { type Clause, type Literal, not } from '../../src/reasoning/solver/literal.ts';
+import { Solver } from '../../src/reasoning/solver/solver.ts';
+
+interface Formula {
+  readonly variables: number;
+  readonly clauses: readonly Clause[];
+  readonly assumptions: Clause;
+}
+
+function randomLiteral(random: Random, variables: number): Literal {
+  return 2 * random.below(variables) + random.below(2);
+}
+
+function randomFormula(random: Random): Formula {
+  const variables = 3 + random.below(10);
+  const draw = (length: number): Clause => Array.from({ length }, () => randomLiteral(random, variables));
+  const clauses = Array.from({ length: Math.floor(variables * (2 + random.below(3))) }, () =>
+    draw(2 + random.below(2)),
+  );
+  const assumed = new Map(draw(random.below(4)).map((literal) => [literal >> 1, literal]));
+  return { variables, clauses, assumptions: [...assumed.values()] };
+}
+
+/** More than unit propagation settles: every pigeon has a hole of its own. */
+function pigeons(count: number): Formula {
+  const holes = count - 1;
+  const inHole = (pigeon: number, hole: number): Literal => 2 * (pigeon * holes + hole);
+  const each = Array.from({ length: count }, (_, pigeon) =>
+    Array.from({ length: holes }, (__, hole) => inHole(pigeon, hole)),
+  );
+  const apart = each.flatMap((_, a) =>
+    each.flatMap((__, b) =>
+      a < b ? Array.from({ length: holes }, (___, hole) => [not(inHole(a, hole)), not(inHole(b, hole))]) : [],
+    ),
+  );
+  return { variables: count * holes, clauses: [...each, ...apart], assumptions: [] };
+}
+
+function solverOf({ variables, clauses }: Formula): Solver {
+  const solver = new Solver();
+  for (let made = 0; made < variables; made += 1) solver.variable();
+  for (const clause of clauses) solver.add(clause);
+  return solver;
+}
+
+function isSatisfiable({ variables, clauses, assumptions }: Formula): boolean {
+  for (let assignment = 0; assignment < 1 << variables; assignment += 1) {
+    const holds = (literal: Literal): boolean => ((assignment >> (literal >> 1)) & 1) === 1 - (literal & 1);
+    if (assumptions.every(holds) && clauses.every((clause) => clause.some(holds))) return true;
+  }
+  return false;
+}
+
+describe('Solver', () => {
+  it('answers as all assignments do, with a model, or a core and a log that checks', () => {
+    const random = createRandom(11);
+    const answers = { yes: 0, no: 0 };
+    for (let round = 0; round < 1_500; round += 1) {
+      const formula = randomFormula(random);
+      const solver = solverOf(formula);
+      const answer = solver.solve(formula.assumptions);
+      expect(answer).toBe(isSatisfiable(formula));
+      if (answer === true) {
+        answers.yes += 1;
+        for (const clause of formula.clauses) expect(clause.some((one) => solver.holds(one))).toBe(true);
+        for (const literal of formula.assumptions) expect(solver.holds(literal)).toBe(true);
+      } else {
+        answers.no += 1;
+        for (const literal of solver.core) expect(formula.assumptions).toContain(literal);
+        expect(isSatisfiable({ ...formula, assumptions: solver.core })).toBe(false);
+        expect(checkLog(solver, solver.core)).toBe(true);
+      }
+    }
+    expect(Math.min(answers.yes, answers.no)).toBeGreaterThan(200);
+  });
+
+  it('goes on with more clauses and other assumptions', () => {
+    const solver = new Solver();
+    const [a, b] = [solver.variable(), solver.variable()];
+    solver.add([a, b]);
+    expect(solver.solve([not(a)])).toBe(true);
+    expect(solver.holds(b)).toBe(true);
+    solver.add([not(b)]);
+    expect(solver.solve([not(a)])).toBe(false);
+    expect(solver.solve([a])).toBe(true);
+  });
+
+  it('stops where it is told to', () => {
+    expect(solverOf(pigeons(8)).solve([], 10)).toBeNull();
+  });
+});
+
+describe('checkLog', () => {
+  it('holds for a search of many conflicts, and not where a clause is missing that mattered', () => {
+    const formula = pigeons(6);
+    const solver = solverOf(formula);
+    expect(solver.solve([])).toBe(false);
+    expect(solver.learned.length).toBeGreaterThan(20);
+    expect(checkLog(solver, [])).toBe(true);
+    const without = (clauses: readonly Clause[], at: number): readonly Clause[] => clauses.toSpliced(at, 1);
+    // Without a clause of the formula there is room for all.
+    for (const at of formula.clauses.keys())
+      expect(checkLog({ ...solver, given: without(solver.given, at) }, [])).toBe(false);
+    const refused = [...solver.learned.keys()].filter(
+      (at) => !checkLog({ given: solver.given, learned: without(solver.learned, at) }, []),
+    );
+    expect(refused.length).toBeGreaterThan(0);
+  });
+
+  it('refuses a clause that does not follow', () => {
+    expect(checkLog({ given: [[0, 2]], learned: [[0]] }, [1])).toBe(false);
+  });
+});
