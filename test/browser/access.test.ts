@@ -171,7 +171,7 @@ test('an admin invites, changes roles and groups, resets codes, and shuts out', 
   await page.getByRole('button', { name: `Change ${ann}` }).click();
   await dialog.getByRole('button', { name: 'Disable' }).click();
   await dialog.getByRole('button', { name: 'Disable them' }).click();
-  await dialog.getByText('this is the last admin who may come in').waitFor();
+  await dialog.getByText('this is the last active admin').waitFor();
 });
 
 test('a webhook is added, tested, given another secret, disabled and deleted', async () => {

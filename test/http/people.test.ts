@@ -190,7 +190,7 @@ describe('access', () => {
       method: 'PATCH',
       body: { roles: ['auditor'] },
     });
-    expect([answer.status, answer.body.detail]).toEqual([403, 'this is the last admin who may come in']);
+    expect([answer.status, answer.body.detail]).toEqual([403, 'this is the last active admin']);
   });
 });
 

@@ -35,7 +35,7 @@ describe('a person', () => {
 
   it('who is the last admin stays one', async () => {
     const { directory, admin } = await startPeople();
-    const refused = { kind: 'not-allowed', detail: 'this is the last admin who may come in' };
+    const refused = { kind: 'not-allowed', detail: 'this is the last active admin' };
     const { id } = admin.person;
     expect(await changePerson(directory, admin, { id, roles: ['auditor'] })).toEqual(refused);
     expect(await changePerson(directory, admin, { id, status: 'disabled' })).toEqual(refused);

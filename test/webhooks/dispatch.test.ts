@@ -28,7 +28,7 @@ describe('a message', () => {
     const [one, other] = [await startReceiver(), await startReceiver()];
     const { secret, webhook } = await hooks.hook(one.url);
     await hooks.hook(other.url, ['agent.revoked']);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect(one.received).toHaveLength(1);
     expect(other.received).toEqual([]);
@@ -50,7 +50,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     await hooks.pass(4_000);
     expect(receiver.received).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     await hooks.dispatcher.close();
     receiver.answer = 200;
@@ -84,7 +84,7 @@ describe('a message', () => {
     const receiver = await startReceiver();
     await hooks.hook(receiver.url);
     await hooks.dispatcher.close();
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.dispatcher.settled();
     expect(receiver.received).toEqual([]);
     const another = hooks.another();
@@ -97,7 +97,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     await hooks.hook(receiver.url);
-    for (let i = 0; i < 20; i++) hooks.dispatcher.tell(news(`r${i}`, hooks.time.nowMs));
+    for (let i = 0; i < 20; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));
     await hooks.pass(0);
     expect(receiver.received).toHaveLength(20);
     receiver.answer = 200;
@@ -113,7 +113,7 @@ describe('a message', () => {
     const [hanging, good] = [await startReceiver(null), await startReceiver()];
     await hooks.hook(hanging.url);
     await hooks.hook(good.url);
-    for (let i = 0; i < 10; i++) hooks.dispatcher.tell(news(`r${i}`, hooks.time.nowMs));
+    for (let i = 0; i < 10; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));
     await hooks.dispatcher.tick();
     await expect.poll(() => good.received.length).toBe(10);
     expect(hanging.received.length).toBeLessThan(10);
@@ -123,7 +123,7 @@ describe('a message', () => {
   test('that nobody wants is not stored', async () => {
     const hooks = await startHooks();
     const { webhook } = await hooks.hook('http://127.0.0.1:1/', ['agent.revoked']);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect(await deliveries(hooks, webhook.id)).toEqual([]);
   });
@@ -132,7 +132,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect(await removeWebhook(hooks.directory, hooks.admin, webhook.id)).toBe('removed');
     await hooks.pass(dayMs);
@@ -144,10 +144,10 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver();
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     receiver.answer = 503;
-    hooks.dispatcher.tell(news('r2', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r2', hooks.time.nowMs));
     await hooks.pass(0);
     expect(await sweep(hooks.store.documents, hooks.time.nowMs + 6 * dayMs)).toBe(0);
     expect(await sweep(hooks.store.documents, hooks.time.nowMs + 8 * dayMs)).toBe(1);
@@ -163,7 +163,7 @@ describe('telling', () => {
     const { write } = hooks.directory.documents;
     const documents = hooks.directory.documents as { write: typeof write };
     documents.write = () => Promise.reject(new Error('the disk is full'));
-    expect(hooks.dispatcher.tell(news('r1', hooks.time.nowMs))).toBeUndefined();
+    expect(hooks.dispatcher.emit(news('r1', hooks.time.nowMs))).toBeUndefined();
     await hooks.pass(0);
     expect(hooks.failures).toMatchObject([{ message: 'the disk is full' }]);
     documents.write = write;
@@ -173,7 +173,7 @@ describe('telling', () => {
 
   test('too much is dropped, with a word', async () => {
     const hooks = await startHooks();
-    for (let i = 0; i < 10_005; i++) hooks.dispatcher.tell(news(`r${i}`, hooks.time.nowMs));
+    for (let i = 0; i < 10_005; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));
     expect(hooks.failures).toHaveLength(5);
     await hooks.pass(0);
   });
@@ -188,7 +188,7 @@ describe('a webhook', () => {
     const rotated = await rotateWebhookSecret(deps, hooks.admin, webhook.id);
     const second = rotated.kind === 'made' ? rotated.secret : '';
     for (const secrets of [[second, first], [second]]) {
-      hooks.dispatcher.tell(news('r', hooks.time.nowMs));
+      hooks.dispatcher.emit(news('r', hooks.time.nowMs));
       await hooks.pass(0);
       const { headers, body } = receiver.received.at(-1)!;
       const message = { id: String(headers['webhook-id']), atSeconds: hooks.time.nowMs / 1_000, body };
@@ -204,7 +204,7 @@ describe('a webhook', () => {
     const find = async () => (await webhooksOf(hooks.directory).find(webhook.id))?.value;
     for (let day = 0; day <= 5; day++) {
       expect(await find()).toMatchObject({ status: 'active' });
-      hooks.dispatcher.tell(news(`r${day}`, hooks.time.nowMs));
+      hooks.dispatcher.emit(news(`r${day}`, hooks.time.nowMs));
       await hooks.pass(0);
       hooks.time.nowMs += dayMs;
     }
@@ -215,7 +215,7 @@ describe('a webhook', () => {
     const [change] = await hooks.store.chain.changes({ beforeSequence: null, countMax: 1 });
     expect(change).toMatchObject({ who: 'system', what: 'webhook-disabled', subject: webhook.id });
     const seen = receiver.received.length;
-    hooks.dispatcher.tell(news('late', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('late', hooks.time.nowMs));
     await hooks.pass(dayMs);
     expect(receiver.received).toHaveLength(seen);
     const deps = { ...hooks, arePrivateAddressesAllowed: true };
@@ -227,7 +227,7 @@ describe('a webhook', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(500);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     receiver.answer = 200;
     await hooks.pass(minuteMs);
@@ -238,7 +238,7 @@ describe('a webhook', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(410);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.tell(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect((await webhooksOf(hooks.directory).find(webhook.id))?.value.status).toBe('disabled');
   });
@@ -270,7 +270,7 @@ describe('revocations', () => {
     const { directory, store, time } = await startHooks();
     const told: string[] = [];
     const follow = () =>
-      followRevocations({ directory, chain: store.chain, tell: ({ agentId }) => told.push(agentId) });
+      followRevocations({ directory, chain: store.chain, emit: ({ agentId }) => told.push(agentId) });
     const [one, other] = [follow(), follow()];
     const revoke = async (name: string) => {
       const agent = agentRow({ name });

@@ -34,7 +34,7 @@ export function parseApiKey(text: string, prefix: string = agentPrefix): ApiKey 
   return checksum(body) === text.slice(-checksumLength) ? describeKey(text, prefix) : null;
 }
 
-/** Compares two digests in hexadecimal in a time that tells nothing of where they differ. */
+/** Compares two digests in hexadecimal in a time that does not depend on where they differ. */
 export function isSameDigest(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a, 'hex'), Buffer.from(b, 'hex')];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,4 +1,4 @@
-// Who may ask: registers agents with their first key, and tells from the text of an `X-Agent-API-Key` header which
+// Registers agents with their first key, and finds from the text of an `X-Agent-API-Key` header which
 // agent it is. A user's mistake is a value; only the store rejects. INVARIANT: a key leaves here once, when it is made.
 
 import { randomUUID } from 'node:crypto';

@@ -48,7 +48,7 @@ const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
  */
 export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
   const sealingKey = deriveKey(options.masterKey, sealingPurpose);
-  const nonces = createNonceMemory(options.noncesMax ?? defaultNoncesMax, options.nonces);
+  const nonces = createNonceCache(options.noncesMax ?? defaultNoncesMax, options.nonces);
   // As long as somebody holds the row, which is not for long: unsealing costs more than all else.
   const checks = new WeakMap<AgentRow, IsHmac | null>();
   const makeCheck = (agent: AgentRow): IsHmac | null => {
@@ -83,7 +83,7 @@ const mismatch: SignatureState = { invalid: 'the signature does not match' };
 interface Recommended {
   readonly input: SignatureInput;
   readonly isHmac: IsHmac;
-  readonly nonces: NonceMemory;
+  readonly nonces: NonceCache;
   readonly match: RegExpExecArray;
 }
 
@@ -107,14 +107,14 @@ function verifyRecommended({ input, isHmac, nonces, match }: Recommended): Signa
   }
 }
 
-interface NonceMemory {
+interface NonceCache {
   /** Whether a signature of this time is too far from now, by the latest time that was heard of. */
   isStale(timeMs: number, nowMs: number): boolean;
   use(nonce: string, nowMs: number): 'fresh' | 'used' | 'no-room' | 'not-ready';
 }
 
 /** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
-function createNonceMemory(noncesMax: number, store: NonceStore | undefined): NonceMemory {
+function createNonceCache(noncesMax: number, store: NonceStore | undefined): NonceCache {
   const keptUntil = new Map<string, number>();
   /** Of all times that were heard of: a clock that goes back forgets nothing and makes nothing fresh. */
   let latestMs = -Infinity;

@@ -1,5 +1,5 @@
 // A place in the chain into a signed checkpoint, and a checkpoint into whether it is genuine. The signature is Ed25519
-// under a key derived from the service's master key, so that whoever has the public key can check it. INVARIANT: the
+// under a key derived from the service's master key, so that anybody who has the public key can check it. INVARIANT: the
 // purpose is signed too, so that a witness of the end never passes as leave to delete.
 
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';

@@ -57,7 +57,7 @@ export type Verification = WholeChain | { readonly kind: 'broken'; readonly brea
 export interface VerifyOptions {
   /** Checkpoints that were kept elsewhere; those in the store are compared in any case. */
   readonly checkpoints?: readonly SignedCheckpoint[];
-  /** Goes on after this record, which a walk of before has found whole. */
+  /** Goes on after this record, which an earlier walk found whole. */
   readonly after?: Link;
   readonly recordsAtOnce?: number;
   /** Takes each stretch that was found whole; `stop` ends the walk there. */
@@ -207,7 +207,7 @@ function findContradicted(end: Link, witnesses: Witnesses): ChainBreak | null {
   return { sequence: end.sequence, name: null, difference: 'rewritten', message };
 }
 
-/** Whether the record with which a walk of before has ended is still there, as it was. */
+/** Whether the record with which an earlier walk ended is still there, as it was. */
 async function checkAfter(store: Store, { sequence, hash }: Link): Promise<ChainBreak | null> {
   if (sequence === 0) return null;
   const { pruning, records, lastSequence } = await store.chain.stretch(sequence - 1, 1);

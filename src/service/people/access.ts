@@ -1,7 +1,6 @@
-// How people come in: the first admin by the link that the service prints at its first start, everybody else by an
-// invitation, which an operator sends or grants to who applied. INVARIANT: an invitation is good once and for a week,
-// unless it is withdrawn or whoever sent it could not send it any more; nobody hands out a role that makes them more than
-// they are.
+// People get access in two ways. The first admin uses the link that the service prints at its first start. Everybody else
+// uses an invitation, which an operator sends, or makes from an application. INVARIANT: an invitation works once and for a
+// week, unless it is withdrawn or its sender may no longer send it; nobody gives a role that adds to their own rights.
 
 import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
@@ -199,7 +198,7 @@ export async function withdrawInvitation(
     before,
     after: null,
   });
-  // It is never changed, only used or withdrawn: whoever was faster, there is none any more.
+  // It is never changed, only used or withdrawn: if another call was faster, it is gone.
   return { kind: result === 'changed' ? 'withdrawn' : 'unknown' };
 }
 
@@ -254,15 +253,15 @@ export async function apply(
 export async function grantApplication(
   directory: Directory,
   actor: Actor,
-  { id, ...standing }: RolesAndGroups & { readonly id: string },
+  { id, ...rolesAndGroups }: RolesAndGroups & { readonly id: string },
 ): Promise<Invited | Invalid | NotAllowed | Conflict | { readonly kind: 'not-open' }> {
-  const refused = rolesProblem(actor, standing);
+  const refused = rolesProblem(actor, rolesAndGroups);
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
-  const problems = rolesProblems(standing);
+  const problems = rolesProblems(rolesAndGroups);
   if (problems.length > 0) return { kind: 'invalid', problems };
   const found = await directory.applications.find(id);
   if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
-  const { invitation, secret } = newInvitation(directory, actor, { ...found.value, ...standing });
+  const { invitation, secret } = newInvitation(directory, actor, { ...found.value, ...rolesAndGroups });
   const writes = [
     directory.applications.put(decided(found.value, directory, actor, 'granted'), found.version),
     directory.invitations.put(invitation, 0),
@@ -271,7 +270,7 @@ export async function grantApplication(
   const result = await directory.change(writes, {
     ...change,
     before: { status: 'open' },
-    after: { status: 'granted', ...shownRoles(standing) },
+    after: { status: 'granted', ...shownRoles(rolesAndGroups) },
   });
   return result === 'changed' ? { kind: 'invited', invitation, secret } : { kind: 'conflict' };
 }
@@ -331,27 +330,30 @@ async function newPerson(
 }
 
 /** Why the actor may not give somebody these roles and groups; null where they may. */
-export function rolesProblem(actor: Actor, standing: RolesAndGroups): string | null {
-  const above = aboveActor(actor, standing);
+export function rolesProblem(actor: Actor, rolesAndGroups: RolesAndGroups): string | null {
+  const above = aboveActor(actor, rolesAndGroups);
   if (above !== null) return `only an admin gives ${above}`;
-  const ofSession = standing.roles.find((role) => rolesOfSessions.includes(role));
+  const ofSession = rolesAndGroups.roles.find((role) => rolesOfSessions.includes(role));
   if (actor.isToken !== true || ofSession === undefined) return null;
   return `the role \`${ofSession}\` is given in the dashboard, not by a token`;
 }
 
-/** What of this the actor has no say in, in words; null where there is nothing. */
-function aboveActor({ roles }: Pick<Actor, 'roles'>, standing: RolesAndGroups): string | null {
+/** Names what the actor may not give or withdraw; null where the actor may do all of it. */
+function aboveActor({ roles }: Pick<Actor, 'roles'>, rolesAndGroups: RolesAndGroups): string | null {
   if (grantOf(roles, 'people.change') === 'yes') return null;
-  const role = standing.roles.find((one) => rolesOfAdmins.includes(one));
+  const role = rolesAndGroups.roles.find((one) => rolesOfAdmins.includes(one));
   if (role !== undefined) return `the role \`${role}\``;
-  return standing.groups.length > 0 ? 'groups of approvers' : null;
+  return rolesAndGroups.groups.length > 0 ? 'groups of approvers' : null;
 }
 
-/** Whether whoever sent the invitation is still there, and could send it today. */
-async function isBacked({ people }: Directory, { invitedBy, ...standing }: Invitation): Promise<boolean> {
+/** Whether the sender of the invitation is still active, and may send it now. */
+async function isBacked(
+  { people }: Directory,
+  { invitedBy, ...rolesAndGroups }: Invitation,
+): Promise<boolean> {
   const inviter = (await people.find(invitedBy))?.value;
   if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return false;
-  return aboveActor(inviter, standing) === null;
+  return aboveActor(inviter, rolesAndGroups) === null;
 }
 
 function shownRoles({ roles, groups }: RolesAndGroups) {
@@ -379,7 +381,7 @@ function reasonProblems(reason: string): FieldProblem[] {
   return detail === null ? [] : [{ field: 'reason', detail: `the reason ${detail}` }];
 }
 
-/** What is wrong with roles and groups, whoever gives them. */
+/** Checks the form of roles and groups; the rights of the person who gives them are checked apart. */
 export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
   const isApprover = roles.includes('approver');
   return [

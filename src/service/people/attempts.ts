@@ -53,7 +53,7 @@ export function createAttempts(): Attempts {
   function count({ space, key, limit }: AttemptSubject, nowMs: number): void {
     const table = tableOf(space);
     const attempts = countedAt(table.get(key), limit, nowMs) + 1;
-    // The latest stands last, so that the oldest are dropped first.
+    // The latest is last, so that the oldest are dropped first.
     table.delete(key);
     table.set(key, { attempts, atMs: nowMs });
     for (const oldest of table.keys()) {

@@ -14,7 +14,7 @@ export type PasswordChanged =
   | { readonly kind: 'conflict' };
 
 /**
- * Sets a new password, and ends all sessions and tokens of the person: whoever knew the old one is out. The caller has had
+ * Sets a new password, and ends all sessions and tokens of the person: nobody keeps access by the old one. The caller has had
  * the change proved.
  */
 export async function changePassword(

@@ -1,5 +1,5 @@
-// Changes of a person by somebody else: roles, groups, whether they may come in. INVARIANT: there is always an admin
-// left who may come in, and whoever is disabled is out at once.
+// An admin changes another person: roles, groups, status. INVARIANT: at least one active admin is always left, and a
+// person who is disabled loses access at once.
 
 import type { DocumentWrite } from '../store/contract/documents.ts';
 import {
@@ -48,7 +48,7 @@ export async function changePerson(
   const isAdminLess = isAdmin(before) && !isAdmin(after);
   const guard = isAdminLess ? await adminGuard(directory) : [];
   if (isAdminLess && !(await isAnotherAdmin(directory, id))) {
-    return { kind: 'not-allowed', detail: 'this is the last admin who may come in' };
+    return { kind: 'not-allowed', detail: 'this is the last active admin' };
   }
   const isOut = after.status === 'disabled' && before.status === 'active';
   const writes = [

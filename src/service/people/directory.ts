@@ -65,7 +65,7 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
 }
 
 /**
- * The person as they are now, where they still may come in with the password that a proof was given with; null else. What a
+ * The person as they are now, if they are active and still have the password with which they gave the proof; otherwise null. What a
  * proof allows is written together with them, so that a new password at the same moment comes before it or forbids it.
  */
 export async function asProved({ people }: Directory, person: Person): Promise<ReadDocument<Person> | null> {

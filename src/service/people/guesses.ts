@@ -24,7 +24,7 @@ const firstOfNetwork: Limit = { kind: 'budget', size: 3, everyMs: dayMs / 3 };
 const fromAddress: Limit = { kind: 'budget', size: 30, everyMs: 60_000 };
 /** Guesses of all strangers at one account, beyond the first of each network. */
 const ofStrangers: Limit = { kind: 'budget', size: 200, everyMs: dayMs / 200 };
-/** And with those: a network more costs whoever guesses a network more, up to here. */
+/** All guesses at one account, those included: each further network costs the guesser one network, up to this limit. */
 const ofEverybody: Limit = { kind: 'budget', size: 2_500, everyMs: dayMs / 2_500 };
 /** Six digits are few: codes that strangers who know the password may try. */
 const codesOfStrangers: Limit = { kind: 'budget', size: 50, everyMs: dayMs / 50 };

@@ -50,8 +50,8 @@ export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
 export const rolesOfSessions: readonly Role[] = ['admin', 'operator'];
 
 /** The most that any of the roles grants. */
-export function grantOf(held: readonly Role[], operation: OperationName): Grant {
-  const grants: ReadonlySet<Grant> = new Set(held.map((role) => (operations[operation] as Row)[role]));
+export function grantOf(ofPerson: readonly Role[], operation: OperationName): Grant {
+  const grants: ReadonlySet<Grant> = new Set(ofPerson.map((role) => (operations[operation] as Row)[role]));
   return grants.has('yes') ? 'yes' : grants.has('own') ? 'own' : 'no';
 }
 
@@ -69,11 +69,11 @@ export interface Reach {
  * What each of the roles grants by itself, taken together: a role's `own` reaches as far as that role's and no farther,
  * whatever another role may do with other things.
  */
-export function reachOf(held: readonly Role[], operation: OperationName): Reach {
+export function reachOf(ofPerson: readonly Role[], operation: OperationName): Reach {
   const row: Row = operations[operation];
-  const own = held.filter((role) => row[role] === 'own');
+  const own = ofPerson.filter((role) => row[role] === 'own');
   return {
-    all: held.some((role) => row[role] === 'yes'),
+    all: ofPerson.some((role) => row[role] === 'yes'),
     own: own.some((role) => isOfCharge(role, operation)),
     asked: own.some((role) => !isOfCharge(role, operation)),
   };
@@ -85,9 +85,9 @@ function isOfCharge(role: Role, operation: OperationName): boolean {
 }
 
 /** All that roles grant, by operation; what is refused is not among it. */
-export function grantsOf(held: readonly Role[]): Readonly<Partial<Record<OperationName, 'yes' | 'own'>>> {
+export function grantsOf(ofPerson: readonly Role[]): Readonly<Partial<Record<OperationName, 'yes' | 'own'>>> {
   const names = Object.keys(operations) as OperationName[];
   return Object.fromEntries(
-    names.map((name) => [name, grantOf(held, name)]).filter(([, grant]) => grant !== 'no'),
+    names.map((name) => [name, grantOf(ofPerson, name)]).filter(([, grant]) => grant !== 'no'),
   );
 }

@@ -31,7 +31,7 @@ const nameLengthMax = 100;
 
 /** What a browser's `navigator.credentials.create` takes, as JSON. */
 export async function passkeyCreationOptions({ directory, challenges, origin }: PasskeyDeps, person: Person) {
-  const held = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
+  const present = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   return await generateRegistrationOptions({
     rpName: 'Writ',
     rpID: hostOf(origin),
@@ -40,7 +40,7 @@ export async function passkeyCreationOptions({ directory, challenges, origin }: 
     userDisplayName: person.name,
     challenge: bytesOf(challenges.ask(`create ${person.id}`, directory.clock())),
     attestationType: 'none',
-    excludeCredentials: held.map(({ value }) => ({ id: value.id })),
+    excludeCredentials: present.map(({ value }) => ({ id: value.id })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
@@ -71,8 +71,8 @@ export async function addPasskey(
     }),
   );
   if (verified?.verified !== true) return { kind: 'wrong' };
-  const held = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
-  if (held.length >= passkeysMax) return { kind: 'too-many' };
+  const passkeys = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
+  if (passkeys.length >= passkeysMax) return { kind: 'too-many' };
   const present = await asProved(directory, person);
   if (present === null) return { kind: 'wrong' };
   const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;

@@ -37,7 +37,7 @@ export async function hashPassword(password: string, from: InLine = setter): Pro
   return await line.run(from, () => hash(password, cost));
 }
 
-/** Whoever sets a password holds a link or has just proved who they are. */
+/** A person who sets a password has a link or has just proved who they are. */
 const setter: InLine = { key: 'setter', isKnown: true };
 
 let absent: Promise<string> | undefined;

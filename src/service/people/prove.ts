@@ -80,6 +80,6 @@ export function isNew({ directory, newFactorMs }: SignInDeps, sinceMs: number): 
 }
 
 async function hasPasskey(deps: SignInDeps, { id }: Person): Promise<boolean> {
-  const held = await deps.directory.passkeys.list({ parent: id, countMax: passkeysMax });
-  return held.some(({ value }) => !isNew(deps, value.createdAtMs));
+  const passkeys = await deps.directory.passkeys.list({ parent: id, countMax: passkeysMax });
+  return passkeys.some(({ value }) => !isNew(deps, value.createdAtMs));
 }

@@ -1,4 +1,4 @@
-// Sessions: from who has shown who they are to a cookie, and from a cookie to who acts. INVARIANT: each sign-in makes a session
+// Sessions give a person who has signed in a cookie, and find the person of a cookie. INVARIANT: each sign-in makes a session
 // of its own, only the SHA-256 of its cookie is stored, and its person sees and ends all of theirs.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -31,7 +31,7 @@ export type SignedIn = {
   readonly session: Session;
 };
 
-/** A new session of somebody who has shown who they are. */
+/** Starts a session for a person whose sign-in was checked. */
 export async function startSession(
   { directory }: Pick<SessionDeps, 'directory'>,
   person: Person,
@@ -58,7 +58,7 @@ export async function startSession(
   return { kind: 'signed-in', person, secret, session };
 }
 
-/** Whose cookie this is; null where the session is over, or its person may not come in any more. */
+/** Whose cookie this is; null where the session is over, or its person is no longer active. */
 export async function whoseSession(
   deps: SessionDeps,
   secret: string,
@@ -124,7 +124,7 @@ export async function endSession(
   const found = await directory.sessions.list({ parent: person.id, countMax: endedAtOnceMax });
   const one = found.find(({ value }) => shownSessionId(value) === shownId);
   if (one === undefined) return 'unknown';
-  // Its last use may have been stored in between: whoever looks again finds it or not.
+  // Its last use may have been stored in between: the next look finds it or not.
   const result = await directory.change([directory.sessions.remove(one.value, one.version)], {
     who: recordName(person),
     what: 'session-ended',

@@ -66,7 +66,7 @@ async function draftProblems(
   { person, roles }: Actor,
   { name, roles: wanted, days }: TokenDraft,
 ): Promise<readonly FieldProblem[]> {
-  const held = await tokens.list({ parent: person.id, countMax: tokensMax });
+  const present = await tokens.list({ parent: person.id, countMax: tokensMax });
   const ofName = nameProblem(name, nameLengthMax);
   const beyond = wanted.filter((role) => !roles.includes(role));
   return [
@@ -76,13 +76,13 @@ async function draftProblems(
     ...(Number.isInteger(days) && days >= 1 && days <= tokenDaysMax
       ? []
       : [{ field: 'days', detail: `write a whole number from 1 to ${tokenDaysMax}` }]),
-    ...(held.length < tokensMax
+    ...(present.length < tokensMax
       ? []
       : [{ field: 'name', detail: `remove one of your ${tokensMax} tokens first` }]),
   ];
 }
 
-/** Whose token this is; null where it is none, is over, or its person may not come in any more. */
+/** Whose token this is; null where it is none, is over, or its person is no longer active. */
 export async function whoseToken(directory: Directory, text: string): Promise<Actor | null> {
   const parsed = parseApiKey(text, tokenPrefix);
   if (parsed === null) return null;

@@ -5,7 +5,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Look, look, type ReadSources, readPolicies } from './read.ts';
-import { createReadMemory } from './read-memory.ts';
+import { createReadCache } from './read-cache.ts';
 import { quickMs, Settling } from './settle.ts';
 import { type Watch, watch } from './watch.ts';
 
@@ -42,7 +42,7 @@ export class Follower {
   readonly #directory: string;
   readonly #listener: FollowListener;
   readonly #settling = new Settling();
-  readonly #memory = createReadMemory();
+  readonly #memory = createReadCache();
   #listFiles: readonly string[];
   /** Of the last state that was reported; null when it must be reported whatever it is. */
   #reportedMark: string | null = null;

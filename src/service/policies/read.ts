@@ -11,7 +11,7 @@ import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diag
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import { memo } from '../../language/value/memo.ts';
 import type { PolicySources } from '../../pipeline.ts';
-import { createReadMemory, type ReadMemory } from './read-memory.ts';
+import { createReadCache, type ReadCache } from './read-cache.ts';
 import {
   type FoundFile,
   isInsideFolder,
@@ -47,7 +47,7 @@ export interface ReadSources {
  * Every `*.policy` file under a directory. A directory without any is an error: nothing would ever be allowed. With the
  * memory of an earlier reading, files that have not changed since are the values of then.
  */
-export async function readPolicies(directory: string, memory?: ReadMemory): Promise<ReadSources> {
+export async function readPolicies(directory: string, memory?: ReadCache): Promise<ReadSources> {
   const { root, files, diagnostics } = await walk(directory, policyEnding);
   const isEmpty = files.length === 0 && diagnostics.length === 0;
   const none = sourceDiagnostic('no-policy-files', '', `there is no \`.policy\` file under \`${directory}\``);
@@ -145,7 +145,7 @@ function placeOf(root: string | null, path: string): PolicyPath {
 
 async function snapshot(
   { root, files: found, diagnostics }: Walked,
-  memory = createReadMemory(),
+  memory = createReadCache(),
 ): Promise<ReadSources> {
   const read = await memory.files(found, (file) => readPolicyText(file.realPath, file));
   const files = read.filter((one): one is SourceText => 'text' in one);

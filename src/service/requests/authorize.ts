@@ -212,7 +212,7 @@ async function append(
   return result;
 }
 
-/** Decided again where a step-up of before satisfies a rule. Only a request that would have to wait is worth the look. */
+/** Decided again where an earlier step-up satisfies a rule. Only a request that would have to wait is worth the look. */
 async function withFreshStepUp(
   deps: Deps,
   input: AuthorizeInput,
@@ -248,7 +248,7 @@ function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): vo
   news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
 }
 
-/** What the agent's idempotency key already stands for; null where it is new, or there is none. */
+/** The request that the agent's idempotency key already means; null where it is new, or there is none. */
 async function findEarlier(
   deps: Deps,
   input: AuthorizeInput,

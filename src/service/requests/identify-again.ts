@@ -1,4 +1,4 @@
-// Who asks, looked at once more when the store says that agent or key are not as the decision saw them. INVARIANT: whoever
+// Identifies the caller again when the store says that agent or key are not as the decision saw them. INVARIANT: whoever
 // may ask by what was seen first, and may not now, is refused; a signature counts only under the secret that it was
 // checked with.
 

@@ -25,7 +25,7 @@ export interface Counters {
 
 export function createCounters(clock: () => number): Counters {
   const cells = new Map<number, OpenCell>();
-  /** Nearly all that is told belongs where the last belonged. */
+  /** Nearly every count belongs to the same cell as the last one. */
   let latest: OpenCell | null = null;
 
   function cellAt(atMs: number): Cell {

@@ -1,5 +1,5 @@
-// Whole numbers into counts on a scale that grows with them. INVARIANT: up to 31 a number is told exactly; above, what
-// is told of a quantile is off from the number that has this rank by less than 1/32 of it.
+// Whole numbers into counts on a scale that grows with them. INVARIANT: a quantile up to 31 is exact; above,
+// it differs from the number that has this rank by less than 1/32 of it.
 
 /** Of every doubling; numbers below twice as many have a slot each. */
 const steps = 16;

@@ -89,7 +89,7 @@ class LiveStatistics implements Statistics {
   #eventsSeen = 0;
   #lookedAtMs = 0;
   #keptUpAtMs = 0;
-  /** The records of before the start that are not counted yet; null before the start. */
+  /** The records from before the start that are not counted yet; null before the start. */
   #missing: SequenceRange | null = null;
   #isClosed = false;
   #timer: NodeJS.Timeout | null = null;
@@ -243,7 +243,7 @@ class LiveStatistics implements Statistics {
 
   async #storeOver(): Promise<void> {
     const { store, clock } = this.#options;
-    // Nothing is stored before all of before has been counted.
+    // Nothing is stored until all earlier records have been counted.
     if (this.#missing === null) return;
     if (this.#missing.after < this.#missing.upTo) {
       if (!this.#isCatchingUp) this.#catchingUp = this.#catchUp();

@@ -40,7 +40,7 @@ export interface DispatcherOptions extends WebhookDeps {
 
 export interface Dispatcher {
   /** Never throws, and returns at once. */
-  tell(news: WebhookNews): void;
+  emit(news: WebhookNews): void;
   /** A message to one webhook, whatever it wants to hear of. Null where there is no such webhook. */
   test(webhookId: string): Promise<Delivery | null>;
   /** What is due now; called every second once started. */
@@ -56,7 +56,7 @@ const everyMsDefault = 1_000;
 const timeoutMsDefault = 15_000;
 const attemptsAtOnce = 16;
 const attemptsAtOncePerWebhook = 4;
-const toldMax = 10_000;
+const emittedMax = 10_000;
 const pendingMax = 10_000;
 const storedAtOnce = 100;
 /** Messages of other processes that have ended are looked for so often. */
@@ -73,7 +73,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class Outgoing implements Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #directory: Directory;
-  readonly #told: WebhookNews[] = [];
+  readonly #emitted: WebhookNews[] = [];
   readonly #pending = new Map<string, ReadDocument<Delivery>>();
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #busy = new Map<string, number>();
@@ -89,12 +89,14 @@ class Outgoing implements Dispatcher {
   }
 
   /** Also while it closes, for requests that are still answered: what is stored now is sent after the next start. */
-  tell(news: WebhookNews): void {
-    if (this.#told.length >= toldMax) {
-      this.#options.onFailure(new Error(`more than ${toldMax} messages wait to be stored: one was dropped`));
+  emit(news: WebhookNews): void {
+    if (this.#emitted.length >= emittedMax) {
+      this.#options.onFailure(
+        new Error(`more than ${emittedMax} messages wait to be stored: one was dropped`),
+      );
       return;
     }
-    this.#told.push(news);
+    this.#emitted.push(news);
     void this.#storeTold();
   }
 
@@ -151,7 +153,7 @@ class Outgoing implements Dispatcher {
     return Math.trunc(this.#directory.clock());
   }
 
-  /** Messages for what has been told, stored together; whoever calls meanwhile waits for the same. */
+  /** Stores the messages for what was emitted, together; a call meanwhile waits for the same write. */
   #storeTold(): Promise<void> {
     this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = null;
@@ -161,9 +163,9 @@ class Outgoing implements Dispatcher {
 
   async #storeAll(): Promise<void> {
     try {
-      while (this.#told.length > 0) {
+      while (this.#emitted.length > 0) {
         const active = (await allWebhooks(this.#directory)).filter(({ value }) => value.status === 'active');
-        const batch = this.#told.slice(0, storedAtOnce);
+        const batch = this.#emitted.slice(0, storedAtOnce);
         const made = batch.flatMap((news) =>
           active
             .filter(({ value }) => (value.events as readonly string[]).includes(news.type))
@@ -172,7 +174,7 @@ class Outgoing implements Dispatcher {
         const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
         const puts = kept.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
         if (puts.length > 0) await this.#directory.documents.write(puts, null);
-        this.#told.splice(0, batch.length);
+        this.#emitted.splice(0, batch.length);
         for (const delivery of kept) this.#pending.set(delivery.id, { value: delivery, version: 1 });
         if (kept.length < made.length) {
           this.#options.onFailure(
@@ -181,7 +183,7 @@ class Outgoing implements Dispatcher {
         }
       }
     } catch (error) {
-      // What was told stays, and is stored with the next tick.
+      // What was emitted stays, and is stored with the next tick.
       this.#options.onFailure(error);
     }
     if (this.#timer !== null) this.#launch();
@@ -300,7 +302,7 @@ class Outgoing implements Dispatcher {
     if (isGone || isLong) {
       const because = isGone ? 'the receiver answered 410: gone' : 'every attempt has failed for five days';
       const disabled: Webhook = { ...webhook, status: 'disabled', disabledBecause: because };
-      // Whoever changed it meanwhile has looked after it: a conflict is left alone.
+      // The call that changed it meanwhile has handled it: a conflict is left alone.
       await this.#directory.change([put(disabled)], {
         who: 'system',
         what: 'webhook-disabled',

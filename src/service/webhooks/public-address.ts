@@ -1,5 +1,5 @@
-// Which addresses a webhook may be sent to: those of the public Internet. Whoever may set a webhook must not reach with it
-// what only this machine can reach. INVARIANT: the address that is judged is the one that is connected to, so a name
+// Which addresses a webhook may be sent to: those of the public Internet. A person who may set a webhook must not use it to
+// reach what only this machine can reach. INVARIANT: the address that is judged is the one that is connected to, so a name
 // that resolves otherwise a moment later is of no use.
 
 import { lookup as resolve } from 'node:dns/promises';

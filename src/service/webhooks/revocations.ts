@@ -12,14 +12,14 @@ export interface Revocation {
 interface Deps {
   readonly directory: Directory;
   readonly chain: Pick<ChainStore, 'changes'>;
-  readonly tell: (revocation: Revocation) => void;
+  readonly emit: (revocation: Revocation) => void;
 }
 
 const changesAtOnce = 100;
 const [kind, id] = ['webhook-cursor', 'revocations'];
 
 /** The function returned looks once for what has come since. The first look of a store begins with what comes after it. */
-export function followRevocations({ directory, chain, tell }: Deps): () => Promise<void> {
+export function followRevocations({ directory, chain, emit }: Deps): () => Promise<void> {
   const { documents } = directory;
   let seen: number | null = null;
 
@@ -61,7 +61,7 @@ export function followRevocations({ directory, chain, tell }: Deps): () => Promi
     }
     if (latest <= sequence || (await moveTo(latest, cursor.version))) {
       seen = latest;
-      if (latest > sequence) for (const revocation of revocations) tell(revocation);
+      if (latest > sequence) for (const revocation of revocations) emit(revocation);
     }
   };
 }

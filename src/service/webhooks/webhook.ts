@@ -26,7 +26,7 @@ export interface Webhook {
   /** Why the service itself disabled it; null where a person did, or nobody. */
   readonly disabledBecause: string | null;
   readonly sealedSecret: string;
-  /** The secret of before a rotation, which signs as well until its end. */
+  /** The secret from before a rotation, which also signs until its end. */
   readonly earlier: { readonly sealedSecret: string; readonly endsAtMs: number } | null;
   /** Since when every attempt has failed; null while they succeed. */
   readonly failingSinceMs: number | null;

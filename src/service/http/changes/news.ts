@@ -15,7 +15,7 @@ export interface NewsDeps {
   readonly directory: Directory;
   /** Where people reach the service, without a path. */
   readonly publicUrl: string;
-  readonly dispatcher: Pick<Dispatcher, 'tell'>;
+  readonly dispatcher: Pick<Dispatcher, 'emit'>;
   /** Null where no server is configured. */
   readonly mailer: Pick<Mailer, 'post'> | null;
   readonly onFailure: (error: unknown) => void;
@@ -40,7 +40,7 @@ export function createNews(deps: NewsDeps): News {
 
   function onRequest({ kind, requestId: id, groups, actionKey, atMs }: RequestNotice): void {
     const links = { request: `${publicUrl}/v1/requests/${id}` };
-    dispatcher.tell({ type: `request.${kind}`, id, links, atMs });
+    dispatcher.emit({ type: `request.${kind}`, id, links, atMs });
     if (mailer === null || kind !== 'pending' || groups.length === 0) return;
     approversOf(groups)
       .then((people) => {
@@ -62,7 +62,7 @@ export function createNews(deps: NewsDeps): News {
     if (!isNew) return;
     const links = { policies: `${publicUrl}/v1/policies` };
     const atMs = Math.trunc(directory.clock());
-    dispatcher.tell({ type: 'policies.reload_failed', id: digest, links, atMs });
+    dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, atMs });
   }
 
   return {
@@ -71,7 +71,7 @@ export function createNews(deps: NewsDeps): News {
       policies.onChange(onPolicies);
     },
     revoked: ({ agentId: id, atMs }) =>
-      dispatcher.tell({ type: 'agent.revoked', id, atMs, links: { agent: `${publicUrl}/v1/agents/${id}` } }),
+      dispatcher.emit({ type: 'agent.revoked', id, atMs, links: { agent: `${publicUrl}/v1/agents/${id}` } }),
     invited: ({ email, endsAtMs }, secret) =>
       mailer?.post({
         to: email,

@@ -94,7 +94,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       if (change.follow === undefined) settle(deps, change.id, events);
       else change.follow(events, state);
       const after = withEvents(state, events);
-      tell(deps, after, state);
+      emitNews(deps, after, state);
       return { kind: 'changed', state: after, agent, stopped };
     }
     if (result === 'basis-changed') await deps.switches.lookAgain();
@@ -190,8 +190,8 @@ function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
   else if (state?.status === 'rejected') metering.settle(id, null);
 }
 
-/** Whoever is asked as before has been told. */
-function tell({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
+/** Emits what the change means for listeners; people who were asked before are not notified again. */
+function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
   const { record, status } = state;
   const groups = status === 'pending' ? askedGroups(state.decision) : [];
   if (status === 'pending' && groups.join() === askedGroups(before.decision).join()) return;

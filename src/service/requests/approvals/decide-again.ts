@@ -55,7 +55,7 @@ export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
-/** A request counts for whom it was made by, whoever the agent belongs to today. */
+/** Reads the meters by the facts that were recorded with the request; a later owner of the agent does not matter. */
 function readingsOf({ record }: RequestState, { inForce, nowMs, metering }: AskedNow): MeterReadings {
   const uses = inForce.entriesRecorded(recordedFacts(record)) ?? [];
   return metering.read(uses, { nowMs, requestId: record.id });

@@ -1,4 +1,4 @@
-// People as the service knows them now, as far as votes and step-ups depend on it, whoever keeps them.
+// People as the service knows them now, as far as votes and step-ups depend on it, independent of how they are stored.
 
 import type { SeenDocument } from '../../store/contract/grant-basis.ts';
 

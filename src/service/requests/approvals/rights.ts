@@ -39,7 +39,7 @@ export function isWithin(
   );
 }
 
-/** Groups that any decision about the request has asked: whoever was asked may still look. */
+/** Groups that any decision about the request has asked: their people may still look. */
 function everAskedGroups({ decisions }: RequestState): readonly string[] {
   return decisions.flatMap(askedGroups);
 }

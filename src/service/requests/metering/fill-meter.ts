@@ -16,7 +16,7 @@ import type { MeteredPolicies } from './entry-rows.ts';
 import { entryRows } from './entry-rows.ts';
 
 export interface FillOptions {
-  readonly book: MeterTotals;
+  readonly totals: MeterTotals;
   readonly meters: MeterStore;
   readonly inForce: MeteredPolicies;
   readonly nowMs: number;
@@ -50,29 +50,29 @@ export async function fillMeter(
 
 async function fillFromEntries(
   definition: MeterDefinition,
-  { book, meters, nowMs, isStill }: FillOptions,
+  { totals, meters, nowMs, isStill }: FillOptions,
 ): Promise<null> {
-  // First, so that none is missed that is approved meanwhile: the book has it from here.
+  // First, so that none is missed that is approved meanwhile: the totals have it from here.
   const pending = await meters.pending(definition.id);
   if (!isStill()) return null;
-  book.fillPart(definition, pastOf(definition, pending));
+  totals.fillPart(definition, pastOf(definition, pending));
   let after = { grantedAtMs: nowMs - definition.overMs - aheadMs, requestId: '\uffff' };
   for (;;) {
     const entries = await meters.granted(definition.id, after, entriesAtOnce);
     if (!isStill()) return null;
-    book.fillPart(definition, pastOf(definition, entries));
+    totals.fillPart(definition, pastOf(definition, entries));
     const last = entries.at(-1);
     if (last === undefined || last.grantedAtMs === null) break;
     after = { grantedAtMs: last.grantedAtMs, requestId: last.requestId };
     await pause();
   }
-  book.fill(definition, []);
+  totals.fill(definition, []);
   return null;
 }
 
 async function fillFromRecords(
   definition: MeterDefinition,
-  { book, meters, inForce, nowMs, isStill }: FillOptions,
+  { totals, meters, inForce, nowMs, isStill }: FillOptions,
 ): Promise<MissingPast | null> {
   const sinceMs = nowMs - definition.overMs - aheadMs;
   const wholeSinceMs = await meters.wholeSinceMs();
@@ -108,11 +108,11 @@ async function fillFromRecords(
   past.sort((a, b) => (a.grantedAtMs ?? 0) - (b.grantedAtMs ?? 0));
   for (let at = 0; at < past.length; at += entriesAtOnce) {
     if (!isStill()) return null;
-    book.fillPart(definition, past.slice(at, at + entriesAtOnce));
+    totals.fillPart(definition, past.slice(at, at + entriesAtOnce));
     await pause();
   }
   await meters.noteWhole(definition.id);
-  if (isStill()) book.fill(definition, []);
+  if (isStill()) totals.fill(definition, []);
   return null;
 }
 

@@ -58,7 +58,7 @@ export function createMetering(options: MeteringOptions): Metering {
 
 /** A class because it holds where the meters stand. */
 class LiveMetering implements Metering {
-  readonly #book: MeterTotals = createMeterTotals();
+  readonly #totals: MeterTotals = createMeterTotals();
   readonly #options: MeteringOptions;
   /** Those that the store has noted. */
   #noted: readonly MeterDefinition[] | null = null;
@@ -93,7 +93,7 @@ class LiveMetering implements Metering {
     for (const use of uses) {
       if (use.names.length === 0) continue;
       isRead = true;
-      const reading = this.#book.read(use, at);
+      const reading = this.#totals.read(use, at);
       for (const name of use.names) {
         recorded[name] = reading === null ? { unknown: this.#whyUnknown(use) } : recordedReading(reading);
         if (reading !== null) known[name] = reading;
@@ -103,22 +103,22 @@ class LiveMetering implements Metering {
   }
 
   enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void {
-    if (grantedAtMs === null) this.#book.reserve(requestId, uses);
-    else this.#book.grant(requestId, uses, grantedAtMs);
+    if (grantedAtMs === null) this.#totals.reserve(requestId, uses);
+    else this.#totals.grant(requestId, uses, grantedAtMs);
   }
 
   takeBack(requestId: string, uses: readonly MeterUse[]): void {
-    this.#book.release(requestId);
-    this.#book.revoke(requestId, uses);
+    this.#totals.release(requestId);
+    this.#totals.revoke(requestId, uses);
   }
 
   settle(requestId: string, grantedAtMs: number | null): void {
-    if (grantedAtMs === null) this.#book.release(requestId);
-    else this.#book.approve(requestId, grantedAtMs);
+    if (grantedAtMs === null) this.#totals.release(requestId);
+    else this.#totals.approve(requestId, grantedAtMs);
   }
 
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void {
-    this.#book.withdraw(requestId, grantedAtMs, entered);
+    this.#totals.withdraw(requestId, grantedAtMs, entered);
   }
 
   settled(): Promise<void> {
@@ -131,7 +131,7 @@ class LiveMetering implements Metering {
     this.#fillAll(inForce);
     await this.#filling;
     const nowMs = clock();
-    this.#book.tidy(new Set(this.#noted.map(({ id }) => id)), nowMs);
+    this.#totals.tidy(new Set(this.#noted.map(({ id }) => id)), nowMs);
     for (const { id, overMs } of this.#noted) {
       const beforeMs = Math.trunc(nowMs) - overMs - keptBeyondMs;
       while (!this.#isClosed && (await meters.forget(id, beforeMs, forgottenAtOnce)) === forgottenAtOnce);
@@ -150,7 +150,7 @@ class LiveMetering implements Metering {
     const ids = definitions.map(({ id }) => id);
     const since = await meters.note(ids, Math.trunc(clock()));
     // What was counted of others while they were in force ends here.
-    this.#book.tidy(new Set(ids), clock());
+    this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
     for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
     for (const [at, id] of ids.entries()) {
@@ -163,7 +163,7 @@ class LiveMetering implements Metering {
     this.#filling = this.#filling.then(async () => {
       for (const definition of this.#noted ?? []) {
         if (this.#isClosed || this.#noted === null || !areSame(this.#noted, inForce.meters)) return;
-        if (!this.#book.isFilled(definition.id)) await this.#fill(definition, inForce);
+        if (!this.#totals.isFilled(definition.id)) await this.#fill(definition, inForce);
       }
     });
   }
@@ -179,7 +179,7 @@ class LiveMetering implements Metering {
     const isStill = (): boolean => !this.#isClosed && this.#kept.get(definition.id) === kept;
     try {
       const missing = await fillMeter(definition, {
-        book: this.#book,
+        totals: this.#totals,
         meters,
         inForce,
         nowMs,
@@ -195,7 +195,7 @@ class LiveMetering implements Metering {
 
   #whyUnknown({ definition, key }: MeterUse): string {
     if (key === null) return 'what it is kept for is not known';
-    return this.#book.isFilled(definition.id)
+    return this.#totals.isFilled(definition.id)
       ? 'it holds a value that is not known'
       : 'its past is not known';
   }

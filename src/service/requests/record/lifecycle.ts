@@ -1,5 +1,5 @@
 // THE LIFECYCLE OF A REQUEST, as one table: its status, what can happen to it, and its status then. INVARIANT: what the
-// table refuses does not happen, whoever asks for it, and nothing leads back from a final decision of policies or people.
+// table refuses does not happen for any caller, and nothing leads back from a final decision of policies or people.
 
 import type { Outcome } from '../../../language/model/decision.ts';
 import type { LifecycleState, RequestStatus } from '../../store/contract/records.ts';

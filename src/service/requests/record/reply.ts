@@ -24,7 +24,7 @@ export interface RequestView {
   readonly expires_at: string;
 }
 
-/** What whoever asks may do about a request. */
+/** What the reader may do with a request. */
 export interface May {
   /** Groups for which the person can approve now. */
   readonly approve: readonly string[];

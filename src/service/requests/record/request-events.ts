@@ -1,5 +1,5 @@
-// What becomes of requests, told to whoever listens: webhooks, mail. INVARIANT: telling costs whoever tells nothing but
-// the call, and no listener can make it fail: it is told after the record, and a decision waits for nobody here.
+// What becomes of requests, emitted to listeners: webhooks, mail. INVARIANT: emitting costs the caller nothing but the call,
+// and no listener can make it fail: events are emitted after the record, and a decision waits for no listener.
 
 import type { RequestStatus } from '../../store/contract/records.ts';
 
@@ -9,7 +9,7 @@ export interface RequestNotice {
   readonly requestId: string;
   readonly agentId: string;
   readonly actionKey: string;
-  /** How it stands now. */
+  /** Its present state. */
   readonly status: RequestStatus;
   /** Groups of approvers that it waits for now; none where it waits for its control owner, or no more. */
   readonly groups: readonly string[];

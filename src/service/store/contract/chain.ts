@@ -1,5 +1,5 @@
 // What makes records a chain: they are numbered without gaps, and each carries a hash over the one before it and over
-// itself. INVARIANT: whoever changes, removes, adds or moves a record must change every hash after it; the last one
+// itself. INVARIANT: a person who changes, removes, adds or moves a record must change every hash after it; the last one
 // stands for them all.
 
 import { hash } from 'node:crypto';

@@ -36,7 +36,7 @@ export function readMasterKey(path: string): MasterKey {
   const keyPath = `${path}.key`;
   const present = readKey(keyPath);
   if (present !== null) {
-    // The key is looked for first: whoever makes a store gives its key the name when the database is there.
+    // The key is looked for first: the process that makes a store gives its key the name when the database exists.
     if (isMissing(path)) throw databaseMissing(path);
     return { ...present, keep: () => present.isSealed || noteSealed(keyPath, present.key) };
   }

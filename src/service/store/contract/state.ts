@@ -1,4 +1,4 @@
-// What is stored beside the records, held against the service's seal of it.
+// The check of everything that is stored beside the records against the service's seal.
 
 /** Something that is not as the service left it. */
 export interface StateDifference {
@@ -18,7 +18,7 @@ export interface StateCheck {
 }
 
 export interface StateStore {
-  /** What is not as the service left it, as it stands at one moment; empty where all is. */
+  /** What is not as the service left it, in one snapshot; empty where all is. */
   differences(check: StateCheck): Promise<readonly StateDifference[]>;
   /** Takes what is stored now for what it should be, and records who did that and what differed. */
   accept(acceptance: StateAcceptance): Promise<void>;

@@ -39,7 +39,7 @@ export interface Store {
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   /**
-   * Copies the store as it stands at one moment, with its master key, to `path` and `<path>.key`, for their owner alone;
+   * Copies one snapshot of the store, with its master key, to `path` and `<path>.key`, for their owner alone;
    * writes go on meanwhile. Rejects where there is something at either place.
    */
   copyTo(path: string): Promise<void>;
@@ -147,7 +147,7 @@ export interface RequestStore {
   findByIdempotencyKey(query: IdempotencyQuery): Promise<RequestRow | null>;
   /** How many requests of the agent are pending and not past their deadline. */
   countOpen(agentId: string, nowMs: number): Promise<number>;
-  /** A request with all that became of it, the earliest first, as both stood at one moment. */
+  /** A request with all that became of it, the earliest first, both from one snapshot. */
   history(id: string): Promise<RequestHistory | null>;
   /** What became of a request, the earliest first. */
   events(id: string): Promise<readonly RequestEvent[]>;
@@ -158,7 +158,7 @@ export interface RequestStore {
   /** Ids of the agent's pending requests. */
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
-   * Records what became of a request, and lets it stand as the last event says. `state-differs`: it does not stand as
+   * Records what became of a request, and lets it stand as the last event says. `state-differs`: its status is not
    * one of `from`, or more has become of it than was seen. `basis-changed`: what the change rests on is not as it was
    * seen. Both are judged in the transaction of the write, so of two changes that exclude each other one is made.
    */
@@ -190,7 +190,7 @@ export interface RequestChange {
 export interface RequestFilter {
   readonly agentId: string | null;
   readonly actionKey: string | null;
-  /** How it stands at `nowMs`. */
+  /** Its status at `nowMs`. */
   readonly status: RequestStatus | null;
   /** The first decision's. */
   readonly outcome: string | null;

@@ -1,5 +1,5 @@
-// Entries of meters in rows. INVARIANT: whoever records a request, or what became of it, changes its entries in the
-// same transaction, so that both are there or neither.
+// Entries of meters in rows. INVARIANT: the write that records a request or one of its events changes its entries in the
+// same transaction, so both are stored or neither.
 
 import type { Database } from 'better-sqlite3';
 import type {

@@ -62,7 +62,7 @@ export interface RequestColumns {
   readonly record_json: string;
 }
 
-/** A request as it is stored: how it stands now is null until something has become of it. */
+/** A request as it is stored: the columns of its present state are null until its first event. */
 export interface StoredRequestColumns extends RequestColumns {
   readonly now_status: string | null;
   readonly now_decided_ms: number | null;
@@ -254,6 +254,6 @@ export function refusalRecord(columns: RefusalColumns): RefusalRecord {
 function oneOf<T extends string>(values: readonly T[], text: string): T {
   const value = values.find((candidate) => candidate === text);
   if (value === undefined)
-    throw new Error(`a column holds \`${text}\` where only ${values.join(', ')} may stand`);
+    throw new Error(`a column holds \`${text}\` where only ${values.join(', ')} may be`);
   return value;
 }

@@ -128,7 +128,7 @@ function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse'
     try {
       return await queue.write(write);
     } finally {
-      // Before whoever waits for the change goes on.
+      // Before the caller that waits for the change continues.
       changes += 1;
     }
   };

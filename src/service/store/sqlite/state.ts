@@ -1,5 +1,5 @@
-// The state of an SQLite store as its reader sees it: held against the seal on a connection of its own, so that a long
-// look sees one moment and keeps nobody waiting.
+// Checks the state of an SQLite store against its seal. The check has a connection of its own, so a long one reads one
+// snapshot and keeps nobody waiting.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';

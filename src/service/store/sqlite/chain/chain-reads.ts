@@ -84,7 +84,7 @@ interface StoredRequest extends StoredRow {
   readonly event_expires_ms: number | null;
 }
 
-/** What a request stands at now is no part of its record: it is told beside it, with what its events say. */
+/** The present state of a request is no part of its record: it comes beside the record, with the state that its events give. */
 function prepareRequestStretch(database: Database) {
   const select = database.prepare<[number, number], StoredRequest>(
     `SELECT requests.*, event.status AS event_status, event.decided_ms AS event_decided_ms,

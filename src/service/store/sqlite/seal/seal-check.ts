@@ -1,5 +1,5 @@
-// What is stored against its seal: which table is not as the service left it, and which row, where that can be told.
-// INVARIANT: all of it is read as it stood at one moment, and a table is held in memory a row at a time.
+// Compares what is stored with its seal, and names the tables and, where possible, the rows that differ. INVARIANT: the
+// check reads one snapshot, and keeps one row of a table in memory at a time.
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../../contract/chain.ts';

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { FoundFile, Stamp } from './walk.ts';
 
-export interface ReadMemory {
+export interface ReadCache {
   /** Each file as it was read before, or as it is read now. Those that are gone are forgotten. */
   files(found: readonly FoundFile[], read: ReadOne): Promise<readonly (SourceText | Diagnostic)[]>;
   /** Reads list files for one snapshot, each at most once. */
@@ -31,7 +31,7 @@ interface Remembered<T> {
 /** File systems count time in ticks, the coarsest of 2 s: within one a second change may leave no trace. */
 const tickMs = 2_000;
 
-export function createReadMemory(): ReadMemory {
+export function createReadCache(): ReadCache {
   let files = new Map<string, Remembered<SourceText | Diagnostic>>();
   let lists = new Map<string, Remembered<ListFile>>();
 

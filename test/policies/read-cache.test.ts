@@ -4,14 +4,14 @@ import { symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPolicies } from '../../src/service/policies/read.ts';
-import { createReadMemory } from '../../src/service/policies/read-memory.ts';
+import { createReadCache } from '../../src/service/policies/read-cache.ts';
 import type { FoundFile } from '../../src/service/policies/walk.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 describe('reading with a memory', () => {
   it('keeps what is as it was, and reads what is not', async () => {
     const folder = createFolder({ 'a.policy': '# a\n', 'b.policy': '# b\n', 'n.txt': '1\n' });
-    const memory = createReadMemory();
+    const memory = createReadCache();
     const first = (await readPolicies(folder, memory)).sources;
     const firstList = first.readListFile('n.txt');
     writeFiles(folder, { 'b.policy': '# c\n' });
@@ -24,7 +24,7 @@ describe('reading with a memory', () => {
 
   it('sees a second change of the same length that leaves the mark as it was', async () => {
     const folder = createFolder({ 'a.policy': '# a\n' });
-    const memory = createReadMemory();
+    const memory = createReadCache();
     const [file] = (await readPolicies(folder, memory)).found;
     const read = async () => (await readPolicies(folder, memory)).sources.files[0]?.text;
     for (const text of ['# b\n', '# c\n', '# d\n']) {
@@ -35,7 +35,7 @@ describe('reading with a memory', () => {
   });
 
   it('does not read again what was last touched long ago, unless it is told to', async () => {
-    const memory = createReadMemory();
+    const memory = createReadCache();
     const reads: string[] = [];
     const read = async (file: FoundFile) => {
       reads.push(file.path);
@@ -57,7 +57,7 @@ describe('reading with a memory', () => {
   it('tells two paths to one file apart', async () => {
     const folder = createFolder({ 'a.policy': '# a\n' });
     symlinkSync('a.policy', join(folder, 'b.policy'));
-    const memory = createReadMemory();
+    const memory = createReadCache();
     for (let round = 0; round < 2; round += 1) {
       const { files } = (await readPolicies(folder, memory)).sources;
       expect(files.map(({ path }) => path)).toEqual(['a.policy', 'b.policy']);
@@ -66,7 +66,7 @@ describe('reading with a memory', () => {
 
   it('tries again what could not be read', async () => {
     const folder = createFolder({ 'a.policy': Uint8Array.of(255) });
-    const memory = createReadMemory();
+    const memory = createReadCache();
     expect((await readPolicies(folder, memory)).diagnostics).toMatchObject([{ code: 'file-not-utf8' }]);
     writeFileSync(join(folder, 'a.policy'), '#');
     expect((await readPolicies(folder, memory)).sources.files).toEqual([{ path: 'a.policy', text: '#' }]);
