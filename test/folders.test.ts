@@ -78,28 +78,60 @@ describe('the folders of the stages', () => {
 });
 
 describe('the way from text to function', () => {
-  const [, drawn = ''] = /each is imported by one before it:\n\n```text\n([^`]*)```/.exec(
-    readFileSync('docs/ARCHITECTURE.md', 'utf8'),
-  )!;
-  const way = drawn
+  const way = wayAfter('each is imported by one before it:');
+
+  it('is short, and each file is imported by one before it', () => {
+    expect(way.length).toBeLessThanOrEqual(32);
+    expect(strangersOn(way, [])).toEqual([]);
+  });
+});
+
+/** They open the store and hand it to the app, once, at the start. */
+const starters = ['src/service/http/main.ts', 'src/service/store/open.ts'];
+
+describe('the way of a request', () => {
+  const way = wayAfter('which opens the store and hands it to the app:');
+
+  it('begins with the app, is short, and each file is imported by one before it', () => {
+    expect(way[0]).toBe('src/service/http/app.ts');
+    expect(way.length).toBeLessThanOrEqual(24);
+    expect(strangersOn(way, starters)).toEqual([]);
+  });
+
+  it('is shorter for an approval, but for the connection and the writer that both share', () => {
+    const approval = wayAfter('Between the two, it passes these files:');
+    expect(approval[0]).toBe('src/service/http/app.ts');
+    expect(approval.length).toBeLessThanOrEqual(16);
+    const writer = way.filter((file) => /\/(writer|writes)\.ts$/.test(file));
+    expect(strangersOn(approval, [...starters, ...writer])).toEqual([]);
+  });
+});
+
+/** The files that the page on architecture lists after a sentence, in their order. */
+function wayAfter(sentence: string): readonly string[] {
+  const page = readFileSync('docs/ARCHITECTURE.md', 'utf8');
+  const [, drawn = ''] = new RegExp(`${sentence}\\n\\n\`\`\`text\\n([^\`]*)\`\`\``).exec(page)!;
+  return drawn
     .trim()
     .split('\n')
     .flatMap((line) => {
       const [, before = '', names = '', after = ''] = /^(.*?)\{?([^/{}]*?)\}?(\.ts)$/.exec(line)!;
       return names.split(',').map((name) => `src/${before}${name}${after}`);
     });
+}
 
-  it('is short, and each file is imported by one before it', () => {
-    expect(way.length).toBeLessThanOrEqual(32);
-    const strangers = way.slice(1).filter((file, at) => {
-      const imported = way.slice(0, at + 1).flatMap((before) => importsOf(before));
-      return !imported.includes(file);
-    });
-    expect(strangers).toEqual([]);
+/** Files that neither one before them imports nor one of the `others`. */
+function strangersOn(way: readonly string[], others: readonly string[]): readonly string[] {
+  return way.slice(1).filter((file, at) => {
+    const imported = [...others, ...way.slice(0, at + 1)].flatMap((before) => importsOf(before));
+    return !imported.includes(file);
   });
-});
+}
 
 function importsOf(file: string): readonly string[] {
-  const found = readFileSync(file, 'utf8').matchAll(/^(?:import|\}) (?!type )[^;]*?from '(\.[^']+)';/gm);
-  return [...found].map(([, target = '']) => join(dirname(file), target));
+  const text = readFileSync(file, 'utf8');
+  const found = text.matchAll(
+    /^(?:import|\}) (?!type )[^;]*?from '(\.[^']+)';|(?:import\(|new URL\()'(\.[^']+)'/gm,
+  );
+  return [...found].map(([, target, loaded]) => join(dirname(file), target ?? loaded ?? ''));
 }
