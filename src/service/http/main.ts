@@ -77,21 +77,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const dataFile = join(config.data, 'writ.db');
   const log = createLateLog();
   // The policies are compiled while the rest of the program is loaded and the store opens.
-  const ending = new AbortController();
-  const opening = openPolicies({
-    directory: config.policies,
-    timeoutMs: config.compileTimeoutMs,
-    log,
-    signal: ending.signal,
-  });
-  const ended = opening.then(
-    (host) => () => host.close(),
-    () => async () => undefined,
-  );
-  opened.push(async () => {
-    ending.abort();
-    await (await ended)();
-  });
+  const opening = startPolicies(config, log, opened);
   const loading = import('./app.ts');
   const store = await openStore({ path: dataFile });
   opened.push(() => store.close());
@@ -122,25 +108,14 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   // A long past goes on being read while requests are served; until then the meter is unknown.
   await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
   const app = createApp({
+    ...configuredDeps(config),
     metering,
     publicUrl,
-    areWebhooksPrivate: config.areWebhooksPrivate,
-    smtp: config.smtp,
     store,
     policies,
     sandboxTokenDigest: sandbox.digest,
-    bodyBytesMax: config.bodyBytesMax,
-    openRequestsMax: config.openRequestsMax,
-    connectionsMax: config.connectionsMax,
-    inFlightMax: config.inFlightMax,
-    waitsMax: config.waitsMax,
-    rate: { perMinute: config.ratePerMinute, burst: config.burst },
     clock,
     tracing,
-    isCompatibilityAllowed: config.isCompatibilityAllowed,
-    areAgentReportsTrusted: config.areAgentReportsTrusted,
-    newFactorMs: config.newFactorMs,
-    trustedProxies: config.trustedProxies,
     log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
   });
   opened.push(() => app.close());
@@ -178,6 +153,44 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     }),
   );
   return { url, config, stop };
+}
+
+/** Begins to compile the policies; a start that fails meanwhile ends it. */
+function startPolicies(config: Config, log: PolicyLog, opened: Closing[]): Promise<PolicyHost> {
+  const ending = new AbortController();
+  const opening = openPolicies({
+    directory: config.policies,
+    timeoutMs: config.compileTimeoutMs,
+    log,
+    signal: ending.signal,
+  });
+  const ended = opening.then(
+    (host) => () => host.close(),
+    () => async () => undefined,
+  );
+  opened.push(async () => {
+    ending.abort();
+    await (await ended)();
+  });
+  return opening;
+}
+
+/** What the app takes as it is configured. */
+function configuredDeps(config: Config) {
+  return {
+    areWebhooksPrivate: config.areWebhooksPrivate,
+    smtp: config.smtp,
+    bodyBytesMax: config.bodyBytesMax,
+    openRequestsMax: config.openRequestsMax,
+    connectionsMax: config.connectionsMax,
+    inFlightMax: config.inFlightMax,
+    waitsMax: config.waitsMax,
+    rate: { perMinute: config.ratePerMinute, burst: config.burst },
+    isCompatibilityAllowed: config.isCompatibilityAllowed,
+    areAgentReportsTrusted: config.areAgentReportsTrusted,
+    newFactorMs: config.newFactorMs,
+    trustedProxies: config.trustedProxies,
+  };
 }
 
 /** A start decides by what the store says, so that must be what the service itself has written. */

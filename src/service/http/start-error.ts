@@ -19,8 +19,8 @@ export class StartError extends Error {
 /** What stopped a start, told to a person; a mistake of ours comes back as it is. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof BrokenPolicies) {
-    const mend = `writ: ${error.message}: mend them and start again`;
-    const message = error.text === '' ? `writ: ${error.message}` : `${error.text.trimEnd()}\n\n${mend}`;
+    const advice = `writ: ${error.message}: correct them and start again`;
+    const message = error.text === '' ? `writ: ${error.message}` : `${error.text.trimEnd()}\n\n${advice}`;
     return new StartError(message, { cause: error });
   }
   if (error instanceof StoreError) return new StartError(`writ: ${error.message}`, { cause: error });

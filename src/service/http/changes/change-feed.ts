@@ -26,14 +26,14 @@ export interface ChangeFeed {
   tell(kind: ChangeKind): void;
   /** A new stream; null where the person has too many. */
   open(actor: Actor, options: OpenOptions): Promise<Readable | null>;
-  /** Looks again whether each person may still come in, and what they may see. Never throws. */
+  /** Checks again whether each person still has access, and what they may see. Never throws. */
   recheck(): void;
   /** Ends all streams. */
   close(): void;
 }
 
 export interface OpenOptions {
-  /** Who the person is now; null where they may not come in any more. */
+  /** Who the person is now; null where they have no access any more. */
   readonly look: () => Promise<Actor | null>;
 }
 
@@ -51,7 +51,7 @@ export interface ChangeFeedTiming {
   /** What other processes change is looked for so often. */
   readonly followMs: number;
   readonly signOfLifeMs: number;
-  /** Whether the person may still come in is looked at so often. */
+  /** How often it is checked that the person still has access. */
   readonly checkMs: number;
 }
 

@@ -21,7 +21,7 @@ export interface NewsDeps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Told of people who come in. */
+/** Told of people who get access. */
 export interface AccessNews {
   invited(invitation: Invitation, secret: string): void;
   declined(application: Application): void;

@@ -268,7 +268,7 @@ async function setStatus(
 async function ownerNamed({ people }: Directory, text: string): Promise<string> {
   const found = (await people.findByName(text)) ?? (await people.find(text));
   if (found?.value.status === 'active') return found.value.email;
-  const detail = 'there is nobody with this address or id who may come in';
+  const detail = 'no active person has this address or id';
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'control_owner', detail }] });
 }
 

@@ -44,7 +44,7 @@ export function sessionView(description: string): OperationReply {
         name: textOrNull,
         created_at: time,
       }),
-      description: 'Changes to how the person comes in that they have not put away yet; none for a token.',
+      description: 'Changes to how the person signs in that they have not dismissed yet; none for a token.',
     },
   });
   return { description, schema, example: sessionExample, headers: ['Set-Cookie'] };

@@ -180,7 +180,7 @@ export const applicationRoutes: readonly Route<AccessDeps>[] = [
 ];
 
 function notOpen(): ProblemError {
-  return conflict('there is no such application that waits for an answer');
+  return conflict('no open application has this id');
 }
 
 function shownApplication(application: Application, nowMs: number) {

@@ -113,9 +113,9 @@ const dismissNotice = route<SessionDeps>({
   credential: 'session',
   operation: {
     id: 'dismissNotice',
-    summary: "Puts a notice of one's own away",
+    summary: "Dismisses a notice of one's own",
     parameters: [idParameter('The id in the session.', noticeExample.id)],
-    replies: { 204: noContent('Put away') },
+    replies: { 204: noContent('Dismissed') },
     problems: ['not_found'],
   },
   handle: async ({ signInDeps }, call) => {
