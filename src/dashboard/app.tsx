@@ -5,14 +5,16 @@ import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { useReachable } from './api/connection.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
-import { matchPath, usePlace } from './navigation.ts';
-import { type Page, type PageProps, pages } from './pages.ts';
-import { Button } from './parts/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from './parts/note.tsx';
-import { PageFrame } from './parts/page.tsx';
+import { matchPath, usePlace } from './navigation/navigation.ts';
+import type { PageProps } from './navigation/page-props.ts';
+import { pages } from './pages.ts';
+import { Button } from './parts/layout/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from './parts/layout/note.tsx';
+import { PageFrame } from './parts/layout/page.tsx';
+import { Toasts } from './parts/layout/toast.tsx';
 import { Layout } from './shell/layout.tsx';
+import type { Page } from './shell/page.ts';
 import { SignInForm } from './shell/sign-in.tsx';
-import { Toasts } from './shell/toast.tsx';
 
 export function App() {
   return (
@@ -41,7 +43,7 @@ function Here() {
   }
   if (session === null) return <SignIn />;
   return (
-    <Layout>
+    <Layout pages={pages}>
       {found === null ? (
         <NotThere />
       ) : mayView(found.page, session.may) ? (

@@ -1,7 +1,7 @@
 // What the pages of requests and approvals make of what the service says: filters, rows, traces, payloads, stories.
 
 import { expect, test } from 'vitest';
-import { compareUsual, type Usual } from '../../src/dashboard/pages/approvals/usual.ts';
+import { compareUsual, type Usual } from '../../src/dashboard/pages/approvals/payload-profile.ts';
 import { absoluteTime, chipsOf, localTime, readFilters } from '../../src/dashboard/pages/requests/filters.ts';
 import {
   type RequestItem,
@@ -10,17 +10,21 @@ import {
   withNewest,
   withOlder,
 } from '../../src/dashboard/pages/requests/rows.ts';
-import { personWords, type RequestDetail, storyOf } from '../../src/dashboard/pages/requests/story.ts';
-import { aboutJson, pathInto, secretDigest } from '../../src/dashboard/parts/json-parts.ts';
-import { evenLines } from '../../src/dashboard/parts/source-lines.ts';
-import { cutText } from '../../src/dashboard/parts/text-pieces.ts';
+import {
+  personWords,
+  type RequestDetail,
+  storyOf,
+} from '../../src/dashboard/pages/requests/timeline-events.ts';
+import { evenLines } from '../../src/dashboard/parts/policy/source-lines.ts';
 import {
   decidingRule,
   riskContributions,
   tracePolicies,
   traceRules,
   unknownReads,
-} from '../../src/dashboard/parts/trace.ts';
+} from '../../src/dashboard/parts/policy/trace.ts';
+import { aboutJson, pathInto, secretDigest } from '../../src/dashboard/parts/text/json-parts.ts';
+import { cutText } from '../../src/dashboard/parts/text/text-pieces.ts';
 
 test('filters come from the address, without what is empty or unknown', () => {
   const filters = readFilters(

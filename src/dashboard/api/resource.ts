@@ -2,9 +2,9 @@
 // on the screen until the new comes, also when one comes back to it, so that nothing jumps.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type NewsKind, useNews } from './change-feed.ts';
 import { addressOf, type CallOptions, call, type Reply } from './client.ts';
 import { onReachable } from './connection.ts';
-import { type NewsKind, useNews } from './news.ts';
 import { type ApiProblem, isCutOff } from './problem.ts';
 import type { OperationId } from './types.ts';
 

@@ -3,8 +3,8 @@
 
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { closeNews, openNews } from './change-feed.ts';
 import { call, type Reply, setCsrfToken, setHooks } from './client.ts';
-import { closeNews, openNews } from './news.ts';
 import { ApiProblem } from './problem.ts';
 import { forgetResources } from './resource.ts';
 

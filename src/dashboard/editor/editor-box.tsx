@@ -2,7 +2,7 @@
 // cannot be loaded the text can be changed without it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Note } from '../parts/note.tsx';
+import { Note } from '../parts/layout/note.tsx';
 import type { Editor, EditorMark, EditorOptions } from './editor.ts';
 import './editor-box.css';
 

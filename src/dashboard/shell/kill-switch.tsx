@@ -6,15 +6,15 @@ import { call, type Reply } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { type Resource, useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field } from '../parts/field.tsx';
-import { useSending } from '../parts/form.ts';
-import { Icon } from '../parts/icon.tsx';
-import { ProblemNote } from '../parts/note.tsx';
-import { PlainText } from '../parts/plain-text.tsx';
-import { Ago } from '../parts/time.tsx';
-import { tellDone } from './toast.tsx';
+import { Dialog } from '../parts/dialog/dialog.tsx';
+import { Field } from '../parts/form/field.tsx';
+import { useSending } from '../parts/form/form.ts';
+import { Button } from '../parts/layout/button.tsx';
+import { Icon } from '../parts/layout/icon.tsx';
+import { ProblemNote } from '../parts/layout/note.tsx';
+import { Ago } from '../parts/layout/time.tsx';
+import { tellDone } from '../parts/layout/toast.tsx';
+import { PlainText } from '../parts/text/plain-text.tsx';
 
 type Switch = Reply<'listSwitches'>['items'][number];
 

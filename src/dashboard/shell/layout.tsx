@@ -5,18 +5,24 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useReachable } from '../api/connection.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant, useSession } from '../api/session.tsx';
-import { usePlace } from '../navigation.ts';
-import { type Page, pages } from '../pages.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { usePlace } from '../navigation/navigation.ts';
+import { Dialog } from '../parts/dialog/dialog.tsx';
+import { Button } from '../parts/layout/button.tsx';
+import { Icon } from '../parts/layout/icon.tsx';
 import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
+import type { Page } from './page.ts';
 import './layout.css';
 import { Notices } from './notices.tsx';
 import { SignInForm } from './sign-in.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 
-export function Layout({ children }: { readonly children: ComponentChildren }) {
+interface LayoutProps {
+  /** All pages; the menu shows those that have a place in it. */
+  readonly pages: readonly Page[];
+  readonly children: ComponentChildren;
+}
+
+export function Layout({ pages, children }: LayoutProps) {
   const { isMenuOpen, setMenuOpen, opener } = useMenu();
   const switches = useSwitches();
   // The page is made meanwhile, but shown in its place at once.
@@ -44,8 +50,8 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
-        <MenuGroup group="work" />
-        <MenuGroup group="set-up" />
+        <MenuGroup pages={pages} group="work" />
+        <MenuGroup pages={pages} group="set-up" />
         <div class="menu-end">
           <KillSwitchButton />
           <ThemeChoice />
@@ -93,7 +99,12 @@ function useMenu() {
 /** As in layout.css. */
 const narrowQuery = '(width < 52rem)';
 
-function MenuGroup({ group }: { readonly group: 'work' | 'set-up' }) {
+interface MenuGroupProps {
+  readonly pages: readonly Page[];
+  readonly group: 'work' | 'set-up';
+}
+
+function MenuGroup({ pages, group }: MenuGroupProps) {
   return (
     <ul class="menu-group">
       {pages

@@ -2,11 +2,11 @@
 
 import { call } from '../api/client.ts';
 import { type Session, useSession } from '../api/session.tsx';
-import { Button } from '../parts/button.tsx';
-import { useSending } from '../parts/form.ts';
-import { Note, ProblemNote } from '../parts/note.tsx';
-import { PlainText } from '../parts/plain-text.tsx';
-import { Ago } from '../parts/time.tsx';
+import { useSending } from '../parts/form/form.ts';
+import { Button } from '../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../parts/layout/note.tsx';
+import { Ago } from '../parts/layout/time.tsx';
+import { PlainText } from '../parts/text/plain-text.tsx';
 
 type NoticeItem = Session['notices'][number];
 

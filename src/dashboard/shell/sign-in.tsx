@@ -5,11 +5,11 @@ import { call } from '../api/client.ts';
 import { answerPasskey } from '../api/passkey.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { type Session, useSession } from '../api/session.tsx';
-import { Button } from '../parts/button.tsx';
-import { Field } from '../parts/field.tsx';
-import { useSending } from '../parts/form.ts';
-import { ProblemNote } from '../parts/note.tsx';
-import { codeDigits } from '../parts/password-and-code.tsx';
+import { Field } from '../parts/form/field.tsx';
+import { useSending } from '../parts/form/form.ts';
+import { codeDigits } from '../parts/form/password-and-code.tsx';
+import { Button } from '../parts/layout/button.tsx';
+import { ProblemNote } from '../parts/layout/note.tsx';
 
 /** `email` is known where a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {

@@ -3,9 +3,9 @@
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { ButtonLink } from '../../parts/button.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import './access.css';
 import { Applications } from './applications.tsx';
 import { Invitations } from './invitations.tsx';

@@ -3,12 +3,12 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { Ago, At } from '../../parts/time.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
 
 const reasonLengthMax = 2_000;
 

@@ -4,14 +4,14 @@
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Delivery = Reply<'listDeliveries'>['items'][number];
 

@@ -1,8 +1,8 @@
 // The link of an invitation, shown this once.
 
 import type { Reply } from '../../api/client.ts';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import { At } from '../../parts/time.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { At } from '../../parts/layout/time.tsx';
 
 export function InvitationLink({ invited }: { readonly invited: Reply<'invite'> }) {
   const link = `${window.location.origin}/invitation#token=${invited.token}`;

@@ -5,15 +5,15 @@ import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { OpenInvitations } from './open-invitations.tsx';
-import { type Standing, StandingFields } from './standing-fields.tsx';
+import { type Standing, StandingFields } from './roles-and-groups-fields.tsx';
 
 export function Invitations() {
   const cursor = usePlace().query.get('cursor') ?? undefined;

@@ -4,16 +4,16 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { rolesOfAdmins } from './standing-fields.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Marks } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { rolesOfAdmins } from './roles-and-groups-fields.tsx';
 
 type OpenInvitation = Reply<'listInvitations'>['items'][number];
 

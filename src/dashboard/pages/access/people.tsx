@@ -1,21 +1,18 @@
 // The people with what each may do; one of them, who stands in the address, opens to be changed.
 
-import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { PersonDialog } from './person-dialog.tsx';
-
-export type Person = Reply<'getPerson'>;
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Marks } from '../../parts/form/roles.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { type Person, PersonDialog } from './person-dialog.tsx';
 
 export function People() {
   const { query } = usePlace();

@@ -1,20 +1,21 @@
 // Changing somebody: name, roles, groups, whether they may come in, and helping out who has lost their authenticator.
 
 import { useState } from 'preact/hooks';
-import { call } from '../../api/client.ts';
+import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useSession } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { isRole } from '../../parts/roles.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { Person } from './people.tsx';
-import { type Standing, StandingFields } from './standing-fields.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { isRole } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { type Standing, StandingFields } from './roles-and-groups-fields.tsx';
+
+export type Person = Reply<'getPerson'>;
 
 interface PersonDialogProps {
   readonly id: string;

@@ -3,15 +3,16 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import type { Webhook } from './webhooks.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+
+export type Webhook = Reply<'listWebhooks'>['items'][number];
 
 type Event = Webhook['events'][number];
 

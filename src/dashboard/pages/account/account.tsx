@@ -1,10 +1,10 @@
 // One's own account: who one is here, the password, second factors, and tokens for one's programs.
 
 import { usePerson } from '../../api/session.tsx';
-import { Facts, PageFrame, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { At } from '../../parts/time.tsx';
+import { Marks } from '../../parts/form/roles.tsx';
+import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import './account.css';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';

@@ -3,16 +3,16 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { usePerson, useSessionAnew } from '../../api/session.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { CopyText } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { CodeField, codeDigits } from '../../parts/password-and-code.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { CodeField, codeDigits } from '../../parts/form/password-and-code.tsx';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { CopyText } from '../../parts/text/copy.tsx';
 import { QrCode } from './qr-code.tsx';
 
 export function Codes() {

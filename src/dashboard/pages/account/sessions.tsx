@@ -2,14 +2,14 @@
 
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 
 type Session = Reply<'listSessions'>['items'][number];
 

@@ -4,15 +4,15 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { AgentProps } from './agent.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 type Open = 'stop' | 'disable' | 'enable' | 'revoke' | null;
 

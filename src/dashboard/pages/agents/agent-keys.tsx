@@ -5,16 +5,16 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { NewKey } from '../../parts/new-key.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago, At, useNow } from '../../parts/time.tsx';
-import type { AgentProps } from './agent.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { NewKey } from '../../parts/dialog/new-key.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago, At, useNow } from '../../parts/layout/time.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 type Key = Reply<'listKeys'>['items'][number];
 

@@ -3,14 +3,14 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { Agent, AgentProps } from './agent.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { Agent, AgentProps } from './agent-props.ts';
 
 type Mode = Agent['signing'];
 

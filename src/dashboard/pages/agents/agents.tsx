@@ -3,17 +3,17 @@
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { riskTiers } from '../../parts/agent-fields.tsx';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { riskTiers } from '../../parts/form/agent-fields.tsx';
+import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
+import { Marks } from '../../parts/form/roles.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
 import './agents.css';
 
 type Agent = Reply<'listAgents'>['items'][number];

@@ -3,12 +3,12 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
-import { type AgentDraft, AgentFields, draftBody } from '../../parts/agent-fields.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { NewKey } from '../../parts/new-key.tsx';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
+import { NewKey } from '../../parts/dialog/new-key.tsx';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
 
 export default function Register() {
   const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);

@@ -3,10 +3,10 @@
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { personWords, type RequestDetail } from '../requests/story.ts';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Icon, type IconName } from '../../parts/layout/icon.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { Deadline } from './deadline.tsx';
 
 export type Next = Reply<'listApprovals'>['items'][number];

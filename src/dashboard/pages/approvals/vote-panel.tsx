@@ -6,15 +6,15 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
-import { personWords, type RequestDetail } from '../requests/story.ts';
+import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
 
 interface VotePanelProps {

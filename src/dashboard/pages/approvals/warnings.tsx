@@ -1,10 +1,10 @@
 // What whoever decides must know before reading: characters that cannot be seen, and secrets that stand there as digests.
 
-import { aboutJson } from '../../parts/json-parts.ts';
-import { Note } from '../../parts/note.tsx';
-import { PlainPieces } from '../../parts/plain-text.tsx';
-import { hasInvisible } from '../../parts/text-pieces.ts';
-import type { RequestDetail } from '../requests/story.ts';
+import { Note } from '../../parts/layout/note.tsx';
+import { aboutJson } from '../../parts/text/json-parts.ts';
+import { PlainPieces } from '../../parts/text/plain-text.tsx';
+import { hasInvisible } from '../../parts/text/text-pieces.ts';
+import type { RequestDetail } from '../requests/timeline-events.ts';
 
 const placesShown = 10;
 

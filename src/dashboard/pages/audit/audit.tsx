@@ -3,12 +3,12 @@
 
 import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation.ts';
-import { ButtonLink } from '../../parts/button.tsx';
-import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/filters.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
 import './audit.css';
 import { ChainStatus } from './chain-status.tsx';
 import { ChangeList } from './change-list.tsx';

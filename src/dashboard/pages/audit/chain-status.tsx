@@ -3,12 +3,12 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Walk = Reply<'verifyRecords'>;
 

@@ -193,16 +193,14 @@ function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
 /** Drawn from the whole stack down, each before the one that it stands upon. */
 function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
-  return series
-    .toReversed()
-    .map(({ name, color, look }) => ({
-      label: name,
-      width: 1,
-      points: { show: false },
-      stroke: palette.color('surface'),
-      ...(paths === undefined ? {} : { paths }),
-      fill: () => palette.fill(color, look),
-    }));
+  return series.toReversed().map(({ name, color, look }) => ({
+    label: name,
+    width: 1,
+    points: { show: false },
+    stroke: palette.color('surface'),
+    ...(paths === undefined ? {} : { paths }),
+    fill: () => palette.fill(color, look),
+  }));
 }
 
 function linesOf({ series }: Drawing, palette: Palette): uPlot.Series[] {

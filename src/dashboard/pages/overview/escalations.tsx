@@ -2,8 +2,8 @@
 
 import { useMemo } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { spanText } from '../../parts/time.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { spanText } from '../../parts/layout/time.tsx';
 import { Legend } from './legend.tsx';
 import { countText, outcomeSeries } from './series.ts';
 import { type OverTime, TimePlot } from './time-plot.tsx';

@@ -2,7 +2,7 @@
 // cannot be seen is not looked at.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useNews } from '../../api/news.ts';
+import { useNews } from '../../api/change-feed.ts';
 
 /** Under load there is news all the time, and counting a month costs more than drawing it. */
 const pauseMs = 3_000;

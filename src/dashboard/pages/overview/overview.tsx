@@ -3,9 +3,9 @@
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import { DecisionsSection } from './decisions.tsx';
 import { EscalationsSection } from './escalations.tsx';
 import { LatencySection } from './latency.tsx';

@@ -1,13 +1,13 @@
 // What would become of the request: the decision with its reason, the rules as they turned out, and what would change
 // it. INVARIANT: an answer to what stood there before says so.
 
-import { DecisionBadge, Risk } from '../../parts/badge.tsx';
-import { ConditionTree } from '../../parts/condition-tree.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { DecisionBadge, Risk } from '../../parts/layout/badge.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { RequestIssue } from './marks.ts';
 import type { Tried, Trying } from './use-try.ts';
 

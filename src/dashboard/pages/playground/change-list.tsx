@@ -1,14 +1,14 @@
 // What the copy has that the set in force has not, line by line, and the way back.
 
 import { useState } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty, Loading } from '../../parts/note.tsx';
-import { PlainPieces, PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
 import type { Change } from './changes.ts';
 import { type DiffLine, diffLines, hunksOf } from './line-diff.ts';
-import type { Desk } from './use-desk.ts';
+import type { Desk } from './use-playground.ts';
 
 export function ChangeList({ desk }: { readonly desk: Desk }) {
   const { changes, inForce, texts, reset } = desk;

@@ -4,15 +4,15 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { go, setQuery } from '../../navigation.ts';
-import { DecisionBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago, At } from '../../parts/time.tsx';
+import { go, setQuery } from '../../navigation/navigation.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { DecisionBadge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
+import { JsonView } from '../../parts/text/json-view.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface LoggedRequestProps {
   readonly id: string;

@@ -1,9 +1,9 @@
 // The name of a file that the copy is to have besides those in force.
 
 import { useState } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
 import { nameFault } from './changes.ts';
 
 interface NewFileDialogProps {

@@ -4,10 +4,10 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { type ReadJson, readJson } from '../../editor/json-places.ts';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { Answer } from './answer.tsx';
 import { findRule } from './find-rule.ts';
 import { type Fix, fixedFiles, type PolicyDiagnostic, problemIssues } from './marks.ts';
@@ -15,7 +15,7 @@ import './playground.css';
 import { PolicyPane } from './policy-pane.tsx';
 import { RequestPane } from './request-pane.tsx';
 import { useTargets } from './targets.ts';
-import { type Desk, useDesk } from './use-desk.ts';
+import { type Desk, useDesk } from './use-playground.ts';
 import { type TryBody, type Trying, useTry } from './use-try.ts';
 
 export default function Playground() {

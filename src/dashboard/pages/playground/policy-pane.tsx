@@ -4,17 +4,17 @@
 import { useMemo, useState } from 'preact/hooks';
 import { completePolicy } from '../../editor/complete-policy.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Empty, Loading, Note } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, Note } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { ChangeList } from './change-list.tsx';
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
 import type { Target } from './targets.ts';
-import type { Desk } from './use-desk.ts';
+import type { Desk } from './use-playground.ts';
 import type { Trying } from './use-try.ts';
 
 interface PolicyPaneProps {

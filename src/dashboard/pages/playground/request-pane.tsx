@@ -6,14 +6,14 @@ import { completeRequest } from '../../editor/complete-request.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import type { ReadJson } from '../../editor/json-places.ts';
 import type { Vocabulary } from '../../editor/vocabulary.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { Section } from '../../parts/page.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
 import { exampleText } from './example-request.ts';
 import { LoggedRequest, LoggedRequestDialog } from './logged-request.tsx';
 import { type Marked, markIssues, type RequestIssue } from './marks.ts';
-import type { Desk } from './use-desk.ts';
+import type { Desk } from './use-playground.ts';
 
 interface RequestPaneProps {
   readonly desk: Desk;

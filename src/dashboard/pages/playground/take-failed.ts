@@ -3,8 +3,8 @@
 
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { tellDone } from '../../shell/toast.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import type { Change } from './changes.ts';
 
 export function useFailedFile(changes: readonly Change[], onText: (change: Change) => void): void {

@@ -3,11 +3,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { Note } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { PolicySource, type SourceMark } from '../../parts/policy-source.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Note } from '../../parts/layout/note.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Excerpt, excerptsOf, type FailedPlace } from './excerpts.ts';
 import { fileHref, mendHref } from './links.ts';
 

@@ -2,17 +2,17 @@
 // its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
+import { useNews } from '../../api/change-feed.ts';
 import { call, type Reply } from '../../api/client.ts';
-import { useNews } from '../../api/news.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
 import { Files } from './files.tsx';
 import './policies.css';

@@ -4,11 +4,11 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { setQuery } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import {
   absoluteTime,
   type Chip,

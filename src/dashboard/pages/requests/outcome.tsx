@@ -1,12 +1,12 @@
 // The word of what became of a grant, by somebody who knows. It ends the grant and cannot be taken back.
 
 import { call } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { RequestDetail } from './story.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { RequestDetail } from './timeline-events.ts';
 
 interface OutcomeDialogProps {
   readonly request: RequestDetail;

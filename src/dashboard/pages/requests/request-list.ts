@@ -3,8 +3,8 @@
 // the middle of the list, what is new waits until it is called for.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useNews } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
-import { useNews } from '../../api/news.ts';
 import { type Filters, filterKey, filterQuery } from './filters.ts';
 import { type NewestItems, type RequestItem, type ShownRows, withNewest, withOlder } from './rows.ts';
 

@@ -2,8 +2,8 @@
 // changed in it.
 
 import type { VNode } from 'preact';
-import { DecisionBadge, Risk, StatusBadge } from '../../parts/badge.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { DecisionBadge, Risk, StatusBadge } from '../../parts/layout/badge.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { RequestItem, Row } from './rows.ts';
 import { shortTime } from './short-time.ts';
 

@@ -3,11 +3,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { addressOf } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
-import { go, usePlace } from '../../navigation.ts';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { go, usePlace } from '../../navigation/navigation.ts';
+import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filters, filterQuery, readFilters } from './filters.ts';
 import { leftHere, noteLeft } from './last-list.ts';

@@ -1,9 +1,9 @@
 // What makes up the risk of a request, and what was not known when it was decided.
 
-import { pointsText } from '../../parts/condition-tree.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { missingWords, riskContributions, type TraceRule, unknownReads } from '../../parts/trace.ts';
+import { Section } from '../../parts/layout/page.tsx';
+import { pointsText } from '../../parts/policy/condition-tree.tsx';
+import { missingWords, riskContributions, type TraceRule, unknownReads } from '../../parts/policy/trace.ts';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface RiskAndUnknownProps {
   readonly rules: readonly TraceRule[];

@@ -1,9 +1,9 @@
 // The texts of the rules of some policies, by the ids of the rules, as they stand in the files of the set in force.
 
 import { useEffect, useState } from 'preact/hooks';
+import { useNews } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
-import { useNews } from '../../api/news.ts';
-import type { RuleSource } from '../../parts/condition-tree.tsx';
+import type { RuleSource } from '../../parts/policy/condition-tree.tsx';
 
 const none: ReadonlyMap<string, RuleSource> = new Map();
 /** A page shows rules of few files; it does not load a whole set. */

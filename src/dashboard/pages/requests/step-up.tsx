@@ -5,15 +5,15 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { answerPasskey } from '../../api/passkey.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from './request-table.tsx';
-import type { RequestDetail } from './story.ts';
+import type { RequestDetail } from './timeline-events.ts';
 
 interface StepUpDialogProps {
   readonly request: RequestDetail;

@@ -3,11 +3,11 @@
 
 import type { Reply } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
-import { DecisionBadge } from '../../parts/badge.tsx';
-import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { SourceText } from '../../parts/source-text.tsx';
+import { DecisionBadge } from '../../parts/layout/badge.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { SourceText } from '../../parts/policy/source-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface WhatWouldChangeProps {
   readonly explained: Resource<Reply<'explainRequest'>>;

@@ -5,14 +5,14 @@ import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
-import { DecisionBadge, StatusBadge } from '../../parts/badge.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { useSampleRequest } from '../../parts/new-key.tsx';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Facts } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { useSampleRequest } from '../../parts/dialog/new-key.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { DecisionBadge, StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface FirstDecisionProps {
   readonly agentId: string;

@@ -4,14 +4,14 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { useJoin } from '../../parts/join.ts';
-import { useLinkToken } from '../../parts/link-token.ts';
-import { NewPassword } from '../../parts/new-password.tsx';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { useJoin } from '../../parts/form/join.ts';
+import { useLinkToken } from '../../parts/form/link-token.ts';
+import { NewPassword } from '../../parts/form/new-password.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 
 export default function SetUp() {
   const token = useLinkToken();

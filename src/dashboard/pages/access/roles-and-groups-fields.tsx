@@ -5,8 +5,8 @@ import { useRef } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { ProblemNote } from '../../parts/note.tsx';
-import { type Role, RoleChoice, roles } from '../../parts/roles.tsx';
+import { type Role, RoleChoice, roles } from '../../parts/form/roles.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
 
 export interface Standing {
   readonly roles: readonly Role[];

@@ -1,6 +1,6 @@
 // A piece of a policy file with its place and the numbers of its lines, leading to the whole file.
 
-import { PlainPieces } from './plain-text.tsx';
+import { PlainPieces } from '../text/plain-text.tsx';
 import { PolicySource } from './policy-source.tsx';
 import './source-text.css';
 import { evenLines } from './source-lines.ts';

@@ -1,7 +1,7 @@
 // On through a list that comes in pages, by the address: what is shown can be had again, and the browser's own steps back
 // lead through the pages before.
 
-import { usePlace } from '../navigation.ts';
+import { usePlace } from '../../navigation/navigation.ts';
 import { ButtonLink } from './button.tsx';
 import './pager.css';
 

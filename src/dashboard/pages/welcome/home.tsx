@@ -1,9 +1,9 @@
 // The start: to where the person's work is.
 
 import { useEffect } from 'preact/hooks';
-import { useSession } from '../api/session.tsx';
-import { go } from '../navigation.ts';
-import { Loading } from '../parts/note.tsx';
+import { useSession } from '../../api/session.tsx';
+import { go } from '../../navigation/navigation.ts';
+import { Loading } from '../../parts/layout/note.tsx';
 
 const order = [
   ['overview.view', '/overview'],

@@ -3,13 +3,13 @@
 
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { call } from '../api/client.ts';
-import { answerPasskey } from '../api/passkey.ts';
-import { usePerson } from '../api/session.tsx';
-import { Button } from './button.tsx';
+import { call } from '../../api/client.ts';
+import { answerPasskey } from '../../api/passkey.ts';
+import { usePerson } from '../../api/session.tsx';
+import { Button } from '../layout/button.tsx';
+import { ProblemNote } from '../layout/note.tsx';
 import { Field } from './field.tsx';
 import { useSending } from './form.ts';
-import { ProblemNote } from './note.tsx';
 import { CodeField, codeDigits } from './password-and-code.tsx';
 
 export interface Proof {

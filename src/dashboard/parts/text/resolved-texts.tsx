@@ -1,8 +1,8 @@
 // The texts of a payload that rules see otherwise than they were sent: paths, URLs, hosts and e-mail addresses in their
 // canonical form, each by its place.
 
-import type { Operations } from '../api/types.ts';
-import { Facts } from './page.tsx';
+import type { Operations } from '../../api/types.ts';
+import { Facts } from '../layout/page.tsx';
 import { PlainText } from './plain-text.tsx';
 
 type Resolved = Operations['getRequest']['reply']['resolved'];

@@ -4,8 +4,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { Button } from './button.tsx';
-import { Icon } from './icon.tsx';
+import { Button } from '../layout/button.tsx';
+import { Icon } from '../layout/icon.tsx';
 import { aboutJson, entriesOf, partsShown, pathInto, secretDigest, textLengthShown } from './json-parts.ts';
 import './json-view.css';
 import { PlainPieces } from './plain-text.tsx';

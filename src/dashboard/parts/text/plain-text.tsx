@@ -3,7 +3,7 @@
 // what a policy and a program read; no character of it is markup.
 
 import { useState } from 'preact/hooks';
-import { Button } from './button.tsx';
+import { Button } from '../layout/button.tsx';
 import './plain-text.css';
 import { cutText, textPieces } from './text-pieces.ts';
 

@@ -2,7 +2,7 @@
 // pushes the others off the screen.
 
 import { useState } from 'preact/hooks';
-import { Button } from './button.tsx';
+import { Button } from '../layout/button.tsx';
 import { PlainText } from './plain-text.tsx';
 
 const linesShown = 6;

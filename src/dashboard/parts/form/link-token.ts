@@ -2,7 +2,7 @@
 // the screen nor in the history. INVARIANT: it is held in memory alone.
 
 import { useEffect, useState } from 'preact/hooks';
-import { go, usePlace } from '../navigation.ts';
+import { go, usePlace } from '../../navigation/navigation.ts';
 
 /** Null where the address had none. */
 export function useLinkToken(): string | null {

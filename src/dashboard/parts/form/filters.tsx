@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { setQuery, usePlace } from '../navigation.ts';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import './filters.css';
 
 const typingMs = 250;

@@ -1,10 +1,10 @@
 // A new key of an agent, shown this once, with a line for the shell that asks for a first decision with it.
 
 import { useMemo } from 'preact/hooks';
-import { useResource } from '../api/resource.ts';
-import { CopyText } from './copy.tsx';
+import { useResource } from '../../api/resource.ts';
+import { Loading } from '../layout/note.tsx';
+import { CopyText } from '../text/copy.tsx';
 import { curlLine, type KnownAction, type SampleRequest, sampleRequest } from './first-call.ts';
-import { Loading } from './note.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
 const none: readonly KnownAction[] = [];

@@ -3,11 +3,11 @@
 // how many, is said.
 
 import { useState } from 'preact/hooks';
-import { Badge } from './badge.tsx';
-import { Button } from './button.tsx';
+import { Badge } from '../layout/badge.tsx';
+import { Button } from '../layout/button.tsx';
 import './condition-tree.css';
-import { Icon, type IconName } from './icon.tsx';
-import { PlainPieces, PlainText } from './plain-text.tsx';
+import { Icon, type IconName } from '../layout/icon.tsx';
+import { PlainPieces, PlainText } from '../text/plain-text.tsx';
 import { SourceText } from './source-text.tsx';
 import {
   missingWords,

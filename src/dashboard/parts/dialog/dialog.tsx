@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { Button } from './button.tsx';
+import { Button } from '../layout/button.tsx';
 import './dialog.css';
 
 const fields = '.dialog-body :is(input, select, textarea)';

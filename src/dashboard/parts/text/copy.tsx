@@ -1,7 +1,7 @@
 // Text to take along: shown whole, with a button that copies it and says so.
 
 import { useState } from 'preact/hooks';
-import { Button } from './button.tsx';
+import { Button } from '../layout/button.tsx';
 import './copy.css';
 
 export function CopyText({ text, label }: { readonly text: string; readonly label: string }) {

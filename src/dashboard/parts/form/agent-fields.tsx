@@ -1,9 +1,9 @@
 // What an agent is registered with: name, risk tier, control owner, tags.
 
 import { useId } from 'preact/hooks';
-import { detailFor } from '../api/problem.ts';
-import { useResource } from '../api/resource.ts';
-import { useGrant } from '../api/session.tsx';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
 import { Field } from './field.tsx';
 
 export const riskTiers = ['low', 'medium', 'high', 'critical'] as const;

@@ -3,9 +3,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { CopyText } from './copy.tsx';
-import { Icon } from './icon.tsx';
-import { PlainText } from './plain-text.tsx';
+import { Icon } from '../layout/icon.tsx';
+import { CopyText } from '../text/copy.tsx';
+import { PlainText } from '../text/plain-text.tsx';
 import './shown-once.css';
 
 interface ShownOnceProps {

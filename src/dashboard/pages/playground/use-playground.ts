@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import type { Vocabulary } from '../../editor/vocabulary.ts';
-import { usePlace } from '../../navigation.ts';
+import { usePlace } from '../../navigation/navigation.ts';
 import { type Change, type Draft, keepDraft, readDraft, withText } from './changes.ts';
 import { exampleText } from './example-request.ts';
 import { startPath } from './start-path.ts';

@@ -2,12 +2,12 @@
 // shown reads the same as what the compiler reads: invisible characters stand there as their code points.
 
 import type { ComponentChildren } from 'preact';
-import { Icon } from './icon.tsx';
-import './plain-text.css';
+import { Icon } from '../layout/icon.tsx';
+import '../text/plain-text.css';
 import './policy-source.css';
+import { textPieces } from '../text/text-pieces.ts';
 import { type Piece, piecesOf } from './policy-words.ts';
 import { cutPieces } from './source-marks.ts';
-import { textPieces } from './text-pieces.ts';
 
 export interface SourceMark {
   readonly tone: 'here' | 'error' | 'warning';

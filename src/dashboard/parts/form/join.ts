@@ -1,9 +1,9 @@
 // Coming in for the first time: what a link made is signed in with at once, and where that does not work the person is
 // told that they may sign in themselves.
 
-import { call } from '../api/client.ts';
-import { useSession } from '../api/session.tsx';
-import { go } from '../navigation.ts';
+import { call } from '../../api/client.ts';
+import { useSession } from '../../api/session.tsx';
+import { go } from '../../navigation/navigation.ts';
 
 export interface Joining {
   readonly email: string;

@@ -2,11 +2,11 @@
 // done, and says so; what fails stays in it.
 
 import type { ComponentChildren } from 'preact';
-import { tellDone } from '../shell/toast.tsx';
-import { Button } from './button.tsx';
+import { useSending } from '../form/form.ts';
+import { Button } from '../layout/button.tsx';
+import { ProblemNote } from '../layout/note.tsx';
+import { tellDone } from '../layout/toast.tsx';
 import { Dialog } from './dialog.tsx';
-import { useSending } from './form.ts';
-import { ProblemNote } from './note.tsx';
 
 interface ConfirmDialogProps {
   readonly title: string;

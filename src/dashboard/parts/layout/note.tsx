@@ -2,7 +2,7 @@
 // it is coming. INVARIANT: a failure is announced, and never takes away what was written or seen.
 
 import type { ComponentChildren } from 'preact';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem } from '../../api/problem.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import './note.css';

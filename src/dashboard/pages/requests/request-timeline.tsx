@@ -1,11 +1,11 @@
 // What happened to a request, as a timeline; the approvals with what people wrote among it.
 
-import type { IconName } from '../../parts/icon.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { useNow } from '../../parts/time.tsx';
-import { Timeline, type TimelineEntry } from '../../parts/timeline.tsx';
+import type { IconName } from '../../parts/layout/icon.tsx';
+import { useNow } from '../../parts/layout/time.tsx';
+import { Timeline, type TimelineEntry } from '../../parts/layout/timeline.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from './request-table.tsx';
-import { personWords, type RequestDetail, type StoryEvent, storyOf } from './story.ts';
+import { personWords, type RequestDetail, type StoryEvent, storyOf } from './timeline-events.ts';
 
 export function RequestTimeline({ request }: { readonly request: RequestDetail }) {
   const isOver = useNow() >= Date.parse(request.expires_at);
