@@ -4,12 +4,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { tellReachable } from './connection.ts';
 
-const newsKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people'] as const;
-export type NewsKind = (typeof newsKinds)[number];
+const changeKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
 
 type Listener = () => void;
 
-const listeners = new Map<NewsKind, Set<Listener>>(newsKinds.map((kind) => [kind, new Set()]));
+const listeners = new Map<ChangeKind, Set<Listener>>(changeKinds.map((kind) => [kind, new Set()]));
 let source: EventSource | null = null;
 let pauseMs = 1_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -23,8 +23,8 @@ const pauseMsMax = 15_000;
 const doubtMs = 4_000;
 
 /** Follows the news from now on; without a session nothing comes. */
-export function openNews(): void {
-  closeNews();
+export function openChangeFeed(): void {
+  closeChangeFeed();
   const own = new EventSource('/v1/news');
   source = own;
   own.onopen = () => {
@@ -44,16 +44,16 @@ export function openNews(): void {
     clearTimeout(doubt);
     doubt = undefined;
     timer = setTimeout(() => {
-      openNews();
+      openChangeFeed();
       tellAll();
     }, pauseMs);
     pauseMs = Math.min(pauseMs * 2, pauseMsMax);
   };
-  for (const kind of newsKinds) own.addEventListener(kind, () => tell(kind));
+  for (const kind of changeKinds) own.addEventListener(kind, () => tell(kind));
 }
 
 /** What happens from now on is missed, and told once the stream is open again. */
-export function closeNews(): void {
+export function closeChangeFeed(): void {
   clearTimeout(timer);
   clearTimeout(doubt);
   doubt = undefined;
@@ -62,14 +62,14 @@ export function closeNews(): void {
   source = null;
 }
 
-/** Calls `onNews` whenever one of the kinds has news. */
-export function useNews(kinds: readonly NewsKind[], onNews: Listener): void {
-  const latest = useRef(onNews);
-  latest.current = onNews;
+/** Calls `onChange` whenever one of the kinds has news. */
+export function useChanges(kinds: readonly ChangeKind[], onChange: Listener): void {
+  const latest = useRef(onChange);
+  latest.current = onChange;
   const names = kinds.join(' ');
   useEffect(() => {
     const listener = (): void => latest.current();
-    const sets = newsKinds
+    const sets = changeKinds
       .filter((kind) => names.split(' ').includes(kind))
       .map((kind) => listeners.get(kind));
     for (const set of sets) set?.add(listener);
@@ -79,10 +79,10 @@ export function useNews(kinds: readonly NewsKind[], onNews: Listener): void {
   }, [names]);
 }
 
-function tell(kind: NewsKind): void {
+function tell(kind: ChangeKind): void {
   for (const listener of [...(listeners.get(kind) ?? [])]) listener();
 }
 
 function tellAll(): void {
-  for (const kind of newsKinds) tell(kind);
+  for (const kind of changeKinds) tell(kind);
 }

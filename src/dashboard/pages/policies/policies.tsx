@@ -2,7 +2,7 @@
 // its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
-import { useNews } from '../../api/change-feed.ts';
+import { useChanges } from '../../api/change-feed.ts';
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
@@ -102,7 +102,7 @@ function Since({ at }: { readonly at: string }) {
 function useHits() {
   const resource = useResource('getPolicyHits', {}, ['policies']);
   const [isDue, setDue] = useState(false);
-  useNews(['requests'], () => setDue(true));
+  useChanges(['requests'], () => setDue(true));
   const { reload } = resource;
   useEffect(() => {
     if (!isDue) return;

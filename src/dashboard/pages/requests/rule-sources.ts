@@ -1,7 +1,7 @@
 // The texts of the rules of some policies, by the ids of the rules, as they stand in the files of the set in force.
 
 import { useEffect, useState } from 'preact/hooks';
-import { useNews } from '../../api/change-feed.ts';
+import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
 import type { RuleSource } from '../../parts/policy/condition-tree.tsx';
 
@@ -13,7 +13,7 @@ const filesMax = 10;
 export function useRuleSources(policies: readonly string[]): ReadonlyMap<string, RuleSource> {
   const [sources, setSources] = useState(none);
   const [turn, setTurn] = useState(0);
-  useNews(['policies'], () => setTurn(turn + 1));
+  useChanges(['policies'], () => setTurn(turn + 1));
   const wanted = JSON.stringify([...new Set(policies)]);
   useEffect(() => {
     const names: readonly string[] = JSON.parse(wanted);
