@@ -97,11 +97,11 @@ function PageFailed() {
   return (
     <PageFrame title="Something went wrong in this page">
       <Note tone="deny" icon="warning">
-        <p>Nothing was changed by that. Load the page again; the rest of the dashboard is in the menu.</p>
+        <p>Nothing was changed. Reload the page, or use the menu to go on elsewhere.</p>
       </Note>
       <div>
         <Button icon="refresh" onClick={() => window.location.reload()}>
-          Load anew
+          Reload
         </Button>
       </div>
     </PageFrame>
@@ -143,7 +143,7 @@ function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
       <p>The service may have been updated since you opened it.</p>
       <div>
         <Button icon="refresh" onClick={() => window.location.reload()}>
-          Load anew
+          Reload
         </Button>
       </div>
     </PageFrame>
@@ -180,7 +180,7 @@ function NotThere() {
 function NotAllowed() {
   return (
     <PageFrame title="Not for your roles">
-      <Empty icon="key" title="Your roles do not show you this page">
+      <Empty icon="key" title="Your roles do not include this page">
         An admin can change what you may see.
       </Empty>
     </PageFrame>

@@ -79,7 +79,7 @@ export const pages: readonly Page[] = [
   },
   {
     pattern: '/access',
-    title: 'Access',
+    title: 'People & access',
     access: 'people.view',
     menu: { icon: 'people', group: 'set-up' },
     load: () => import('./pages/access/access.tsx'),

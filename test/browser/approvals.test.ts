@@ -66,7 +66,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await word(page).getByText('You have approved this; others are waited for.').waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   expect(await statusOf(later)).toBe('pending');
-  await page.getByRole('link', { name: 'Next in the queue' }).waitFor();
+  await page.getByRole('link', { name: 'Next in queue' }).waitFor();
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('n');
   await page.waitForURL(`**/approvals/${sooner}`);
@@ -78,7 +78,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   expect(await statusOf(sooner)).toBe('pending');
   await page.keyboard.type('not this one');
   await page.keyboard.press('Control+Enter');
-  await page.getByText('This is decided: rejected').waitFor();
+  await page.getByText('Decided: rejected').waitFor();
   expect(await statusOf(sooner)).toBe('rejected');
   await page.getByText('Nothing else waits for you.').waitFor();
   await page.keyboard.press('u');
@@ -104,13 +104,13 @@ test('two people who decide at once see the word of each other, and what is deci
     expect(await page.getByLabel('Why you approve').inputValue()).toMatch(/^by (cleo|dora)/);
   }
   await cleo.page.getByRole('button', { name: 'Approve for finance' }).click();
-  await cleo.page.getByText('This is decided: approved').waitFor();
-  await ben.page.getByText('This is decided: approved').waitFor();
-  await ben.page.getByText('Decided last by cleo@example.com').waitFor();
+  await cleo.page.getByText('Decided: approved').waitFor();
+  await ben.page.getByText('Decided: approved').waitFor();
+  await ben.page.getByText('Last decision by cleo@example.com').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   expect(await ben.page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
   // Dora is too late: her comment is shown, and nothing can be sent any more.
-  await dora.page.getByText('This is decided: approved').waitFor();
+  await dora.page.getByText('Decided: approved').waitFor();
   expect(await dora.page.getByLabel('Comment that was not sent').inputValue()).toMatch(/^by dora/);
   expect(await statusOf(id)).toBe('approved');
 });
@@ -132,13 +132,13 @@ test('a word that comes too late is told so, and what was written stays', async 
   await admin.page.goto(`/approvals/${id}#reject`);
   await admin.page.getByLabel('Why you reject').fill('we do not know them');
   await admin.page.getByRole('button', { name: 'Reject for good' }).click();
-  await admin.page.getByText('This is decided: rejected').waitFor();
+  await admin.page.getByText('Decided: rejected').waitFor();
   await page.getByRole('button', { name: 'Approve for finance' }).click();
   await page.getByRole('alert').getByText('this request has been refused').waitFor();
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('fine');
   isOld = false;
   await page.reload();
-  await page.getByText('This is decided: rejected').waitFor();
+  await page.getByText('Decided: rejected').waitFor();
   expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('fine');
   expect(await accessibilityFaults(page)).toEqual([]);
 });
@@ -150,7 +150,7 @@ test('a deadline that passes while one looks ends it', async () => {
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('half a sent');
   await page.getByRole('timer').waitFor();
-  await page.getByText('The deadline has passed: nobody can approve this any more').waitFor();
+  await page.getByText('The deadline has passed; this can no longer be approved').waitFor();
   expect(await page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
   expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('half a sent');
 });
@@ -177,8 +177,8 @@ test('what will be done stands there whole, beside what is usual, with what cann
   const { page } = await open(service(), { email: 'ben@example.com' });
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
-  await done.getByText('above all before: 10 to 40').waitFor();
-  await done.getByText('new; before: "Staples" (3)').waitFor();
+  await done.getByText('higher than ever: so far 10 to 40').waitFor();
+  await done.getByText('new; so far "Staples" (3)').waitFor();
   const warning = page.getByText('Contains invisible characters').locator('..');
   expect(await warning.locator('li').allTextContents()).toEqual([
     'payload.vendor',
@@ -258,7 +258,7 @@ test('an approval by which the policies of now refuse says so', async () => {
     policies.replace('allow all for 10m', 'allow all for 10m\n  deny now when action.key == "pay.both"'),
   );
   await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
-  await ben.page.getByText('This is decided: rejected').waitFor();
+  await ben.page.getByText('Decided: rejected').waitFor();
   await ben.page.getByText('Approved by you, but the policies of now refuse it').waitFor();
   await usePolicies(service(), policies);
 });

@@ -80,7 +80,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByLabel('Your name').fill('Eve');
   await page.getByLabel('E-mail address').fill('eve@example.com');
   await page.getByLabel('Password').fill('correct horse battery staple');
-  await page.getByRole('button', { name: 'Make my account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.getByLabel('Your name').inputValue()).toBe('Eve');
 });
@@ -102,7 +102,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   // The link is used up, and then the connection is lost: signing in is all that is left.
   const signIn = (address: URL) => address.pathname === '/v1/session';
   await page.route(signIn, (route) => route.abort());
-  await page.getByRole('button', { name: 'Make my account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByText('Your account is made').waitFor();
   await page.unroute(signIn);
   await page.getByRole('button', { name: 'Sign in' }).click();

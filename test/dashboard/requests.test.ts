@@ -219,7 +219,7 @@ test.each([
   ['amount', 4, true, /^below/],
   ['amount', '50', true, /^no number/],
   ['vendor', 'Staples', false, /^usual: 11 times/],
-  ['vendor', 'Other', true, /^new; before: "Staples" \(11\), "Uline" \(1\)$/],
+  ['vendor', 'Other', true, /^new; so far "Staples" \(11\), "Uline" \(1\)$/],
   ['city', 'Oslo', false, /not one of the most frequent: "Rome" \(4\), 8 others/],
   ['note', 'b', false, /another each time/],
   ['extra', 1, true, /never sent/],

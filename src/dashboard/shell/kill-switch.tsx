@@ -30,7 +30,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
   const turnOff = ({ id, scope }: Switch): Promise<void> =>
     run(async () => {
       await call('turnSwitchOff', { params: { id } });
-      tellDone(`${scopeWords(scope)} may act again`);
+      tellDone(`${scopeWords(scope)}: resumed`);
       reload();
     });
   if (data === null || data.items.length === 0) return null;
@@ -46,7 +46,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
               </strong>{' '}
               <Ago at={one.created_at} />: <PlainText text={one.reason} isShort />
             </span>
-            {mayUse && <Button onClick={() => turnOff(one)}>Let it act again</Button>}
+            {mayUse && <Button onClick={() => turnOff(one)}>Resume</Button>}
           </li>
         ))}
       </ul>
@@ -95,7 +95,7 @@ async function agentIdOf(text: string): Promise<string> {
     code: 'not_found',
     status: 404,
     title: 'There is no such agent',
-    detail: 'write its name or id as the list of agents has it',
+    detail: 'enter its name or id as shown in the list of agents',
   });
 }
 
@@ -137,8 +137,8 @@ export function KillSwitchDialog({
   return (
     <Dialog title="Stop agents" onClose={onClose}>
       <p>
-        What is stopped is refused before any policy is asked, within a second and everywhere, until somebody
-        lets it act again. Grants that were given stay good until they end.
+        Stopped agents and actions are refused within a second, before any policy is evaluated, until someone
+        resumes them. Grants that were already given stay valid until they end.
       </p>
       <form
         class="form"
@@ -181,7 +181,10 @@ export function KillSwitchDialog({
             <input required value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
           </Field>
         )}
-        <Field label="Reason" help="It stands above every page and in the record.">
+        <Field
+          label="Reason"
+          help="Shown on every page, sent to the agents that are stopped, and kept in the record."
+        >
           <input
             required
             maxLength={500}

@@ -31,7 +31,7 @@ export function Layout({ pages, children }: LayoutProps) {
   return (
     <div class="layout">
       <a class="skip" href="#content">
-        Skip to the page
+        Skip to content
       </a>
       <header class="bar" ref={opener}>
         <Button
@@ -149,7 +149,7 @@ function WaitingCount() {
 function ThemeChoice() {
   const [theme, choose] = useState<Theme>(themeNow);
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
-  const words = { system: 'as the system has it', light: 'light', dark: 'dark' } as const;
+  const words = { system: 'same as the system', light: 'light', dark: 'dark' } as const;
   return (
     <Button
       look="quiet"
@@ -197,7 +197,7 @@ function SignInAgain() {
   if (!isAskedAgain || session === null) return null;
   return (
     <Dialog title="Your session has ended" onClose={leave}>
-      <p>Sign in to go on where you were.</p>
+      <p>Sign in to continue where you left off.</p>
       <SignInForm email={session.person.email} />
     </Dialog>
   );

@@ -30,8 +30,8 @@ export default function Access() {
   const maySee = useGrant(access) !== 'no';
   return (
     <PageFrame
-      title="Access"
-      lead="Who may come in, and what each may do."
+      title="People & access"
+      lead="Who has access, and what each person may do."
       actions={
         mayInvite && (
           <ButtonLink look="primary" icon="plus" href="/access?tab=invitations">
@@ -40,12 +40,12 @@ export default function Access() {
         )
       }
     >
-      <nav class="access-tabs" aria-label="Parts of access">
+      <nav class="access-tabs" aria-label="Sections">
         {names.map((name) => (
           <Tab key={name} name={name} isHere={name === shown} />
         ))}
       </nav>
-      {maySee ? <Content /> : <p>This is for other roles.</p>}
+      {maySee ? <Content /> : <p>Your roles do not include this.</p>}
     </PageFrame>
   );
 }

@@ -19,7 +19,7 @@ export default function Apply() {
       <PageFrame title="Apply for access" lead="Somebody who runs this service answers within 24 hours.">
         {answer === null ? <ApplyForm onDone={setAnswer} /> : <Applied dueAt={answer.due_at} />}
         <p>
-          You have an account? <a href="/">Sign in</a>.
+          Already have an account? <a href="/">Sign in</a>.
         </p>
       </PageFrame>
     </div>
@@ -32,7 +32,7 @@ function Applied({ dueAt }: { readonly dueAt: string }) {
       <Note tone="allow" icon="check">
         <strong>Your application has arrived.</strong>
         <p>
-          You will have an answer by <At at={dueAt} /> (<Ago at={dueAt} />
+          You will get an answer by <At at={dueAt} /> (<Ago at={dueAt} />
           ): a link to come in with, or the reason why not.
         </p>
       </Note>

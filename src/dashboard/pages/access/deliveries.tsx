@@ -37,7 +37,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
       {data !== null && data.items.length > 0 && <DeliveryTable deliveries={data.items} />}
       <div class="form-actions">
         <Button icon="refresh" onClick={reload}>
-          Look again
+          Reload
         </Button>
         <Pager nextCursor={data?.next_cursor ?? null} parameter="deliveries" />
       </div>
@@ -58,12 +58,12 @@ function DeliveryTable({ deliveries }: { readonly deliveries: readonly Delivery[
         <thead>
           <tr>
             <th scope="col">Event</th>
-            <th scope="col">Stands</th>
+            <th scope="col">Status</th>
             <th scope="col" class="number">
               Attempts
             </th>
-            <th scope="col">Last answer</th>
-            <th scope="col">Made</th>
+            <th scope="col">Last reply</th>
+            <th scope="col">Created</th>
             <th scope="col">Next attempt</th>
           </tr>
         </thead>

@@ -15,7 +15,7 @@ export default function Invitation() {
   const token = useLinkToken();
   return (
     <div class="alone-card">
-      <PageFrame title="Your invitation" lead="Choose a password, and you are in.">
+      <PageFrame title="Your invitation" lead="Choose a password to create your account.">
         {token === null ? <NoToken /> : <InvitationForm token={token} />}
       </PageFrame>
     </div>
@@ -25,9 +25,9 @@ export default function Invitation() {
 function NoToken() {
   return (
     <Note tone="escalate" icon="warning">
-      <p>The link is not whole. Open it again as it was given to you; it is good once, for a week.</p>
+      <p>The link is incomplete. Open it exactly as you received it. It works once, within a week.</p>
       <p>
-        If you have used it, <a href="/">sign in</a>; if it is lost, ask for another.
+        If you have already used it, <a href="/">sign in</a>. If you lost it, ask for a new one.
       </p>
     </Note>
   );
@@ -54,7 +54,7 @@ function InvitationForm({ token }: { readonly token: string }) {
     >
       {email !== null && problem !== null && (
         <Note tone="allow" icon="check">
-          Your account is made. Only signing in is left: try again.
+          Your account is created, but signing in failed. Try again.
         </Note>
       )}
       <ProblemNote problem={problem} />
@@ -66,7 +66,7 @@ function InvitationForm({ token }: { readonly token: string }) {
       />
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
-          {email === null ? 'Come in' : 'Sign in'}
+          {email === null ? 'Create account' : 'Sign in'}
         </Button>
       </div>
     </form>

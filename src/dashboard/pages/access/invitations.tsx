@@ -61,7 +61,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
       onDone(await call('invite', { body }));
     });
   return (
-    <Section title="Invite somebody">
+    <Section title="Invite someone">
       <form
         class="form"
         onSubmit={(event) => {
@@ -92,7 +92,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
         <StandingFields standing={standing} onChange={setStanding} problem={problem} />
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
-            Make the invitation
+            Create invitation
           </Button>
         </div>
       </form>

@@ -30,8 +30,8 @@ export function OpenInvitations({ invitations, onWithdrawn }: OpenInvitationsPro
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading lines={3} />}
       {data?.items.length === 0 && (
-        <Empty icon="people" title="No invitation is open">
-          <p>Whoever is invited stands here until they come in by their link, which is good for a week.</p>
+        <Empty icon="people" title="No open invitations">
+          <p>Invited people are listed here until they use their link, which works for a week.</p>
         </Empty>
       )}
       {data !== null && data.items.length > 0 && (
@@ -101,7 +101,7 @@ function InvitationTable({ items, isOld, onWithdraw }: InvitationTableProps) {
                       Withdraw<span class="visually-hidden"> {invitation.email}</span>
                     </Button>
                   ) : (
-                    <span class="access-soft">an admin withdraws it</span>
+                    <span class="access-soft">only an admin can withdraw it</span>
                   )}
                 </td>
               )}
@@ -129,8 +129,8 @@ function WithdrawDialog({ invitation: { id, email }, onChange, onClose }: Withdr
       onDone={() => onChange(id)}
       onClose={onClose}
     >
-      Then nobody comes in by the link that <PlainText text={email} isShort /> was given. To let them in after
-      all, invite them again.
+      The link that <PlainText text={email} isShort /> received stops working. To give them access later,
+      invite them again.
     </ConfirmDialog>
   );
 }

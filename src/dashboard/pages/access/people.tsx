@@ -23,7 +23,7 @@ export function People() {
     <Section title="People" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading />}
-      {data?.items.length === 0 && <Empty icon="people" title="Nobody else on this page" />}
+      {data?.items.length === 0 && <Empty icon="people" title="No one else on this page" />}
       {data !== null && data.items.length > 0 && <PeopleTable people={data.items} isOld={isLoading} />}
       {personId !== null && (
         <PersonDialog id={personId} onChange={reload} onClose={() => setQuery({ person: null })} />
@@ -45,7 +45,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
             <th scope="col">Groups</th>
             <th scope="col">Status</th>
             <th scope="col">Codes</th>
-            <th scope="col">Here since</th>
+            <th scope="col">Added</th>
             {mayChange && <td />}
           </tr>
         </thead>
@@ -68,7 +68,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
                 <StatusBadge status={person.status} />
               </td>
               <td data-label="Codes">{person.has_totp ? 'set up' : 'no'}</td>
-              <td data-label="Here since" class="access-when">
+              <td data-label="Added" class="access-when">
                 <Ago at={person.created_at} />
               </td>
               {mayChange && (

@@ -110,9 +110,7 @@ function HelpAndDoor({ person, onChange }: PartProps) {
   const setStatus = (status: Person['status']): Promise<void> =>
     run(async () => {
       await call('changePerson', { params, body: { status } });
-      tellDone(
-        status === 'active' ? 'They may come in again' : 'They are out, and all their sessions with them',
-      );
+      tellDone(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
       setQuestion(null);
       onChange();
     });
@@ -123,7 +121,7 @@ function HelpAndDoor({ person, onChange }: PartProps) {
     onChange();
   };
   return (
-    <section class="access-door" aria-label="Coming in">
+    <section class="access-status" aria-label="Sign-in">
       <ProblemNote problem={problem} />
       {question === null && (
         <div class="form-actions">
@@ -140,8 +138,8 @@ function HelpAndDoor({ person, onChange }: PartProps) {
       {question === 'factors' && (
         <Note tone="escalate" icon="warning">
           <p>
-            They come in with their password alone until they set codes or a passkey up anew, and their
-            sessions end. Be sure that it is them who asks.
+            They sign in with their password alone until they set up codes or a passkey again, and their
+            sessions end. Make sure that the request really comes from them.
           </p>
           <ProofForm
             word="Reset the second factors"
@@ -153,7 +151,7 @@ function HelpAndDoor({ person, onChange }: PartProps) {
       )}
       {question === 'door' && (
         <Note tone="escalate" icon="warning">
-          <p>They are out at once: their sessions and tokens end. What they did stays in the record.</p>
+          <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
           <div class="form-actions">
             <Button look="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
               Disable them

@@ -44,7 +44,7 @@ function GroupFields({ standing, onChange, problem }: StandingFieldsProps) {
   const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
   const held = useRef(standing.groups).current;
   const others = held.filter((group) => !asked.some(({ name }) => name === group));
-  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy asks it now' }))];
+  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy uses it now' }))];
   const problemOfGroups = detailFor(problem, 'groups');
   return (
     <>
@@ -67,7 +67,7 @@ function GroupFields({ standing, onChange, problem }: StandingFieldsProps) {
           </label>
         ))}
         {groups.length === 0 && policies.data !== null && (
-          <p class="access-soft">The policies ask no group for approvals yet.</p>
+          <p class="access-soft">No policy asks a group for approval yet.</p>
         )}
         {problemOfGroups !== null && <p class="field-problem">{problemOfGroups}</p>}
       </fieldset>

@@ -103,13 +103,13 @@ function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'
   const test = (): Promise<void> =>
     run(async () => {
       await call('testWebhook', { params });
-      tellDone('A test message is on its way: it stands among the deliveries');
+      tellDone('Test message sent: see the deliveries');
       setQuery({ webhook: id });
     });
   const setStatus = (next: Webhook['status']): Promise<void> =>
     run(async () => {
       await call('changeWebhook', { params, body: { status: next } });
-      tellDone(next === 'active' ? 'The webhook is sent messages again' : 'The webhook is disabled');
+      tellDone(next === 'active' ? 'The webhook is enabled' : 'The webhook is disabled');
       onChange();
     });
   const close = (): void => setOpen(null);

@@ -15,7 +15,7 @@ import { Tokens } from './tokens.tsx';
 export default function Account() {
   const person = usePerson();
   return (
-    <PageFrame title="Your account" lead="How you come in, and what you may do here.">
+    <PageFrame title="Your account" lead="Sign-in and security, and what you may do here.">
       <div class="account-columns">
         <div class="account-column">
           <Section title="You">
@@ -25,7 +25,7 @@ export default function Account() {
                 ['E-mail address', <bdi key="email">{person.email}</bdi>],
                 ['Roles', <Marks key="roles" words={person.roles} />],
                 ['Groups you approve for', <Marks key="groups" words={person.groups} />],
-                ['Here since', <At key="since" at={person.created_at} />],
+                ['Added', <At key="since" at={person.created_at} />],
               ]}
             />
             <p class="account-soft">An admin changes name, roles and groups.</p>

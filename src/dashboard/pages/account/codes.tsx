@@ -27,8 +27,8 @@ export function Codes() {
     >
       <p>
         {isSetUp
-          ? 'Signing in with your password asks for a code of your authenticator app, and so does a step-up.'
-          : 'An authenticator app on your telephone shows a code that is good for half a minute. A step-up needs one, or a passkey.'}
+          ? 'You need a code from your authenticator app to sign in with your password and to step up.'
+          : 'An authenticator app on your phone shows a code that is valid for half a minute. A step-up needs a code or a passkey.'}
       </p>
       <ProblemNote problem={problem} />
       {isSetUp && (
@@ -96,7 +96,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog title="Remove one-time codes" onClose={onClose}>
-      <p>Your password alone will let you in then.</p>
+      <p>You then sign in with your password alone.</p>
       <ProofForm word="Remove them" look="danger" onProof={remove} onClose={onClose} />
     </Dialog>
   );

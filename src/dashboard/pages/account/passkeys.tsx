@@ -84,11 +84,11 @@ function AddDialog({ onChange, onClose }: DialogProps) {
   };
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
-      <ProofForm word="Go on with the browser" onProof={add} onClose={onClose}>
+      <ProofForm word="Continue in the browser" onProof={add} onClose={onClose}>
         {(problem) => (
           <Field
             label="Name of the device"
-            help="So that you know it again: my phone, the blue key."
+            help="To recognize it later: my phone, the blue key."
             problem={detailFor(problem, 'name')}
           >
             <input
@@ -120,7 +120,7 @@ function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly p
         <strong>
           <PlainText text={passkey.name} isShort />
         </strong>{' '}
-        signs you in no more.
+        no longer signs you in.
       </p>
       <ProofForm word="Remove it" look="danger" onProof={remove} onClose={onClose} />
     </Dialog>

@@ -30,7 +30,7 @@ export function Password() {
               names={[name, email]}
               problem={detailFor(problem, 'new_password')}
             />
-            <p class="account-soft">All your other sessions and your tokens end with it.</p>
+            <p class="account-soft">This ends all your other sessions and your tokens.</p>
           </>
         )}
       </ProofForm>

@@ -18,7 +18,7 @@ export function Sessions() {
   return (
     <Section title="Sessions">
       <p class="account-soft">
-        Where you are signed in now. End what you do not know, and change your password.
+        Where you are signed in now. If you do not recognize a session, end it and change your password.
       </p>
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading lines={2} />}
@@ -66,7 +66,7 @@ function SessionRow({ session, onChange }: { readonly session: Session; readonly
       <td class="account-end">
         <ProblemNote problem={problem} />
         {isThisOne ? (
-          <Badge tone="allow">This one</Badge>
+          <Badge tone="allow">This session</Badge>
         ) : (
           <Button isBusy={isBusy} onClick={() => void end()}>
             End<span class="visually-hidden"> the session from {address}</span>

@@ -58,12 +58,12 @@ const statusWords = {
     title: 'Disable the agent',
     word: 'Disable',
     done: 'is disabled',
-    text: 'All its requests are refused from now on, and none of those that wait is approved, until somebody enables it again.',
+    text: 'All its requests are refused from now on, and its waiting requests cannot be approved, until someone enables it again.',
   },
   enable: {
     title: 'Enable the agent',
     word: 'Enable',
-    done: 'may ask again',
+    done: 'is enabled',
     text: 'Its requests are decided again, with the keys that it has.',
   },
 } as const;
@@ -107,8 +107,8 @@ function RevokeDialog({ agent, onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Revoke the agent" onClose={onClose}>
       <p>
-        All its requests are refused for good, whatever key they carry. Nothing brings it back: to go on, you
-        would register another agent. What it has done stays in the record.
+        All its requests are refused for good, whatever key they carry. This cannot be undone: to continue,
+        register another agent. What it has done stays in the record.
       </p>
       <form
         class="form"
@@ -122,7 +122,7 @@ function RevokeDialog({ agent, onChange, onClose }: DialogProps) {
           label="Name of the agent"
           help={
             <>
-              Type <strong>{agent.name}</strong> to say that this one is meant.
+              Type <strong>{agent.name}</strong> to confirm.
             </>
           }
         >

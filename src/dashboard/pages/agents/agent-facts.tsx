@@ -18,7 +18,7 @@ export function AgentFacts({ agent, onChange }: AgentProps) {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useGrant('agents.change') !== 'no' && agent.status !== 'revoked';
   return (
-    <Section title="About it" actions={mayChange && <Button onClick={() => setOpen(true)}>Edit</Button>}>
+    <Section title="Details" actions={mayChange && <Button onClick={() => setOpen(true)}>Edit</Button>}>
       <Facts
         items={[
           ['Risk tier', agent.risk_tier],

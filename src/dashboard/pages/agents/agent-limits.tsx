@@ -57,7 +57,8 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
   return (
     <Dialog title="Limits of the agent" onClose={onClose}>
       <p>
-        Requests beyond them are refused with 429. An empty field means what the service allows everybody.
+        Requests beyond the limits are refused with 429. Leave a field empty to use the default of the
+        service.
       </p>
       <form
         class="form"

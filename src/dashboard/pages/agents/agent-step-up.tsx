@@ -48,8 +48,8 @@ function StepUpForm({ agentId }: { readonly agentId: string }) {
   return (
     <>
       <p>
-        You are its control owner. Stepping up meets rules that ask for one within some time, for that time,
-        and decides again what waits for it.
+        You are its control owner. A step-up satisfies rules that ask for a recent one, and requests that wait
+        for it are decided again.
       </p>
       <div role="status">
         {at !== null && (

@@ -63,8 +63,8 @@ function Whole({ request, problem, reload }: WholeProps) {
     { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ vote: 'reject' }) },
     ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
     { keys: ['Ctrl + Enter'], label: 'Send what is written' },
-    { keys: ['n'], label: 'Next in the queue', run: goNext },
-    { keys: ['u'], label: 'Back to the queue', run: () => go('/approvals') },
+    { keys: ['n'], label: 'Next in queue', run: goNext },
+    { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
   ]);
   return (
     <PageFrame
@@ -84,7 +84,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             The queue
           </ButtonLink>
           <ButtonLink href={`/requests/${id}`} icon="list">
-            All about it
+            Full details
           </ButtonLink>
         </>
       }
@@ -162,7 +162,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
     );
   };
   return (
-    <Section title={request.status === 'pending' ? 'What will be done' : 'What was to be done'}>
+    <Section title={request.status === 'pending' ? 'What will be done' : 'What was requested'}>
       <p>
         <strong>
           <PlainText text={agentName(request)} isShort />
@@ -176,11 +176,11 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
       <JsonView value={payload} label="Payload" beside={beside} />
       <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">
-        {usual === null && problem === null && 'Looking for what is usual…'}
-        {problem !== null && 'What is usual for this agent cannot be told now.'}
+        {usual === null && problem === null && 'Loading the usual values…'}
+        {problem !== null && 'The usual values for this agent could not be loaded.'}
         {usual !== null &&
           usual.count === 0 &&
-          'It was never granted this action before: there is nothing to compare with.'}
+          'The agent was never granted this action before, so there is nothing to compare with.'}
         {usual !== null && usual.count > 0 && (
           <>
             Beside each value: how it compares with the{' '}
@@ -192,7 +192,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
       <Facts
         items={[
           [
-            'Your decision counts for this and nothing else (digest)',
+            'Your approval covers exactly this content (digest)',
             <CopyText key="digest" text={digest} label="digest" />,
           ],
         ]}

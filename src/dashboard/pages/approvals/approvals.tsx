@@ -41,8 +41,8 @@ export default function ApprovalsPage() {
   };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
-    { keys: ['k', 'ArrowUp'], label: 'Request before', run: () => move(-1) },
-    { keys: ['Enter'], label: 'Look at it' },
+    { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
+    { keys: ['Enter'], label: 'Open it' },
     { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
   ]);
@@ -75,14 +75,14 @@ export default function ApprovalsPage() {
 function leadOf(groups: readonly string[]): string {
   return groups.length === 0
     ? 'You belong to no group of approvers.'
-    : `You answer for ${groups.join(', ')}.`;
+    : `You approve for ${groups.join(', ')}.`;
 }
 
 function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
   return (
     <Empty icon="inbox" title="Nothing waits for you">
       {groups.length === 0
-        ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under Access.'
+        ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under People & access.'
         : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
     </Empty>
   );

@@ -41,12 +41,12 @@ export function Meanwhile({ request, isOwnDoing, next }: MeanwhileProps) {
             {isOver && <ByWhom request={request} />}
             {next === null ? (
               <p>
-                Nothing else waits for you. <a href="/approvals">To the queue</a>
+                Nothing else waits for you. <a href="/approvals">Back to queue</a>
               </p>
             ) : (
               <div class="approval-next">
                 <ButtonLink href={`/approvals/${next.request_id}`} look="primary" icon="right">
-                  Next in the queue
+                  Next in queue
                 </ButtonLink>
                 <PlainText text={next.action_key} isShort /> <Deadline at={next.expires_at} />
               </div>
@@ -63,7 +63,7 @@ function ByWhom({ request: { approvals, status } }: { readonly request: RequestD
   if (last === undefined || status === 'expired') return null;
   return (
     <p>
-      Decided last by <PlainText text={personWords(last.by)} isShort />:{' '}
+      Last decision by <PlainText text={personWords(last.by)} isShort />:{' '}
       {last.is_approved ? 'approved' : 'rejected'}.
     </p>
   );
@@ -82,12 +82,12 @@ function signOf(status: RequestDetail['status']): IconName {
 function overWords(status: RequestDetail['status']): string {
   switch (status) {
     case 'rejected':
-      return 'This is decided: rejected';
+      return 'Decided: rejected';
     case 'expired':
-      return 'The deadline has passed: nobody can approve this any more';
+      return 'The deadline has passed; this can no longer be approved';
     case 'consumed':
-      return 'This is decided, and the grant has been used';
+      return 'Decided, and the grant was used';
     default:
-      return 'This is decided: approved';
+      return 'Decided: approved';
   }
 }

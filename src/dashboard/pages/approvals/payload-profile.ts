@@ -27,10 +27,10 @@ export function compareUsual({ count, fields }: Usual, path: string, value: unkn
 }
 
 function compareNumber({ min = 0, p50 = 0, max = 0 }: UsualField, value: unknown): Compared {
-  const range = min === max ? `always ${min}` : `${min} to ${max}, half of them at most ${p50}`;
-  if (typeof value !== 'number') return { isUnusual: true, words: `no number, unlike before: ${range}` };
-  if (value > max) return { isUnusual: true, words: `above all before: ${range}` };
-  if (value < min) return { isUnusual: true, words: `below all before: ${range}` };
+  const range = min === max ? `always ${min}` : `${min} to ${max}, median ${p50}`;
+  if (typeof value !== 'number') return { isUnusual: true, words: `not a number; so far ${range}` };
+  if (value > max) return { isUnusual: true, words: `higher than ever: so far ${range}` };
+  if (value < min) return { isUnusual: true, words: `lower than ever: so far ${range}` };
   return { isUnusual: false, words: `usual: ${range}` };
 }
 
@@ -39,13 +39,13 @@ function compareCommon({ common = [], distinct = 0 }: UsualField, value: unknown
   if (same !== undefined)
     return { isUnusual: false, words: `usual: ${same.count} ${times(same.count)} before` };
   if (common.length > 0 && distinct > common.length && common[0]?.count === 1)
-    return { isUnusual: false, words: 'another each time before, too' };
+    return { isUnusual: false, words: 'different every time so far' };
   const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count})`);
   const isComplete = distinct <= common.length;
   const rest = distinct - listed.length;
   const known = [...listed, ...(rest > 0 ? [`${rest} others`] : [])].join(', ');
   return isComplete
-    ? { isUnusual: true, words: `new; before: ${known}` }
+    ? { isUnusual: true, words: `new; so far ${known}` }
     : { isUnusual: false, words: `not one of the most frequent: ${known}` };
 }
 

@@ -69,8 +69,8 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
 
   if (status !== 'pending') {
     return draft.comment === '' ? null : (
-      <Section title="What you had written">
-        <p>It was not sent: nothing can be said about this request any more.</p>
+      <Section title="Your unsent comment">
+        <p>It was not sent: this request can no longer be decided.</p>
         <textarea aria-label="Comment that was not sent" readOnly value={draft.comment} />
       </Section>
     );
@@ -118,7 +118,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
           )}
           <Field
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
-            help="The record keeps it under your name."
+            help="Recorded with your name."
             isOptional={vote === 'approve'}
           >
             <textarea
@@ -172,7 +172,7 @@ function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
       ))}
       {requires?.fell_away.map(({ by, group, why }) => (
         <li key={`${by} ${group}`}>
-          An approval counts no more: <PlainText text={`${personWords(by)} ${why}`} isShort />
+          An approval no longer counts: <PlainText text={`${personWords(by)} ${why}`} isShort />
         </li>
       ))}
     </ul>

@@ -33,7 +33,7 @@ export function DecisionsSection(props: OverTime) {
               type="button"
               class="overview-outcome"
               aria-pressed={shownKeys.includes(key)}
-              title={shownKeys.includes(key) ? `Take ${name} out of the plot` : `Show ${name} in the plot`}
+              title={shownKeys.includes(key) ? `Hide ${name} in the plot` : `Show ${name} in the plot`}
               onClick={() => toggle(key)}
             >
               <span>

@@ -22,8 +22,8 @@ export function EscalationsSection(props: OverTime) {
           ['Approved', countText(escalations.approved)],
           ['Rejected', countText(escalations.rejected)],
           ['Expired', countText(escalations.expired)],
-          ['Half approved within', waitText(p50)],
-          ['90 % approved within', waitText(p90)],
+          ['Median time to approve', waitText(p50)],
+          ['90th percentile to approve', waitText(p90)],
         ]}
       />
       <TimePlot {...props} label="Escalations over time" form="bars" series={series} valueText={countText} />

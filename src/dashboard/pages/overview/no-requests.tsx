@@ -32,7 +32,7 @@ export function NoRequests({ name }: { readonly name: RangeName | null }) {
             Register an agent
           </ButtonLink>
         )}
-        {name !== '30d' && <ButtonLink href="/overview?range=30d">Look at the last 30 days</ButtonLink>}
+        {name !== '30d' && <ButtonLink href="/overview?range=30d">Show the last 30 days</ButtonLink>}
       </div>
     </Section>
   );

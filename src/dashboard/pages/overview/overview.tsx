@@ -79,8 +79,8 @@ function Sections({ overview, range, isOld }: SectionsProps) {
         <RiskSection overview={overview} hintId={hintId} />
       </div>
       <p class="overview-hint" id={hintId}>
-        Drag over a plot to zoom in, press twice to zoom out. With the keyboard: arrows to move, with Shift to
-        choose, Enter to zoom in, Backspace to zoom out, Escape to let go.
+        Drag over a plot to zoom in, double-click to zoom out. With the keyboard: arrows to move, with Shift
+        to choose, Enter to zoom in, Backspace to zoom out, Escape to let go.
       </p>
     </div>
   );

@@ -58,13 +58,13 @@ interface StateProps {
 
 /** One line that is always there, so that nothing jumps while one types. */
 function State({ why, isOld, hasDecision, isAsking }: StateProps) {
-  const old = hasDecision ? ' Below is the answer to what stood there before.' : '';
+  const old = hasDecision ? ' Below is the previous result.' : '';
   const isWaiting = isOld && !isAsking;
   return (
     <p class={isWaiting ? 'playground-state playground-state-waits' : 'playground-state'}>
       <Icon name={isAsking ? 'refresh' : isWaiting ? 'warning' : 'check'} />
       {isAsking
-        ? `Asking…${old}`
+        ? `Deciding…${old}`
         : isWaiting
           ? `${why ?? 'There is no answer.'}${old}`
           : 'Up to date. Nothing was granted or recorded.'}
@@ -81,7 +81,7 @@ function whyNone({
   if (tried?.answer.diagnostics.some(({ severity }) => severity === 'error') === true)
     return 'The policies have errors: such a copy would never take over.';
   return issues.length > 0 && tried?.answer.decision == null
-    ? 'The request cannot be understood; what is wrong stands below it.'
+    ? 'The request has errors; they are listed below it.'
     : null;
 }
 

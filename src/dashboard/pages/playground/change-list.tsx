@@ -33,7 +33,7 @@ export function ChangeList({ desk }: { readonly desk: Desk }) {
               </h3>
               <CopyFile change={change} />
               <Button onClick={() => setAsked({ path: change.path })}>
-                Take back<span class="visually-hidden"> {change.path}</span>
+                Discard<span class="visually-hidden"> {change.path}</span>
               </Button>
             </header>
             {base === null ? (
@@ -46,7 +46,7 @@ export function ChangeList({ desk }: { readonly desk: Desk }) {
       })}
       {changes.length > 1 && (
         <div>
-          <Button onClick={() => setAsked({ path: null })}>Take back all</Button>
+          <Button onClick={() => setAsked({ path: null })}>Discard all</Button>
         </div>
       )}
       {asked !== null && (
@@ -85,14 +85,14 @@ interface ResetDialogProps {
 
 function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
   return (
-    <Dialog title="Take back what you changed?" onClose={onClose}>
+    <Dialog title="Discard your changes?" onClose={onClose}>
       <p>
-        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as the set in force has
-        them. What you wrote is lost.
+        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as in the set in force. Your
+        changes are lost.
       </p>
       <div class="form-actions">
         <Button look="danger" onClick={onReset}>
-          Take back
+          Discard
         </Button>
         <Button onClick={onClose}>Keep it</Button>
       </div>
@@ -102,7 +102,7 @@ function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
 
 const words: Readonly<Record<DiffLine['kind'], readonly [sign: string, word: string]>> = {
   kept: [' ', ''],
-  gone: ['−', 'taken away: '],
+  gone: ['−', 'removed: '],
   new: ['+', 'added: '],
 };
 

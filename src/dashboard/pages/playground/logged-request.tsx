@@ -39,7 +39,7 @@ export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
               Edit a copy
             </Button>
           )}
-          <Button onClick={() => setQuery({ request: null })}>Write one instead</Button>
+          <Button onClick={() => setQuery({ request: null })}>Write a request instead</Button>
         </div>
       </Note>
       <ProblemNote problem={problem} onRetry={reload} />
@@ -80,7 +80,7 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
     go(`/playground?${new URLSearchParams({ request: chosen })}`);
   };
   return (
-    <Dialog title="Take a logged request" onClose={onClose}>
+    <Dialog title="Use a logged request" onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -98,15 +98,15 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
         </Field>
         <div class="form-actions">
           <Button look="primary" type="submit">
-            Take it
+            Use it
           </Button>
         </div>
       </form>
       <ProblemNote problem={problem} />
-      {data !== null && data.items.length === 0 && <Empty icon="list" title="No request has come yet" />}
+      {data !== null && data.items.length === 0 && <Empty icon="list" title="No requests yet" />}
       {data !== null && data.items.length > 0 && (
-        <section aria-label="The last requests">
-          <h3>The last ones</h3>
+        <section aria-label="Latest requests">
+          <h3>Latest requests</h3>
           <ul class="playground-last">
             {data.items.map((item) => (
               <li key={item.request_id}>

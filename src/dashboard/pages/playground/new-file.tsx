@@ -30,7 +30,7 @@ export function NewFileDialog({ taken, onName, onClose }: NewFileDialogProps) {
       >
         <Field
           label="Name"
-          help="Within the copy alone: nothing is written to the policy directory."
+          help="Only in your copy: nothing is written to the policy directory."
           problem={isTried ? fault : null}
         >
           <input

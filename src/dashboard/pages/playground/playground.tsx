@@ -24,7 +24,7 @@ export default function Playground() {
   return (
     <PageFrame
       title="Playground"
-      lead="Change a copy of the policies and see at once what becomes of a request. Nothing is granted, recorded or saved, and no meter counts it."
+      lead="Change a copy of the policies and see at once how a request is decided. Nothing is granted, recorded or saved, and no meter counts it."
     >
       {looks.map(({ problem, reload }, index) => (
         <ProblemNote key={index} problem={problem} onRetry={reload} />

@@ -35,7 +35,7 @@ export function PolicyPane(props: PolicyPaneProps) {
     <Section title="Policies" actions={<PolicyActions desk={desk} isDiff={isDiff} />}>
       {!desk.isKept && (
         <Note icon="warning" tone="escalate">
-          Your changes cannot be kept in this window: loading the page anew loses them.
+          Your changes cannot be kept in this window: reloading the page loses them.
         </Note>
       )}
       {isDiff ? <ChangeList desk={desk} /> : <OpenFile {...props} />}
@@ -70,7 +70,7 @@ function PolicyActions({ desk, isDiff }: { readonly desk: Desk; readonly isDiff:
         look={isDiff ? 'primary' : 'plain'}
         onClick={() => setQuery({ view: isDiff ? null : 'changes' }, { replace: true })}
       >
-        What I changed ({changes.length})
+        My changes ({changes.length})
       </Button>
       {isNaming && (
         <NewFileDialog
@@ -105,7 +105,7 @@ function OpenFile({ desk, tried, target, onFix }: PolicyPaneProps) {
   if (path === '')
     return (
       <Empty icon="policy" title="There is no policy file yet">
-        Begin with a new file: nothing is refused or granted by what you write here.
+        Start with a new file. What you write here grants and refuses nothing.
       </Empty>
     );
   if (text === null) return <Loading label="The file is loading" lines={10} />;

@@ -67,7 +67,7 @@ function ExampleChoice({ vocabulary, onChoose }: ExampleChoiceProps) {
     <Field label="Example">
       <select value="" onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
         <option value="" disabled>
-          Begin with…
+          Start with…
         </option>
         {vocabulary.actions.map(({ key }) => (
           <option key={key} value={key}>

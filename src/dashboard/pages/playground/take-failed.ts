@@ -22,7 +22,7 @@ export function useFailedFile(changes: readonly Change[], onText: (change: Chang
     call('getPolicyFile', { query: { path, of: 'failed' }, signal: controller.signal }).then(
       ({ text }) => {
         onText({ path, text });
-        done('This is the text that did not take over');
+        done('This is the text that failed to load');
       },
       () => {
         if (!controller.signal.aborted) done('The text that failed is not there any more');

@@ -81,7 +81,7 @@ function FailedFile({ file, at, diagnostics }: FailedFileProps) {
             </a>
           )}
         </h3>
-        {mayTry && file.endsWith('.policy') && <a href={mendHref(file)}>Mend it in the playground</a>}
+        {mayTry && file.endsWith('.policy') && <a href={mendHref(file)}>Fix it in the playground</a>}
       </header>
       {excerpts.map((excerpt) => (
         <FailedExcerpt key={excerpt.firstLine} file={file} excerpt={excerpt} />

@@ -38,7 +38,7 @@ export default function File() {
       beside={
         isFailed && (
           <Badge tone="deny" icon="warning">
-            Did not take over
+            Failed to load
           </Badge>
         )
       }
@@ -68,8 +68,8 @@ export default function File() {
 function NoFile() {
   return (
     <PageFrame title="Policy file">
-      <Empty icon="search" title="The address names no file">
-        The files stand in the <a href="/policies">policies</a>.
+      <Empty icon="search" title="The address names no policy file">
+        Find the files under <a href="/policies">Policies</a>.
       </Empty>
     </PageFrame>
   );

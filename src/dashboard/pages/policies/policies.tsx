@@ -46,7 +46,7 @@ export default function Policies() {
         {data === null
           ? ''
           : isStale
-            ? 'The last reload failed; the set before decides.'
+            ? 'The last reload failed; the previous set still decides.'
             : 'The policies are in force.'}
       </p>
       {data === null ? (
@@ -156,15 +156,15 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
       onReload();
       tellDone(
         status === 'current'
-          ? 'The policies were read again and are in force'
-          : 'The policies were read again; what stands there still fails',
+          ? 'The policies are reloaded and in force'
+          : 'Reloaded, but the files still have errors',
       );
     });
   return (
     <>
       {mayReload && (
         <Button icon="refresh" onClick={reload} isBusy={isBusy}>
-          Read again
+          Reload
         </Button>
       )}
       {mayTry && (

@@ -22,7 +22,7 @@ export function SetFacts({ state }: Pick<PolicySet, 'state'>) {
         [
           'Commit',
           commit === null ? (
-            'the directory is in no Git repository'
+            'Not under Git'
           ) : (
             <code key="commit" title={commit}>
               {commit.slice(0, 12)}

@@ -166,7 +166,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         filters={filters}
         names={agents.data?.items.map(({ name }) => name)}
       />
-      <TextFilter name={'action'} label={'Action'} filters={filters} help="Its whole key" />
+      <TextFilter name={'action'} label={'Action'} filters={filters} help="The full key" />
       <TextFilter
         name={'policy'}
         label={'Policy'}

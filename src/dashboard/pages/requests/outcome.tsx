@@ -24,10 +24,10 @@ export function OutcomeDialog({ request, onClose, onDone }: OutcomeDialogProps) 
       onClose();
     });
   return (
-    <Dialog title="What became of it" onClose={onClose}>
+    <Dialog title="Outcome of the request" onClose={onClose}>
       <p>
-        Usually the agent says so itself. Your report ends the grant and cannot be taken back; it stands in
-        the record under your name.
+        Usually the agent reports the outcome itself. Your report ends the grant and cannot be undone. It is
+        recorded with your name.
       </p>
       <ProblemNote problem={problem} />
       <div class="form-actions">

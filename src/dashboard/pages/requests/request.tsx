@@ -86,7 +86,7 @@ function Whole({ request, problem, reload }: WholeProps) {
     >
       <ProblemNote problem={problem} />
       <div class="request-short">
-        <Section title="In short">
+        <Section title="Summary">
           <RequestFacts request={request} />
         </Section>
       </div>
@@ -147,7 +147,7 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
 
 const endWords: Readonly<Record<RequestDetail['status'], string>> = {
   pending: 'Deadline',
-  rejected: 'Refusal stands until',
+  rejected: 'Refused until',
   expired: 'Ended',
   auto_approved: 'Grant ends',
   approved: 'Grant ends',
@@ -156,11 +156,11 @@ const endWords: Readonly<Record<RequestDetail['status'], string>> = {
 
 function recordFacts({ request_id, digest, policy_set, message }: RequestDetail) {
   return [
-    ['What its agent is told', <PlainText key="message" text={message} />],
+    ['Message to the agent', <PlainText key="message" text={message} />],
     ['Request', <CopyText key="id" text={request_id} label="id of the request" />],
     ['Digest of agent, action and payload', <CopyText key="digest" text={digest} label="digest" />],
     ['Policy set', <CopyText key="set" text={policy_set.digest} label="digest of the policy set" />],
-    ['Commit', policy_set.commit === null ? 'not from a git checkout' : <code>{policy_set.commit}</code>],
+    ['Commit', policy_set.commit === null ? 'Not under Git' : <code>{policy_set.commit}</code>],
   ] as const;
 }
 

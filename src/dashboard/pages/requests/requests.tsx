@@ -34,7 +34,7 @@ export default function RequestsPage() {
   };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
-    { keys: ['k', 'ArrowUp'], label: 'Request before', run: () => move(-1) },
+    { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
     { keys: ['Enter'], label: 'Open the request' },
     { keys: ['/'], label: 'Search', run: () => search.current?.focus() },
     { keys: ['n'], label: 'Show what is new', run: () => showWaiting(list) },
@@ -109,8 +109,8 @@ function Rows({ list, filters }: { readonly list: RequestList; readonly filters:
 
 function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty icon="search" title="No request fits">
-      <p>All requests were looked through. Loosen a filter, or</p>
+    <Empty icon="search" title="No requests match">
+      <p>All requests were searched. Loosen a filter, or</p>
       <ButtonLink href="/requests">Clear all filters</ButtonLink>
     </Empty>
   ) : (
@@ -151,13 +151,13 @@ function End({ list, isForText }: { readonly list: RequestList; readonly isForTe
       <div role="status">
         {isLoading &&
           pagesLooked > 0 &&
-          `Looking further back: up to ${looked} looked through, ${rows.length} found`}
+          `Searching older requests: up to ${looked} searched, ${rows.length} found`}
         {isLoading && pagesLooked === 0 && rows.length > 0 && 'Loading older requests'}
-        {!isLoading && cursor === null && rows.length > 0 && 'These are all.'}
+        {!isLoading && cursor === null && rows.length > 0 && 'End of the list.'}
       </div>
-      {isLoading && pagesLooked > 0 && <progress aria-label="Looking further back" />}
+      {isLoading && pagesLooked > 0 && <progress aria-label="Searching older requests" />}
       {isLoading && pagesLooked > 0 && <Button onClick={stop}>Stop</Button>}
-      {!isLoading && cursor !== null && <Button onClick={more}>Look further back</Button>}
+      {!isLoading && cursor !== null && <Button onClick={more}>Load older</Button>}
     </div>
   );
 }

@@ -17,7 +17,7 @@ export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
     <>
       <Section title={`Risk: ${score} of 100`}>
         {contributions.length === 0 ? (
-          <p>{rules.length === 0 ? 'No rule was asked.' : 'No rule has added to it.'}</p>
+          <p>{rules.length === 0 ? 'No rule was evaluated.' : 'No rule added risk.'}</p>
         ) : (
           <ul class="request-risks">
             {contributions.map(({ id, points, truth }) => (
@@ -32,7 +32,7 @@ export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
       </Section>
       <Section title="What was unknown">
         {unknown.length === 0 ? (
-          <p>Nothing that a rule asked for.</p>
+          <p>No value that a rule read.</p>
         ) : (
           <ul class="request-unknown">
             {unknown.map(({ read, rules: left }) => (

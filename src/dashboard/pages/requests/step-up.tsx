@@ -31,7 +31,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
   ) =>
     run(async () => {
       const { status } = await call('stepUpForRequest', { params: { id }, body: await shown() });
-      tellDone(status === 'pending' ? 'You have stepped up; it waits for others' : 'You have stepped up');
+      tellDone(status === 'pending' ? 'You stepped up; the request still needs approvals' : 'You stepped up');
       onDone();
       onClose();
     });
@@ -46,7 +46,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
         <strong>
           <PlainText text={action_key} isShort />
         </strong>
-        . As its control owner you show that it is you, and the policies decide again.
+        . As its control owner, confirm that it is you; the policies then decide again.
       </p>
       <ProblemNote problem={problem} />
       {lacksSecond && (

@@ -17,7 +17,7 @@ export interface StoryEvent {
 export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEvent[] {
   const { created_at, decided_at, expires_at, status, approvals } = request;
   const plain = { by: null, comment: null } as const;
-  const asked: StoryEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked' };
+  const asked: StoryEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
     ({ by, group, is_approved, comment, at, fell_away: why }): StoryEvent => ({
       kind: is_approved ? 'approved' : 'rejected',
@@ -25,7 +25,7 @@ export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEv
       by,
       comment,
       text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}${
-        why === null ? '' : `, which counts no more: ${personWords(by)} ${why}`
+        why === null ? '' : `, which no longer counts: ${personWords(by)} ${why}`
       }`,
     }),
   );
@@ -58,7 +58,7 @@ export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEv
       return [
         ...before,
         decided('Granted'),
-        { ...plain, kind: 'used', at: null, text: 'What became of it was reported' },
+        { ...plain, kind: 'used', at: null, text: 'Outcome of the request was reported' },
       ];
   }
 }

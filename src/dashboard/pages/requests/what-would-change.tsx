@@ -69,8 +69,8 @@ function OtherPolicies({
     <Note icon="warning">
       <p>
         {isOther
-          ? 'The policies have changed since. What follows is what those of now make of it: '
-          : 'People have had their say since. By the policies alone, when it was asked: '}
+          ? 'The policies have changed since. The current policies decide: '
+          : 'People have decided since. By the policies alone, the decision was: '}
         <DecisionBadge decision={data.decision} />
       </p>
     </Note>
@@ -79,6 +79,6 @@ function OtherPolicies({
 
 const gates: Readonly<Record<string, string>> = {
   default_deny: 'No rule allowed it, and what no rule allows is refused.',
-  invalid_payload: 'The payload is not of the declared shape, so no rule was asked.',
-  undeclared_action: 'No policy file declares this action, so no rule was asked.',
+  invalid_payload: 'The payload is not of the declared shape, so no rule was evaluated.',
+  undeclared_action: 'No policy file declares this action, so no rule was evaluated.',
 };

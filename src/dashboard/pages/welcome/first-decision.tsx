@@ -35,7 +35,7 @@ export function FirstDecision({ agentId, apiKey, onDecided }: FirstDecisionProps
       <div role="status" class="welcome-first">
         {first === null ? (
           <p class="welcome-waiting">
-            <span class="welcome-pulse" aria-hidden="true" /> Waiting for its first question. Run the line
+            <span class="welcome-pulse" aria-hidden="true" /> Waiting for its first request. Run the command
             above in a terminal.
           </p>
         ) : (
@@ -92,7 +92,7 @@ function TryHere({ apiKey, onSent }: { readonly apiKey: string; readonly onSent:
     <>
       <ProblemNote problem={problem} />
       <p class="welcome-try">
-        No terminal at hand?{' '}
+        No terminal?{' '}
         <Button icon="try" isBusy={isBusy} onClick={() => void send()}>
           Try it from here
         </Button>
@@ -118,7 +118,7 @@ function WhatNext({ agentId }: { readonly agentId: string }) {
           <a href="/account">Set up a second factor</a>, which a step-up asks for.
         </li>
         <li>
-          <a href={`/agents/${agentId}`}>Look after the agent</a>: its keys, limits and signatures.
+          <a href={`/agents/${agentId}`}>Manage the agent</a>: its keys, limits and signatures.
         </li>
       </ul>
     </>

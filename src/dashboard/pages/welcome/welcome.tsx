@@ -28,10 +28,10 @@ export default function Welcome() {
   return (
     <PageFrame
       title="Welcome to Writ"
-      lead="Two steps to the first decision: an agent with a key, and its first question."
+      lead="Two steps to the first decision: an agent with a key, and its first request."
     >
       <ol class="welcome-steps">
-        <Step number={1} title="You are in" isDone />
+        <Step number={1} title="You are signed in" isDone />
         <Step number={2} title="Register the first agent" isDone={isRegistered} isHere={!isRegistered}>
           {!isRegistered && (
             <RegisterForm
@@ -118,8 +118,8 @@ function KeyOf({
       {data !== null && (
         <Note icon="key">
           <p>
-            The key of <bdi>{data.name}</bdi> was shown when it was registered, and is not kept here. Where it
-            is lost, <a href={`/agents/${agentId}`}>make another</a>.
+            The key of <bdi>{data.name}</bdi> was shown when it was registered and is not kept here. If it is
+            lost, <a href={`/agents/${agentId}`}>create another</a>.
           </p>
         </Note>
       )}
@@ -130,11 +130,11 @@ function KeyOf({
 function NotForYou() {
   return (
     <PageFrame title="Welcome to Writ">
-      <Section title="You are in">
+      <Section title="You are signed in">
         <p>Writ decides what autonomous agents may do, by policies, and keeps a record of each decision.</p>
         <div class="form-actions">
           <ButtonLink look="primary" href="/">
-            To your work
+            Go to your work
           </ButtonLink>
           <ButtonLink href="/account">Your account</ButtonLink>
         </div>

@@ -25,7 +25,7 @@ export function NewKey({ apiKey, name }: { readonly apiKey: string; readonly nam
     <ShownOnce title={`The key of ${name}`} label="key" text={apiKey}>
       <p>Ask for a decision with it:</p>
       {request === null ? (
-        <Loading label="The line is being made" lines={3} />
+        <Loading label="Preparing the command" lines={3} />
       ) : (
         <CopyText text={curlLine(window.location.origin, apiKey, request)} label="curl line" />
       )}

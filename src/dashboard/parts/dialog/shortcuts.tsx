@@ -44,7 +44,7 @@ export function useShortcuts(shortcuts: readonly Shortcut[]) {
 export function ShortcutHint() {
   return (
     <p class="shortcut-hint">
-      <kbd>?</kbd> shows the keys
+      Press <kbd>?</kbd> for keyboard shortcuts
     </p>
   );
 }
@@ -67,7 +67,7 @@ function ShortcutList({
 }) {
   const [isOn, setOn] = useState(areOn);
   return (
-    <Dialog title="Keys of this page" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="shortcuts">
         {[...shortcuts, { keys: ['?'], label: 'Show this list' }].map(({ keys, label }) => (
           <div key={label}>
@@ -89,7 +89,7 @@ function ShortcutList({
             setOn(currentTarget.checked);
           }}
         />
-        Keys are on
+        Shortcuts are on
       </label>
     </Dialog>
   );

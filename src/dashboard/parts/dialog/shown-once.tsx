@@ -25,7 +25,7 @@ export function ShownOnce({ title, label, text, children }: ShownOnceProps) {
         <Icon name="key" /> <PlainText text={title} isShort />
       </p>
       <CopyText text={text} label={label} />
-      <p class="shown-once-warning">Copy it now: it is shown this once, and kept nowhere in clear.</p>
+      <p class="shown-once-warning">Copy it now: it is shown only once and is not stored in clear text.</p>
       {children}
     </div>
   );

@@ -44,7 +44,7 @@ export function AgentFields({ draft, onChange, problem }: AgentFieldsProps) {
   const people = (data?.items ?? []).filter(({ status }) => status === 'active');
   return (
     <>
-      <Field label="Name" problem={detailFor(problem, 'name')} help="As it stands in records and policies.">
+      <Field label="Name" problem={detailFor(problem, 'name')} help="As shown in records and policies.">
         <input
           required
           maxLength={100}

@@ -35,7 +35,7 @@ interface PasswordAndCodeProps {
 export function PasswordAndCode({ password, onPassword, code, onCode }: PasswordAndCodeProps) {
   return (
     <>
-      <Field label="Your password">
+      <Field label="Current password">
         <input
           type="password"
           autoComplete="current-password"

@@ -59,7 +59,7 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
       <ProblemNote problem={problem} />
       {children?.(problem)}
       <div class="form" data-proof>
-        <Field label="Your password" help="It shows that it is still you.">
+        <Field label="Current password" help="To confirm that it is you.">
           <input
             type="password"
             autoComplete="current-password"

@@ -8,7 +8,7 @@ export type Role = (typeof roles)[number];
 const meanings: Readonly<Record<Role, string>> = {
   admin: 'everything, people and webhooks included',
   operator: 'agents, invitations, policies, the kill switch',
-  approver: 'answers requests that wait for their groups',
+  approver: 'approves requests that wait for their groups',
   owner: 'looks after the agents they control',
   auditor: 'sees everything, changes nothing',
 };

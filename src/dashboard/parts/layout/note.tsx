@@ -22,7 +22,7 @@ export function ProblemNote({
       <Icon name="warning" />
       <div>
         <strong>{known?.title ?? 'Something went wrong in this page'}</strong>
-        <p>{known?.message ?? 'load the page again'}</p>
+        <p>{known?.message ?? 'reload the page'}</p>
         {known !== null && known.places.length > 0 && (
           <ul>
             {known.places.map(({ pointer, detail }) => (

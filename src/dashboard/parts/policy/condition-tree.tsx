@@ -106,7 +106,7 @@ export function ConditionTree({
 
 const truths: Readonly<Record<Truth, { readonly icon: IconName; readonly word: string }>> = {
   true: { icon: 'check', word: 'holds' },
-  false: { icon: 'close', word: 'does not' },
+  false: { icon: 'close', word: 'does not hold' },
   unknown: { icon: 'unknown', word: 'unknown' },
 };
 
