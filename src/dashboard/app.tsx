@@ -1,5 +1,5 @@
-// What stands at the present address: a page for everybody, the sign-in, or a page in the house. INVARIANT: a page is
-// shown only to whoever the table of roles grants it; the service refuses the rest by itself.
+// Shows what belongs to the current address: a public page, the sign-in, or a page in the frame. INVARIANT: a page is
+// shown only to people whose roles grant it; the service itself refuses everything else.
 
 import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
@@ -133,7 +133,7 @@ function WantedPage({ page, params }: Found) {
   return hasFailed ? <LoadFailed onRetry={() => setTries(tries + 1)} /> : <Loading />;
 }
 
-/** Browsers may remember that a module failed to load and never ask for it again, unless the whole page is loaded anew. */
+/** Browsers may remember that a module failed to load and never ask for it again, unless the whole page is reloaded. */
 function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
   const reachable = useReachable();
   const retry = reachable === 'yes' ? () => window.location.reload() : onRetry;

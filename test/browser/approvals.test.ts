@@ -178,7 +178,7 @@ test('what will be done stands there whole, beside what is usual, with what cann
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
   await done.getByText('higher than ever: so far 10 to 40').waitFor();
-  await done.getByText('new; so far "Staples" (3)').waitFor();
+  await done.getByText('new; so far "Staples" (3x)').waitFor();
   const warning = page.getByText('Contains invisible characters').locator('..');
   expect(await warning.locator('li').allTextContents()).toEqual([
     'payload.vendor',

@@ -13,7 +13,7 @@ export type Session = Reply<'getSession'>;
 export interface SessionState {
   /** Null where nobody is signed in. */
   readonly session: Session | null;
-  /** While true the sign-in stands over the page. */
+  /** While true the sign-in dialog covers the page. */
   readonly isAskedAgain: boolean;
   readonly take: (session: Session) => void;
   readonly signOut: () => Promise<void>;

@@ -1,4 +1,4 @@
-// An editor on the page: it loads when it is first shown; until then the text stands there to be read, and where it
+// An editor on the page: it loads when it is first shown; until then the text is shown plain, and where it
 // cannot be loaded the text can be changed without it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';

@@ -112,7 +112,7 @@ class JsonReader {
       const from = this.#at;
       if (this.#here() !== '"') this.#fail('a name in double quotes is expected here');
       const name = this.#string();
-      if (members.has(name)) this.#fail(`\`${name}\` is here twice`, from, this.#at);
+      if (members.has(name)) this.#fail(`\`${name}\` is written twice`, from, this.#at);
       this.#expect(':', 'a colon is expected here');
       members.set(name, this.#value(`${pointer}/${escapePointer(name)}`, depth + 1));
       this.#skip();

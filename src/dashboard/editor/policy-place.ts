@@ -56,7 +56,7 @@ export function placeAt(text: string, at: number): PolicyPlace {
   };
 }
 
-/** Within a text, only what stands in an open `{` of it is read by the language. */
+/** Within a text, the language reads only what is inside an open `{`. */
 function isProse(line: string): boolean {
   const last = openPiece(line);
   return last !== null && !(last.startsWith('"') && /\{[^{}]*$/.test(last));

@@ -1,12 +1,12 @@
 // The address is the state: where the page is, what its filters are. Links are ordinary; a click on one of ours changes
-// the address without loading the page anew. INVARIANT: whatever is shown can be had again from its address alone.
+// the address without a reload. INVARIANT: whatever is shown can be had again from its address alone.
 
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** What follows `#`; secrets of links stand there, since it never reaches a server. */
+  /** What follows `#`; links carry their secrets there, since it never reaches a server. */
   readonly hash: string;
 }
 

@@ -1,5 +1,5 @@
-// The kill switch, on every page of whoever may see it: what is stopped stands above the page; turning it on takes a scope
-// and a reason, and two presses.
+// The kill switch, on every page of people who may see it: a banner shows what is stopped, and a dialog stops a scope for
+// a reason.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../api/client.ts';

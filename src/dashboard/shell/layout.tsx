@@ -1,4 +1,4 @@
-// The house around every page of whoever is signed in: the menu, what is stopped, whether the service can be reached.
+// The frame around every page of a signed-in person: the menu, what is stopped, whether the service can be reached.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

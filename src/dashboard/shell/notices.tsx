@@ -1,4 +1,4 @@
-// What was changed about how one signs in, on every page until it is put away: somebody else may have done it.
+// Changes to the reader's own sign-in, on every page until dismissed: somebody else may have made them.
 
 import { call } from '../api/client.ts';
 import { type Session, useSession } from '../api/session.tsx';

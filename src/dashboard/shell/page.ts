@@ -8,9 +8,9 @@ export interface Page {
   /** `:name` takes one part of the address. */
   readonly pattern: string;
   readonly title: string;
-  /** The operation of the table of roles that whoever sees it must be granted; `public` needs no session. */
+  /** The operation that a reader's roles must grant; `public` needs no session. */
   readonly access: string | 'signed-in' | 'public';
-  /** Present for what stands in the menu. */
+  /** Present for pages in the menu. */
   readonly menu?: { readonly icon: IconName; readonly group: 'work' | 'set-up' };
   readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
 }

@@ -1,4 +1,4 @@
-// Coming in: with a password and, where one is set up, a one-time code; or with a passkey.
+// Signing in: with a password and, where one is set up, a one-time code; or with a passkey.
 
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';

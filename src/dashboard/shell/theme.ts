@@ -15,6 +15,6 @@ export function setTheme(theme: Theme): void {
   try {
     window.localStorage.setItem(key, theme);
   } catch {
-    // It holds until the page is loaded anew.
+    // The choice lasts until the page is reloaded.
   }
 }

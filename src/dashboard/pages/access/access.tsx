@@ -1,5 +1,5 @@
 // Who has access: people and what each may do, applications that wait for an answer, invitations, and the webhooks of
-// other services. Which of them is shown stands in the address.
+// other services. The address says which of them is shown.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';

@@ -1,4 +1,4 @@
-// Anybody may apply for access; who has applied learns until when they will have an answer.
+// Anybody may apply for access; the page then says by when an answer comes.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -33,7 +33,7 @@ function Applied({ dueAt }: { readonly dueAt: string }) {
         <strong>Your application has arrived.</strong>
         <p>
           You will get an answer by <At at={dueAt} /> (<Ago at={dueAt} />
-          ): a link to come in with, or the reason why not.
+          ): an invitation link, or the reason for a refusal.
         </p>
       </Note>
     </div>

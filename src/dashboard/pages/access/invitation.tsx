@@ -1,4 +1,5 @@
-// An invitation, by its link: a password, and in one is. The link's token leaves the address at once.
+// Accepts an invitation by its link: the person chooses a password and is signed in. The link's token leaves the address
+// at once.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -13,7 +13,7 @@ import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { OpenInvitations } from './open-invitations.tsx';
-import { type Standing, StandingFields } from './roles-and-groups-fields.tsx';
+import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
 export function Invitations() {
   const cursor = usePlace().query.get('cursor') ?? undefined;
@@ -53,11 +53,11 @@ export function Invitations() {
 function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
-  const [standing, setStanding] = useState<Standing>({ roles: [], groups: [] });
+  const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({ roles: [], groups: [] });
   const { isBusy, problem, run } = useSending();
   const send = (): Promise<void> =>
     run(async () => {
-      const body = { name: name.trim(), email: email.trim(), ...standing };
+      const body = { name: name.trim(), email: email.trim(), ...rolesAndGroups };
       onDone(await call('invite', { body }));
     });
   return (
@@ -89,7 +89,11 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
             onInput={({ currentTarget }) => setEmail(currentTarget.value)}
           />
         </Field>
-        <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+        <RolesAndGroupsFields
+          rolesAndGroups={rolesAndGroups}
+          onChange={setRolesAndGroups}
+          problem={problem}
+        />
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
             Create invitation

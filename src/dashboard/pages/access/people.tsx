@@ -1,4 +1,4 @@
-// The people with what each may do; one of them, who stands in the address, opens to be changed.
+// The people and what each may do. The person whom the address names is open for changes.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';

@@ -1,4 +1,4 @@
-// Changing somebody: name, roles, groups, whether they may come in, and helping out who has lost their authenticator.
+// Changes a person: name, roles, groups, whether they may sign in, and a reset for a lost authenticator.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -13,7 +13,7 @@ import { isRole } from '../../parts/form/roles.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
-import { type Standing, StandingFields } from './roles-and-groups-fields.tsx';
+import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
 export type Person = Reply<'getPerson'>;
 
@@ -39,7 +39,7 @@ export function PersonDialog({ id, onChange, onClose }: PersonDialogProps) {
             <bdi>{data.email}</bdi>
           </p>
           <PersonForm key={data.id} person={data} onChange={onChanged} onClose={onClose} />
-          <HelpAndDoor person={data} onChange={onChanged} />
+          <FactorsAndStatus person={data} onChange={onChanged} />
         </>
       )}
     </Dialog>
@@ -53,7 +53,7 @@ interface PartProps {
 
 function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClose: () => void }) {
   const [name, setName] = useState(person.name);
-  const [standing, setStanding] = useState<Standing>({
+  const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({
     roles: person.roles.filter(isRole),
     groups: person.groups,
   });
@@ -62,7 +62,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
   const me = usePerson();
   const save = (): Promise<void> =>
     run(async () => {
-      const body = { name: name.trim(), ...standing };
+      const body = { name: name.trim(), ...rolesAndGroups };
       await call('changePerson', { params: { id: person.id }, body });
       // Who changes their own roles sees at once what is left to them.
       if (person.id === me.id) take(await call('getSession'));
@@ -88,7 +88,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
       </Field>
-      <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+      <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} problem={problem} />
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
           Save
@@ -99,13 +99,13 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
   );
 }
 
-type Question = 'factors' | 'door' | null;
+type Question = 'factors' | 'disable' | null;
 
 /** What is asked twice: it takes something away from somebody. */
-function HelpAndDoor({ person, onChange }: PartProps) {
+function FactorsAndStatus({ person, onChange }: PartProps) {
   const [question, setQuestion] = useState<Question>(null);
   const { isBusy, problem, run } = useSending();
-  const isIn = person.status === 'active';
+  const isActive = person.status === 'active';
   const params = { id: person.id };
   const setStatus = (status: Person['status']): Promise<void> =>
     run(async () => {
@@ -126,8 +126,8 @@ function HelpAndDoor({ person, onChange }: PartProps) {
       {question === null && (
         <div class="form-actions">
           <Button onClick={() => setQuestion('factors')}>Reset second factors</Button>
-          {isIn ? (
-            <Button onClick={() => setQuestion('door')}>Disable</Button>
+          {isActive ? (
+            <Button onClick={() => setQuestion('disable')}>Disable</Button>
           ) : (
             <Button isBusy={isBusy} onClick={() => void setStatus('active')}>
               Enable
@@ -149,7 +149,7 @@ function HelpAndDoor({ person, onChange }: PartProps) {
           />
         </Note>
       )}
-      {question === 'door' && (
+      {question === 'disable' && (
         <Note tone="escalate" icon="warning">
           <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
           <div class="form-actions">

@@ -1,5 +1,5 @@
-// Roles and groups of somebody. Groups are those that the policies ask, and what somebody holds beside them: a group that
-// nobody asks is most likely a slip of the pen.
+// The roles and groups of a person. The choice offers the groups that policies ask, and those that the person already
+// holds: a group that no policy asks is most likely a typing error.
 
 import { useRef } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
@@ -8,14 +8,14 @@ import { useGrant } from '../../api/session.tsx';
 import { type Role, RoleChoice, roles } from '../../parts/form/roles.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 
-export interface Standing {
+export interface RolesAndGroups {
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
 }
 
-interface StandingFieldsProps {
-  readonly standing: Standing;
-  readonly onChange: (standing: Standing) => void;
+interface RolesAndGroupsFieldsProps {
+  readonly rolesAndGroups: RolesAndGroups;
+  readonly onChange: (rolesAndGroups: RolesAndGroups) => void;
   readonly problem: unknown;
 }
 
@@ -24,25 +24,25 @@ export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
 /** The control owner of an agent is always one of this group for it. */
 const implied = 'owner';
 
-export function StandingFields({ standing, onChange, problem }: StandingFieldsProps) {
+export function RolesAndGroupsFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {
   const isAdmin = useGrant('people.change') === 'yes';
   return (
     <>
       <RoleChoice
         offered={isAdmin ? roles : roles.filter((role) => !rolesOfAdmins.includes(role))}
-        chosen={standing.roles}
-        onChoose={(chosen) => onChange({ ...standing, roles: chosen })}
+        chosen={rolesAndGroups.roles}
+        onChoose={(chosen) => onChange({ ...rolesAndGroups, roles: chosen })}
         problem={detailFor(problem, 'roles')}
       />
-      {isAdmin && <GroupFields standing={standing} onChange={onChange} problem={problem} />}
+      {isAdmin && <GroupFields rolesAndGroups={rolesAndGroups} onChange={onChange} problem={problem} />}
     </>
   );
 }
 
-function GroupFields({ standing, onChange, problem }: StandingFieldsProps) {
+function GroupFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {
   const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
   const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
-  const held = useRef(standing.groups).current;
+  const held = useRef(rolesAndGroups.groups).current;
   const others = held.filter((group) => !asked.some(({ name }) => name === group));
   const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy uses it now' }))];
   const problemOfGroups = detailFor(problem, 'groups');
@@ -55,10 +55,10 @@ function GroupFields({ standing, onChange, problem }: StandingFieldsProps) {
           <label class="choice" key={name}>
             <input
               type="checkbox"
-              checked={standing.groups.includes(name)}
+              checked={rolesAndGroups.groups.includes(name)}
               onChange={({ currentTarget: { checked } }) => {
-                const rest = standing.groups.filter((one) => one !== name);
-                onChange({ ...standing, groups: checked ? [...rest, name] : rest });
+                const rest = rolesAndGroups.groups.filter((one) => one !== name);
+                onChange({ ...rolesAndGroups, groups: checked ? [...rest, name] : rest });
               }}
             />
             <span>

@@ -1,5 +1,5 @@
-// Webhooks: which services hear of what, how that goes, and what an admin does about it. Which one's deliveries are shown
-// stands in the address.
+// Webhooks: which services receive which events, whether that works, and what an admin can change. The address says whose
+// deliveries are shown.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -64,10 +64,7 @@ function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; read
   };
   return (
     <div class="account-code">
-      <QrCode
-        text={offer.uri}
-        label="QR code for an authenticator app; the secret stands beside it as text"
-      />
+      <QrCode text={offer.uri} label="QR code for an authenticator app; the secret is beside it as text" />
       <div class="form">
         <p>Scan it with your app, or type the secret there:</p>
         <CopyText text={offer.secret} label="secret" />

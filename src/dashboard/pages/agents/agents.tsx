@@ -1,4 +1,4 @@
-// The agents, by filters that stand in the address.
+// The list of agents; the address keeps its filters.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';

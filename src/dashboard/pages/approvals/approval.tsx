@@ -1,5 +1,5 @@
-// One request before whoever decides it: exactly what will be done, what is usual, how long there is, and their decision.
-// INVARIANT: nothing of the payload is hidden without a mark, and a request that waits no more cannot be decided.
+// One request for its approvers: exactly what will be done, what is usual, the deadline, and the vote. INVARIANT: nothing
+// of the payload is hidden without a mark, and a request that no longer waits cannot be decided.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -20,8 +20,8 @@ import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
 import { Deadline } from './deadline.tsx';
 import type { VoteKind } from './draft.ts';
-import { Meanwhile, useNext } from './meanwhile.tsx';
-import { compareUsual } from './payload-profile.ts';
+import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
+import { compareWithProfile } from './payload-profile.ts';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 
@@ -33,7 +33,7 @@ export default function ApprovalPage({ params: { id = '' } }: PageProps) {
         {problem === null ? <Loading /> : <ProblemNote problem={problem} onRetry={reload} />}
         <div>
           <ButtonLink href="/approvals" icon="back">
-            The queue
+            Back to queue
           </ButtonLink>
         </div>
       </PageFrame>
@@ -52,7 +52,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, status, expires_at, reason } = request;
   const isPending = status === 'pending';
   const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(useVoteOfAddress());
-  const [isOwnDoing, setOwnDoing] = useState(false);
+  const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.may?.step_up === true;
   const next = useNext(id);
@@ -74,14 +74,18 @@ function Whole({ request, problem, reload }: WholeProps) {
           <span class="approval-action">
             <PlainText text={action_key} isShort />
           </span>
-          {isPending ? <Deadline at={expires_at} isLarge /> : <StatusBadge status={status} />}
+          {isPending ? (
+            <Deadline at={expires_at} isLarge />
+          ) : (
+            <StatusBadge status={status} decision={request.decision} />
+          )}
         </>
       }
       lead={<PlainText text={reason} />}
       actions={
         <>
           <ButtonLink href="/approvals" icon="back" look="quiet">
-            The queue
+            Back to queue
           </ButtonLink>
           <ButtonLink href={`/requests/${id}`} icon="list">
             Full details
@@ -90,7 +94,7 @@ function Whole({ request, problem, reload }: WholeProps) {
       }
     >
       <ProblemNote problem={problem} />
-      <Meanwhile request={request} isOwnDoing={isOwnDoing} next={next} />
+      <Meanwhile request={request} ownAct={ownAct} next={next} />
       <HiddenThings request={request} />
       <div class="approval-columns">
         <div class="approval-main">
@@ -106,8 +110,8 @@ function Whole({ request, problem, reload }: WholeProps) {
             reload={reload}
             isSteppingUp={isSteppingUp}
             onStepUp={setSteppingUp}
-            onSent={() => {
-              setOwnDoing(true);
+            onSent={(act) => {
+              setOwnAct(act);
               reload();
             }}
           />
@@ -153,7 +157,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
     typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
   );
   const beside = (path: string, value: unknown) => {
-    const compared = usual === null ? null : compareUsual(usual, path, value);
+    const compared = usual === null ? null : compareWithProfile(usual, path, value);
     if (compared === null) return null;
     return (
       <span class={compared.isUnusual ? 'approval-unusual' : 'approval-usual'}>

@@ -1,4 +1,4 @@
-// The queue of whoever is signed in: what waits for one of their groups, the nearest deadline first.
+// The approval queue of the signed-in person: what waits for one of their groups, the nearest deadline first.
 
 import { useRef, useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// What became of a request while somebody looked at it, told at once: it waits no more, by whose decision, and what is next.
+// Tells at once what happened to a request that is on the screen: who decided it, and what is next in the queue.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -18,26 +18,26 @@ export function useNext(id: string): Next | null {
   return data?.items.find(({ request_id }) => request_id !== id) ?? null;
 }
 
+export type OwnAct = 'approved' | 'stepped up';
+
 interface MeanwhileProps {
   readonly request: RequestDetail;
-  /** Somebody has just decided here. */
-  readonly isOwnDoing: boolean;
+  /** What the reader has just done here. */
+  readonly ownAct: OwnAct | null;
   readonly next: Next | null;
 }
 
-export function Meanwhile({ request, isOwnDoing, next }: MeanwhileProps) {
+export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
   const isOver = request.status !== 'pending';
   const tone = !isOver ? 'unknown' : toneOf(request.status);
-  const isShown = isOver || isOwnDoing;
+  const isShown = isOver || ownAct !== null;
   return (
     <div role="status" class="approval-status">
       {isShown && (
         <div class={`note note-${tone}`}>
           <Icon name={isOver ? signOf(request.status) : 'clock'} />
           <div>
-            <strong>
-              {isOver ? overWords(request.status) : 'Your decision is recorded; it waits for others'}
-            </strong>
+            <strong>{isOver ? overWords(request.status) : `You ${ownAct}; ${neededWords(request)}`}</strong>
             {isOver && <ByWhom request={request} />}
             {next === null ? (
               <p>
@@ -67,6 +67,13 @@ function ByWhom({ request: { approvals, status } }: { readonly request: RequestD
       {last.is_approved ? 'approved' : 'rejected'}.
     </p>
   );
+}
+
+/** How many approvals a waiting request still needs. */
+export function neededWords({ requires }: Pick<RequestDetail, 'requires'>): string {
+  const needed = (requires?.approvals ?? []).reduce((sum, { needs, given }) => sum + needs - given, 0);
+  if (needed > 0) return `${needed} more ${needed === 1 ? 'approval' : 'approvals'} needed`;
+  return requires?.step_up === true ? 'a step-up by the control owner is needed' : 'it still waits';
 }
 
 function toneOf(status: RequestDetail['status']): string {

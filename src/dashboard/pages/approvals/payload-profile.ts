@@ -1,10 +1,10 @@
-// A value beside what is usual for its agent and action, in words. INVARIANT: what is not known to be unusual is not
-// called so.
+// Compares a value with the payload profile of its agent and action, in words. INVARIANT: a value is called unusual only
+// where the profile shows that it is.
 
 import type { Operations } from '../../api/types.ts';
 
-export type Usual = Operations['getUsual']['reply'];
-type UsualField = Usual['fields'][number];
+export type PayloadProfile = Operations['getUsual']['reply'];
+type ProfileField = PayloadProfile['fields'][number];
 
 export interface Compared {
   readonly isUnusual: boolean;
@@ -17,7 +17,11 @@ const textLengthMax = 100;
 const commonShown = 3;
 
 /** Null where there is nothing to compare with. */
-export function compareUsual({ count, fields }: Usual, path: string, value: unknown): Compared | null {
+export function compareWithProfile(
+  { count, fields }: PayloadProfile,
+  path: string,
+  value: unknown,
+): Compared | null {
   if (count === 0) return null;
   const field = fields.find((one) => one.path === path);
   if (field === undefined) {
@@ -26,7 +30,7 @@ export function compareUsual({ count, fields }: Usual, path: string, value: unkn
   return field.kind === 'number' ? compareNumber(field, value) : compareCommon(field, value);
 }
 
-function compareNumber({ min = 0, p50 = 0, max = 0 }: UsualField, value: unknown): Compared {
+function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unknown): Compared {
   const range = min === max ? `always ${min}` : `${min} to ${max}, median ${p50}`;
   if (typeof value !== 'number') return { isUnusual: true, words: `not a number; so far ${range}` };
   if (value > max) return { isUnusual: true, words: `higher than ever: so far ${range}` };
@@ -34,13 +38,13 @@ function compareNumber({ min = 0, p50 = 0, max = 0 }: UsualField, value: unknown
   return { isUnusual: false, words: `usual: ${range}` };
 }
 
-function compareCommon({ common = [], distinct = 0 }: UsualField, value: unknown): Compared {
+function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): Compared {
   const same = common.find((one) => one.value === (typeof value === 'string' ? cut(value) : value));
   if (same !== undefined)
-    return { isUnusual: false, words: `usual: ${same.count} ${times(same.count)} before` };
+    return { isUnusual: false, words: `usual: ${same.count} ${times(same.count)} so far` };
   if (common.length > 0 && distinct > common.length && common[0]?.count === 1)
     return { isUnusual: false, words: 'different every time so far' };
-  const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count})`);
+  const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count}x)`);
   const isComplete = distinct <= common.length;
   const rest = distinct - listed.length;
   const known = [...listed, ...(rest > 0 ? [`${rest} others`] : [])].join(', ');

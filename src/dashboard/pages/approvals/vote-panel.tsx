@@ -1,6 +1,5 @@
-// The decision of whoever is asked: approve or reject, with a comment, for one of their groups. What the person may do, the
-// service says. INVARIANT: a vote is sent only by a press of its own, after it was chosen, and what was written stays until
-// it is taken.
+// Approvers vote here: approve or reject, with a comment, for one of their groups. The service says what the person may do.
+// INVARIANT: a vote is sent only by a press of its own, after it was chosen, and the comment stays until the vote is recorded.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -16,13 +15,15 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
 import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
+import { neededWords, type OwnAct } from './meanwhile.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
-  /** A vote that was asked for by a key; each time another object. */
+  /** A vote that a key asked for; a new object each time. */
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
-  readonly onSent: () => void;
+  /** After the decision or the step-up was recorded. */
+  readonly onSent: (act: OwnAct) => void;
   readonly isSteppingUp: boolean;
   readonly onStepUp: (isOpen: boolean) => void;
 }
@@ -58,13 +59,13 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
         ? call('approveRequest', options)
         : call('rejectRequest', options)
       ).catch((error: unknown) => {
-        // Something has become of it meanwhile: what, is shown; what was written stays.
+        // The request has changed meanwhile: show its new state, and keep the comment.
         if (error instanceof ApiProblem && (error.status === 409 || error.status === 403)) reload();
         throw error;
       });
       change(null);
-      tellDone(doneText(vote, after.status));
-      onSent();
+      tellDone(doneText(vote, after));
+      onSent('approved');
     });
 
   if (status !== 'pending') {
@@ -85,7 +86,9 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
           </Button>
         </div>
       )}
-      {isSteppingUp && <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={onSent} />}
+      {isSteppingUp && (
+        <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={() => onSent('stepped up')} />
+      )}
       {may.why !== null && !may.step_up && <p>{may.why}</p>}
       {vote === null ? (
         <div class="approval-votes">
@@ -210,10 +213,10 @@ function forGroup(groups: readonly string[], group: string): string {
   return named === undefined || named === '' ? '' : ` for ${named}`;
 }
 
-function doneText(vote: VoteKind, status: RequestDetail['status']): string {
+function doneText(vote: VoteKind, after: Pick<RequestDetail, 'status' | 'requires'>): string {
   if (vote === 'reject') return 'Rejected';
-  if (status === 'pending') return 'Approved by you; it waits for others';
-  return status === 'rejected'
-    ? 'Approved by you, but the policies of now refuse it'
+  if (after.status === 'pending') return `You approved; ${neededWords(after)}`;
+  return after.status === 'rejected'
+    ? 'You approved, but the current policies refuse it'
     : 'Approved: the agent may proceed';
 }

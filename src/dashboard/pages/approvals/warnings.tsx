@@ -1,4 +1,4 @@
-// What whoever decides must know before reading: characters that cannot be seen, and secrets that stand there as digests.
+// Warns approvers before they read: invisible characters, and secrets that are shown as digests.
 
 import { Note } from '../../parts/layout/note.tsx';
 import { aboutJson } from '../../parts/text/json-parts.ts';

@@ -21,7 +21,7 @@ export function EscalationsSection(props: OverTime) {
           ['Waiting now', <a href={waitingAddress}>{countText(escalations.waiting)}</a>],
           ['Approved', countText(escalations.approved)],
           ['Rejected', countText(escalations.rejected)],
-          ['Expired', countText(escalations.expired)],
+          ['Unanswered', countText(escalations.expired)],
           ['Median time to approve', waitText(p50)],
           ['90th percentile to approve', waitText(p90)],
         ]}

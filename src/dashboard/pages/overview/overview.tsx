@@ -1,5 +1,5 @@
 // What the service decides over time: outcomes, latency, escalations, policies and risk, live, for a stretch of time that
-// stands in the address. What was seen stays until the numbers of another stretch are there.
+// is in the address. The old numbers stay until the numbers of another stretch are there.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -54,7 +54,7 @@ export default function OverviewPage() {
 interface SectionsProps {
   readonly overview: Overview;
   readonly range: Range;
-  /** Whether the numbers are of the stretch of before. */
+  /** Whether the numbers are of the previous stretch. */
   readonly isOld: boolean;
 }
 

@@ -1,4 +1,4 @@
-// How risky decisions were, in steps of ten. What was zoomed into stands in the address.
+// How risky decisions were, in steps of ten. The address keeps the zoom.
 
 import { useMemo } from 'preact/hooks';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';

@@ -1,5 +1,5 @@
-// What would become of the request: the decision with its reason, the rules as they turned out, and what would change
-// it. INVARIANT: an answer to what stood there before says so.
+// How the request would be decided: the decision with its reason, the rules as they turned out, and what would change it.
+// INVARIANT: an answer to older texts says so.
 
 import { DecisionBadge, Risk } from '../../parts/layout/badge.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';

@@ -8,16 +8,16 @@ import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
 import type { Change } from './changes.ts';
 import { type DiffLine, diffLines, hunksOf } from './line-diff.ts';
-import type { Desk } from './use-playground.ts';
+import type { PlaygroundState } from './use-playground.ts';
 
-export function ChangeList({ desk }: { readonly desk: Desk }) {
-  const { changes, inForce, texts, reset } = desk;
+export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {
+  const { changes, inForce, texts, reset } = playground;
   /** Null asks about all. */
   const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
       <Empty icon="policy" title="The copy is as the set in force">
-        What you change in a file stands here, line by line, to be carried over into the policy directory.
+        Your changes are listed here line by line, ready to carry over into the policy directory.
       </Empty>
     );
   return (

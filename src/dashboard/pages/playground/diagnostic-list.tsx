@@ -1,4 +1,4 @@
-// What is wrong with the policies on the desk, as a list: each leads to its place, and is mended where it is known how.
+// The diagnostics of the playground's policies as a list: each links to its place, and offers its fix where it has one.
 
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';

@@ -1,4 +1,4 @@
-// The name of a file that the copy is to have besides those in force.
+// Asks for the name of a new file in the copy.
 
 import { useState } from 'preact/hooks';
 import { Dialog } from '../../parts/dialog/dialog.tsx';

@@ -13,19 +13,19 @@ import { MessageText } from '../../parts/text/message-text.tsx';
 import { exampleText } from './example-request.ts';
 import { LoggedRequest, LoggedRequestDialog } from './logged-request.tsx';
 import { type Marked, markIssues, type RequestIssue } from './marks.ts';
-import type { Desk } from './use-playground.ts';
+import type { PlaygroundState } from './use-playground.ts';
 
 interface RequestPaneProps {
-  readonly desk: Desk;
-  /** Of a logged request that stands in place of the text. */
+  readonly playground: PlaygroundState;
+  /** Of a logged request that replaces the text. */
   readonly requestId: string | null;
   readonly read: ReadJson;
   readonly issues: readonly RequestIssue[];
 }
 
 export function RequestPane(props: RequestPaneProps) {
-  const { desk, requestId } = props;
-  const { vocabulary, openedAt, setRequest } = desk;
+  const { playground, requestId } = props;
+  const { vocabulary, openedAt, setRequest } = playground;
   const [isChoosing, setChoosing] = useState(false);
   return (
     <Section
@@ -79,8 +79,8 @@ function ExampleChoice({ vocabulary, onChoose }: ExampleChoiceProps) {
   );
 }
 
-function WrittenRequest({ desk, read, issues }: RequestPaneProps) {
-  const { request: text, vocabulary, setRequest } = desk;
+function WrittenRequest({ playground, read, issues }: RequestPaneProps) {
+  const { request: text, vocabulary, setRequest } = playground;
   const marked = useMemo(() => markIssues(read, issues), [read, issues]);
   const marks = useMemo(() => ({ text, items: marked.map((mark) => ({ ...mark, fix: null })) }), [marked]);
   const [target, setTarget] = useState<{ readonly at: number } | null>(null);

@@ -1,5 +1,5 @@
-// The text of a file that did not take over, laid on the desk to be mended, where the address asks for it. INVARIANT: a
-// copy that is on the desk already stays as it is.
+// Loads the text of a file that failed to load into the playground, where the address asks for it. INVARIANT: a copy that
+// the playground already has stays as it is.
 
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -17,7 +17,7 @@ export function useFailedFile(changes: readonly Change[], onText: (change: Chang
       tellDone(word);
     };
     if (changes.some((change) => change.path === path))
-      return done('Your own copy of this file stays; take it back to mend the one that failed');
+      return done('Your own copy of this file stays; discard it to fix the failed one');
     const controller = new AbortController();
     call('getPolicyFile', { query: { path, of: 'failed' }, signal: controller.signal }).then(
       ({ text }) => {

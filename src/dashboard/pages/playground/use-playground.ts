@@ -1,5 +1,5 @@
-// What lies on the desk: the files in force with a person's copies over them, which of them is open, and the request
-// that is written. Kept in this window; what comes into force meanwhile is no change any more.
+// The state of the playground: the files in force with a person's copies over them, which of them is open, and the request
+// that is written. This window keeps it; a copy that equals the text in force is no longer a change.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type Resource, useResource } from '../../api/resource.ts';
@@ -12,7 +12,7 @@ import { startPath } from './start-path.ts';
 import { useFailedFile } from './take-failed.ts';
 import { type Texts, useTexts } from './use-texts.ts';
 
-export interface Desk {
+export interface PlaygroundState {
   /** Of the set in force; null until it is known. */
   readonly digest: string | null;
   readonly inForce: readonly string[];
@@ -22,7 +22,7 @@ export interface Desk {
   readonly path: string;
   readonly changes: readonly Change[];
   readonly texts: Texts;
-  /** As it stands on the desk; null until it is there. */
+  /** The text as the playground has it; null until it is loaded. */
   readonly textOf: (path: string) => string | null;
   readonly setText: (path: string, text: string) => void;
   /** Null takes back all. */
@@ -31,13 +31,13 @@ export interface Desk {
   readonly setRequest: (text: string) => void;
   /** False where the window cannot keep it. */
   readonly isKept: boolean;
-  /** When the desk was opened: the time of examples. */
+  /** When the playground was opened; examples use this time. */
   readonly openedAt: string;
   readonly vocabulary: Vocabulary | null;
   readonly looks: readonly Pick<Resource<unknown>, 'data' | 'problem' | 'reload'>[];
 }
 
-export function useDesk(): Desk {
+export function usePlayground(): PlaygroundState {
   const { query } = usePlace();
   const files = useResource('listPolicyFiles', {}, ['policies']);
   const words = useResource('getVocabulary', {}, ['policies']);

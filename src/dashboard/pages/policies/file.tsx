@@ -25,7 +25,7 @@ export default function File() {
   const { data, problem, reload } = useResource(
     'getPolicyFile',
     path === null ? null : { query: { path, ...(isFailed ? { of: 'failed' as const } : {}) } },
-    // What has failed is gone once it is mended; the text stays to be read.
+    // A failed text is gone from the service once it is fixed; the page keeps showing it.
     isFailed ? [] : ['policies'],
   );
   const set = useResource('getPolicies', isFailed ? { query: { limit: '1' } } : null, []);

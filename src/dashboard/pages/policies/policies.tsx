@@ -1,4 +1,4 @@
-// The policies: which set is in force and whether it is what stands in the directory, what each policy is for, how often
+// The policies: which set is in force and whether it equals the directory, what each policy is for, how often
 // its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
@@ -115,7 +115,7 @@ function useHits() {
   return resource;
 }
 
-/** The policies behind the first page; those of another set are forgotten. */
+/** The policies behind the first page; pages of another set are dropped. */
 function useMorePolicies(first: PolicySet | null) {
   const digest = first?.state.digest ?? '';
   const [page, setPage] = useState<{ digest: string; items: PolicySet['items']; next: string | null } | null>(

@@ -1,4 +1,4 @@
-// What the list asks for, set by controls and kept in the address; each filter that is set stands there as a chip.
+// What the list asks for, set by controls and kept in the address; each filter that is set is shown as a chip.
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

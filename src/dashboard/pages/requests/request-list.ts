@@ -52,7 +52,7 @@ interface Kept {
   readonly state: ListState;
 }
 
-/** The list that was left last, for who comes back to it. */
+/** The list that was left last, for a reader who returns to it. */
 let kept: Kept | null = null;
 
 interface ListOptions {

@@ -69,7 +69,11 @@ function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
         <Risk score={risk_score} />
       </td>
       <td class="requests-status">
-        {isPast ? <span class="requests-gone">has changed since</span> : <StatusBadge status={status} />}
+        {isPast ? (
+          <span class="requests-gone">has changed since</span>
+        ) : (
+          <StatusBadge status={status} decision={decision} />
+        )}
       </td>
     </tr>
   );

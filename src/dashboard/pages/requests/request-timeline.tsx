@@ -5,15 +5,19 @@ import { useNow } from '../../parts/layout/time.tsx';
 import { Timeline, type TimelineEntry } from '../../parts/layout/timeline.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from './request-table.tsx';
-import { personWords, type RequestDetail, type StoryEvent, storyOf } from './timeline-events.ts';
+import { personWords, type RequestDetail, type TimelineEvent, timelineEvents } from './timeline-events.ts';
 
 export function RequestTimeline({ request }: { readonly request: RequestDetail }) {
   const isOver = useNow() >= Date.parse(request.expires_at);
   const nowMs = isOver ? Number.POSITIVE_INFINITY : 0;
-  return <Timeline entries={storyOf(request, nowMs).map((event, index) => entryOf(event, index, request))} />;
+  return (
+    <Timeline
+      entries={timelineEvents(request, nowMs).map((event, index) => entryOf(event, index, request))}
+    />
+  );
 }
 
-function entryOf(event: StoryEvent, index: number, request: RequestDetail): TimelineEntry {
+function entryOf(event: TimelineEvent, index: number, request: RequestDetail): TimelineEntry {
   const { kind, at, by, text, comment } = event;
   const [icon, tone] = kind === 'decided' ? decidedSign(request) : signs[kind];
   const who = kind === 'asked' ? agentName(request) : by === null ? null : personWords(by);
@@ -39,7 +43,7 @@ function entryOf(event: StoryEvent, index: number, request: RequestDetail): Time
 
 type Sign = readonly [IconName, TimelineEntry['tone']];
 
-const signs: Readonly<Record<Exclude<StoryEvent['kind'], 'decided'>, Sign>> = {
+const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, Sign>> = {
   asked: ['agent', 'unknown'],
   approved: ['allow', 'allow'],
   rejected: ['deny', 'deny'],

@@ -64,7 +64,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
-  // The policies of now may be others than those that decided, and what was decided again is not explained by the first.
+  // The current policies may not be those that decided, and the first decision does not explain a later one.
   const isRefusedByPerson = request.approvals.some(({ is_approved }) => !is_approved);
   const isByOwn = isOwnSet && (explained.data?.decision === decision || isRefusedByPerson);
   const decidedBy =
@@ -78,7 +78,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <PlainText text={action_key} isShort />
           </span>
           <DecisionBadge decision={decision} />
-          <StatusBadge status={status} />
+          <StatusBadge status={status} decision={decision} />
         </>
       }
       lead={<PlainText text={reason} />}

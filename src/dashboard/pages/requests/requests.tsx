@@ -78,7 +78,7 @@ function showWaiting(list: RequestList): void {
   window.scrollTo(0, 0);
 }
 
-/** Always there for who is told of changes; seen only where something waits. */
+/** Always in the page, so that screen readers announce it; visible only where something is new. */
 function NewOnes({ list }: { readonly list: RequestList }) {
   const count = list.waiting.length;
   return (
@@ -116,7 +116,7 @@ function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
   ) : (
     <Empty icon="list" title="No requests yet">
       <p>
-        Each time an agent asks <code>POST /v1/authorize</code>, its request stands here, at once, with what
+        Each time an agent asks <code>POST /v1/authorize</code>, its request appears here at once, with what
         was decided and why.
       </p>
       <ButtonLink href="/agents/new">Register an agent</ButtonLink>

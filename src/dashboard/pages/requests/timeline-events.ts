@@ -5,7 +5,7 @@ import type { Operations } from '../../api/types.ts';
 
 export type RequestDetail = Operations['getRequest']['reply'];
 
-export interface StoryEvent {
+export interface TimelineEvent {
   readonly kind: 'asked' | 'approved' | 'rejected' | 'decided' | 'waits' | 'ends' | 'ended' | 'used';
   readonly at: string | null;
   /** Who did it, where it was a person; with address and id as the record has it. */
@@ -14,12 +14,12 @@ export interface StoryEvent {
   readonly comment: string | null;
 }
 
-export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEvent[] {
+export function timelineEvents(request: RequestDetail, nowMs: number): readonly TimelineEvent[] {
   const { created_at, decided_at, expires_at, status, approvals } = request;
   const plain = { by: null, comment: null } as const;
-  const asked: StoryEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
+  const asked: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
-    ({ by, group, is_approved, comment, at, fell_away: why }): StoryEvent => ({
+    ({ by, group, is_approved, comment, at, fell_away: why }): TimelineEvent => ({
       kind: is_approved ? 'approved' : 'rejected',
       at,
       by,
@@ -30,8 +30,8 @@ export function storyOf(request: RequestDetail, nowMs: number): readonly StoryEv
     }),
   );
   const isOver = Date.parse(expires_at) <= nowMs;
-  const decided = (text: string): StoryEvent => ({ ...plain, kind: 'decided', at: decided_at, text });
-  const ends: StoryEvent = isOver
+  const decided = (text: string): TimelineEvent => ({ ...plain, kind: 'decided', at: decided_at, text });
+  const ends: TimelineEvent = isOver
     ? { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' }
     : { ...plain, kind: 'ends', at: expires_at, text: 'The grant ends' };
   const before = [asked, ...votes];

@@ -1,4 +1,4 @@
-// Why a request was decided as it was: the rule that decided as it stands in its file, and the smallest change that would
+// Why a request was decided as it was: the rule that decided, as in its file, and the smallest change that would
 // have changed the decision.
 
 import type { Reply } from '../../api/client.ts';
@@ -55,7 +55,7 @@ export function WhatWouldChange({ explained, decision, matchedPolicy }: WhatWoul
   );
 }
 
-/** Decided anew by other policies, the rule may be another, and the decision too. */
+/** Other policies may decide by another rule, and decide otherwise. */
 function OtherPolicies({
   data,
   decision,

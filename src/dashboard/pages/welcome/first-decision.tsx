@@ -1,4 +1,4 @@
-// Waits for the first decision of an agent and shows it as it comes in. Where the key is at hand the page itself can ask,
+// Waits for the first decision of an agent and shows it at once. While the page still has the key, it can ask by itself,
 // as the agent would. INVARIANT: the key leaves the page in that question's header alone.
 
 import { useEffect } from 'preact/hooks';
@@ -53,7 +53,7 @@ function Decided({ request }: { readonly request: Reply<'listRequests'>['items']
     <div class="welcome-decided">
       <p class="welcome-decided-head">
         <DecisionBadge decision={request.decision} />
-        <StatusBadge status={request.status} />
+        <StatusBadge status={request.status} decision={request.decision} />
         <Ago at={request.created_at} />
       </p>
       <Facts

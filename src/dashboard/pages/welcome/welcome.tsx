@@ -1,5 +1,5 @@
-// The first minutes: register an agent, have it ask, see the decision come in. Where one is stands in the address, so
-// that a page that was loaded anew goes on; only the key is gone then.
+// The first minutes: register an agent, let it ask, see its decision. The address keeps the step, so a reload continues
+// there, without the key.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';

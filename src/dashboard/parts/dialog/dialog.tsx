@@ -23,7 +23,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     if (element === null) return;
     const before = document.activeElement;
     element.showModal();
-    // What is to be typed next, rather than the button that closes.
+    // Focus the first field rather than the button that closes.
     const first = element.querySelector('[data-first]') ?? element.querySelector(fields);
     if (first instanceof HTMLElement) first.focus();
     return () => {

@@ -1,5 +1,5 @@
-// Keys of a page: what each does, a list of them under `?`, and a switch for who does not want keys without a modifier
-// (WCAG 2.1.4), kept in this browser. INVARIANT: no key is taken from who types, nor under a dialog.
+// Keyboard shortcuts of a page, a list of them under `?`, and a switch that turns them off (WCAG 2.1.4), kept in this
+// browser. INVARIANT: no key is taken while somebody types, or while a dialog is open.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
@@ -40,7 +40,7 @@ export function useShortcuts(shortcuts: readonly Shortcut[]) {
   return isOpen ? <ShortcutList shortcuts={shortcuts} onClose={() => setOpen(false)} /> : null;
 }
 
-/** The word that tells of them, for who sees the page. */
+/** Tells sighted readers that there are shortcuts. */
 export function ShortcutHint() {
   return (
     <p class="shortcut-hint">

@@ -1,5 +1,5 @@
-// Coming in for the first time: what a link made is signed in with at once, and where that does not work the person is
-// told that they may sign in themselves.
+// Signs a person in with the account that a link has just created; where that fails, the person is told to sign in
+// themselves.
 
 import { call } from '../../api/client.ts';
 import { useSession } from '../../api/session.tsx';

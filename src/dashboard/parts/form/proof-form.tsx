@@ -83,7 +83,7 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
   );
 }
 
-/** A passkey stands in for the password, and for nothing else that the form asks. */
+/** A passkey replaces the password, and nothing else that the form asks for. */
 function areOwnFieldsFilled(form: HTMLFormElement | null): boolean {
   const inputs = [...(form?.querySelectorAll<HTMLInputElement>('input, select, textarea') ?? [])];
   return inputs

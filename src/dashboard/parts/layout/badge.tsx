@@ -37,16 +37,24 @@ const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
   approved: ['allow', 'Approved'],
   rejected: ['deny', 'Rejected'],
   pending: ['escalate', 'Waiting'],
-  expired: ['unknown', 'Expired'],
+  expired: ['unknown', 'Unanswered'],
+  'grant-over': ['unknown', 'Grant over'],
   consumed: ['unknown', 'Used'],
   active: ['allow', 'Active'],
   disabled: ['escalate', 'Disabled'],
   revoked: ['deny', 'Revoked'],
 };
 
+interface StatusBadgeProps {
+  readonly status: string;
+  /** Of a request: what expired is a grant that is over, or a request that nobody answered. */
+  readonly decision?: string;
+}
+
 /** The status of a request, an agent or a person. */
-export function StatusBadge({ status }: { readonly status: string }) {
-  const [tone, word] = statuses[status] ?? ['unknown', status];
+export function StatusBadge({ status, decision }: StatusBadgeProps) {
+  const shown = status === 'expired' && decision === 'ALLOW' ? 'grant-over' : status;
+  const [tone, word] = statuses[shown] ?? ['unknown', status];
   return <Badge tone={tone}>{word}</Badge>;
 }
 

@@ -1,5 +1,4 @@
-// What a page says to whoever reads it: that something failed and what to do, that there is nothing yet and why, that
-// it is coming. INVARIANT: a failure is announced, and never takes away what was written or seen.
+// Messages of a page: that something failed and what to do, that there is nothing yet and why, that it is loading. INVARIANT: a failure is announced, and never takes away what was written or seen.
 
 import type { ComponentChildren } from 'preact';
 import { ApiProblem } from '../../api/problem.ts';
@@ -21,7 +20,7 @@ export function ProblemNote({
     <div class="note note-deny" role="alert">
       <Icon name="warning" />
       <div>
-        <strong>{known?.title ?? 'Something went wrong in this page'}</strong>
+        <strong>{titleOf(known)}</strong>
         <p>{known?.message ?? 'reload the page'}</p>
         {known !== null && known.places.length > 0 && (
           <ul>
@@ -36,6 +35,12 @@ export function ProblemNote({
       </div>
     </div>
   );
+}
+
+/** The page has a form where the service speaks of a body. */
+function titleOf(problem: ApiProblem | null): string {
+  if (problem?.code === 'invalid_body') return 'Check the marked fields';
+  return problem?.title ?? 'Something went wrong in this page';
 }
 
 type Tone = 'allow' | 'deny' | 'escalate' | 'unknown';

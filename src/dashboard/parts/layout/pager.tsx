@@ -1,5 +1,5 @@
-// On through a list that comes in pages, by the address: what is shown can be had again, and the browser's own steps back
-// lead through the pages before.
+// Moves through a list page by page. The address keeps the place, so the browser's back button returns to the previous
+// page.
 
 import { usePlace } from '../../navigation/navigation.ts';
 import { ButtonLink } from './button.tsx';

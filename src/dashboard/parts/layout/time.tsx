@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The time now in milliseconds, told anew each second. */
+/** The time now in milliseconds, updated each second. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,4 +1,5 @@
-// A short word that something was done, read out and gone by itself. What failed is never told this way alone.
+// Short messages that something was done, read out by screen readers and gone by themselves. A failure never uses them
+// alone.
 
 import { useEffect, useState } from 'preact/hooks';
 

@@ -125,7 +125,7 @@ function linesOf({ id, truth }: TraceRule, conditions: readonly Condition[]): re
 
 function Rule({ rule, isDeciding, source, lines }: RuleProps) {
   const { truth, effect, name, points, isShadow, isSatisfied } = rule;
-  // What stands among the parts of the condition need not stand there twice.
+  // A read that the parts of the condition show is not shown again.
   const reads = rule.reads.filter(({ path }) => !lines.some((line) => line.text === path));
   const [isSourceShown, setSourceShown] = useState(false);
   const { icon, word } = truths[truth];

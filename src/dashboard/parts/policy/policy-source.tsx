@@ -1,5 +1,5 @@
-// The text of a policy as it stands in its file: numbered, coloured, with what is said of its lines. INVARIANT: what is
-// shown reads the same as what the compiler reads: invisible characters stand there as their code points.
+// The text of a policy as in its file: numbered, coloured, with the notes on its lines. INVARIANT: what is
+// shown reads the same as what the compiler reads: invisible characters are shown as their code points.
 
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../layout/icon.tsx';

@@ -1,5 +1,5 @@
 // What people have to know of a JSON value before they see it: where digests stand for secrets, what is too long to
-// stand there at once, what cannot be seen. Paths are those of what is usual of an agent (`items[].price`).
+// are shown at once, what cannot be seen. Paths are those of an agent's payload profile (`items[].price`).
 
 import { hasInvisible } from './text-pieces.ts';
 

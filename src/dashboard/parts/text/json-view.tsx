@@ -1,5 +1,5 @@
 // A JSON value as people read it, field by field, in the order in which it came. INVARIANT: texts of others are nothing
-// but text, what cannot be seen stands there as its code point, digests that stand for secrets say so, and what is
+// but text, what cannot be seen is shown as its code point, digests that stand for secrets say so, and what is
 // folded is marked where it stands and above it all.
 
 import type { ComponentChildren } from 'preact';
@@ -13,9 +13,9 @@ import { cutText } from './text-pieces.ts';
 
 interface JsonViewProps {
   readonly value: unknown;
-  /** What it is, for whoever does not see it: "Payload". */
+  /** Its name for screen readers: "Payload". */
   readonly label: string;
-  /** What stands beside a value that has no parts, by its path (`items[].price`). */
+  /** What is shown beside a value that has no parts, by its path (`items[].price`). */
   readonly beside?: (path: string, value: unknown) => ComponentChildren;
 }
 
@@ -31,7 +31,7 @@ export function JsonView({ value, label, beside = () => null }: JsonViewProps) {
           <span class="json-warning">
             <Icon name="warning" size={14} />
             {isUnfolded
-              ? 'Unfolded: all of it stands here'
+              ? 'Unfolded: everything is shown'
               : `${about.folded} ${about.folded === 1 ? 'part is' : 'parts are'} folded`}
           </span>
           <Button aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
@@ -140,7 +140,7 @@ function Entry({
   );
 }
 
-/** A name that could be taken for more than a name stands in quotes. */
+/** A name that could be taken for more than a name is quoted. */
 function plainKey(name: string): string {
   return /^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name) ? name : JSON.stringify(name);
 }

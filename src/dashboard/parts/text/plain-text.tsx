@@ -1,5 +1,5 @@
 // Text that somebody else has written, shown as nothing but text: what would be invisible, or would turn the direction
-// of reading, stands there as its code point, and very long text is folded. INVARIANT: what is shown reads the same as
+// of reading, is shown as its code point, and very long text is folded. INVARIANT: what is shown reads the same as
 // what a policy and a program read; no character of it is markup.
 
 import { useState } from 'preact/hooks';
