@@ -108,7 +108,7 @@ test('another password ends the other sessions, and this page goes on', async ()
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('Your password is changed').waitFor();
   await page.getByText('Your password was changed').waitFor();
-  await page.getByRole('row', { name: /This one/ }).waitFor();
+  await page.getByRole('row', { name: /This session/ }).waitFor();
   await page.getByRole('button', { name: 'Create a token' }).click();
   await page.getByRole('dialog').waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
@@ -190,7 +190,7 @@ test('sessions are listed, and one that is somewhere else is ended', async () =>
   const { page: other } = await open(service(), { email: ann, expected: /401/ });
   await other.goto('/account');
   await page.goto('/account');
-  await page.getByRole('row', { name: /This one/ }).waitFor();
+  await page.getByRole('row', { name: /This session/ }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
   const end = page.getByRole('button', { name: 'End the session from 127.0.0.1' });

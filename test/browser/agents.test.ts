@@ -104,7 +104,7 @@ test('keys are rotated, limits and signatures are set', async () => {
   const { page } = await open(service(), { email, theme: 'dark' });
   await page.goto(`/agents/${id}`);
   await page.getByRole('button', { name: 'Rotate key' }).click();
-  await page.getByLabel('Now: whoever').check();
+  await page.getByLabel('Now: requests').check();
   await page.getByRole('button', { name: 'Create a new key' }).click();
   await page.getByText('Copy it now').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -18,7 +18,7 @@ function world(): Promise<Payments> {
   return scene;
 }
 
-const word = (page: Page) => page.getByRole('region', { name: 'Your decision' });
+const votePanel = (page: Page) => page.getByRole('region', { name: 'Your decision' });
 const large = { amount: 150, vendor: 'Acme' };
 
 async function statusOf(id: string): Promise<string | undefined> {
@@ -29,7 +29,7 @@ test('an empty queue says what would stand there, and to whom nothing ever will'
   await world();
   const ben = await open(service(), { email: 'ben@example.com' });
   await ben.page.goto('/approvals');
-  await ben.page.getByText('You answer for finance.').waitFor();
+  await ben.page.getByText('You approve for finance.').waitFor();
   await ben.page.getByText('Nothing waits for you').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   const ann = await open(service(), { email: 'ann@example.com', theme: 'dark' });
@@ -62,8 +62,8 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.type('j and k are only letters here');
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('j and k are only letters here');
   await page.keyboard.press('Control+Enter');
-  await page.getByText('Your decision is recorded; it waits for others').waitFor();
-  await word(page).getByText('You have approved this; others are waited for.').waitFor();
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
+  await votePanel(page).getByText('You have approved this; others are waited for.').waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   expect(await statusOf(later)).toBe('pending');
   await page.getByRole('link', { name: 'Next in queue' }).waitFor();
@@ -98,7 +98,7 @@ test('two people who decide at once see the word of each other, and what is deci
   }
   await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
   for (const { page } of [cleo, dora]) {
-    await word(page).getByText('1 of 2 approvals').waitFor();
+    await votePanel(page).getByText('1 of 2 approvals').waitFor();
     await page.getByText('by ben@example.com').waitFor();
     // What they had begun to write is still there.
     expect(await page.getByLabel('Why you approve').inputValue()).toMatch(/^by (cleo|dora)/);
@@ -165,9 +165,9 @@ test('of several groups one is chosen', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('legal').check();
   await page.getByRole('button', { name: 'Approve for legal' }).click();
-  await page.getByText('Your decision is recorded; it waits for others').waitFor();
-  await word(page).getByText('0 of 1 approval').waitFor();
-  expect(await word(page).textContent()).not.toContain('legal: 0');
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
+  await votePanel(page).getByText('0 of 1 approval').waitFor();
+  expect(await votePanel(page).textContent()).not.toContain('legal: 0');
 });
 
 test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {
@@ -210,7 +210,7 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
   await dialog.getByLabel('Password').fill(password);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByText('Your decision is recorded; it waits for others').waitFor();
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   const said = page.getByRole('region', { name: 'What happened' });
   await said.getByText('looked at').waitFor();
   expect(await said.textContent()).toContain('looked at <b>it</b> twice U+202E\n👩‍👩‍👧');
@@ -227,7 +227,7 @@ test('where a step-up comes first, the control owner gives it here, too', async 
   const { request_id: id } = await ask('pay.owner', { amount: 1 }, ownKey);
   const { page } = await open(service(), { email: 'olga@example.com', expected: /403/ });
   await page.goto(`/approvals/${id}`);
-  await word(page).getByText('First a step-up by the control owner').waitFor();
+  await votePanel(page).getByText('First a step-up by the control owner').waitFor();
   await page.keyboard.press('s');
   const dialog = page.getByRole('dialog', { name: 'Step up' });
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -237,10 +237,10 @@ test('where a step-up comes first, the control owner gives it here, too', async 
   await dialog.getByRole('link', { name: 'Set up one-time codes or a passkey' }).waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await word(page).getByRole('button', { name: 'Step up' }).waitFor();
+  await votePanel(page).getByRole('button', { name: 'Step up' }).waitFor();
 });
 
-test('an approval by which the policies of now refuse says so', async () => {
+test('an approval that the current policies refuse says so', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.both', { amount: 3 });
   const [dora, ben] = [
@@ -250,7 +250,7 @@ test('an approval by which the policies of now refuse says so', async () => {
   await dora.page.goto(`/approvals/${id}#approve`);
   await dora.page.getByLabel('legal').check();
   await dora.page.getByRole('button', { name: 'Approve for legal' }).click();
-  await dora.page.getByText('Your decision is recorded').waitFor();
+  await dora.page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   await ben.page.goto(`/approvals/${id}#approve`);
   await ben.page.getByLabel('Why you approve').waitFor();
   await usePolicies(
@@ -259,6 +259,6 @@ test('an approval by which the policies of now refuse says so', async () => {
   );
   await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
   await ben.page.getByText('Decided: rejected').waitFor();
-  await ben.page.getByText('Approved by you, but the policies of now refuse it').waitFor();
+  await ben.page.getByText('You approved, but the current policies refuse it').waitFor();
   await usePolicies(service(), policies);
 });

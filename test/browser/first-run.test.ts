@@ -57,7 +57,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByText('Copy it now').waitFor();
   const curl = await page.locator('pre', { hasText: 'curl -sS' }).innerText();
   expect(curl).toContain(`${url}/v1/authorize`);
-  await page.getByText('Waiting for its first question').waitFor();
+  await page.getByText('Waiting for its first request').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   // What the line says, sent as a program would: the page hears of it by itself.
@@ -89,7 +89,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   const { url, link } = await start();
   const { page } = await open({ url }, { expected: looked, size: sizes.phone, theme: 'dark' });
   await page.goto('/setup');
-  await page.getByText('The link is not whole').waitFor();
+  await page.getByText('The link is incomplete').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   // The link is opened where the page is open already.
   await page.goto(link);
@@ -103,7 +103,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   const signIn = (address: URL) => address.pathname === '/v1/session';
   await page.route(signIn, (route) => route.abort());
   await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByText('Your account is made').waitFor();
+  await page.getByText('Your account is created').waitFor();
   await page.unroute(signIn);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Register the first agent' }).waitFor();

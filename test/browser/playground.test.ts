@@ -51,7 +51,7 @@ async function world(): Promise<{ readonly shared: Service; readonly id: string 
 
 const policyEditor = (page: Page) => page.getByRole('textbox', { name: /^demo\.policy\./ });
 const requestEditor = (page: Page) => page.getByRole('textbox', { name: /^Request as JSON\./ });
-const answer = (page: Page) => page.getByRole('complementary', { name: 'What would become of it' });
+const answer = (page: Page) => page.getByRole('complementary', { name: 'Result' });
 const diagnostics = (page: Page) => page.locator('.playground-diagnostics');
 const offers = (page: Page) => page.locator('.cm-tooltip-autocomplete').getByRole('option');
 const isTooWide = (page: Page): Promise<boolean> =>
@@ -84,7 +84,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
   await answer(page).locator('.playground-state').getByText('such a copy would never take over').waitFor();
   // The answer of before is still there, and says so.
-  await answer(page).getByText('Below is the answer to what stood there before').waitFor();
+  await answer(page).getByText('Below is the previous result').waitFor();
   expect(await answer(page).getByText('Small', { exact: true }).count()).toBeGreaterThan(0);
   expect(await page.locator('.cm-lintRange-error').innerText()).toBe('amout');
   expect(await page.locator('.cm-lint-marker-error').count()).toBe(1);
@@ -249,7 +249,7 @@ test('a logged request is tried on the facts of its record, hostile as it may be
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.getByRole('button', { name: 'Logged request' }).click();
-  await page.getByRole('region', { name: 'The last requests' }).getByRole('button').first().click();
+  await page.getByRole('region', { name: 'Latest requests' }).getByRole('button').first().click();
   await expect.poll(() => page.url()).toContain(`request=${id}`);
   expect(await page.title()).toBe('Playground · Writ');
 });

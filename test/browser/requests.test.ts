@@ -175,7 +175,7 @@ test('of many requests a list costs what is seen of it, and a search that finds 
   expect(calls).toBe(Math.ceil((many + 3) / 2_000));
   pauseMs = 400;
   await page.goto('/requests?action=pay.nothing');
-  await page.getByText(/Looking further back: up to \d+,000 looked through, 0 found/).waitFor();
+  await page.getByText(/Searching older requests: up to \d+,000 searched, 0 found/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Stop' }).click();
   const before = calls;
@@ -205,7 +205,7 @@ test('the page of a request tells what was decided and why, whatever its payload
   const { page } = await open(service(), { email });
   await page.goto(`/requests/${id}`);
   await page.getByText('pay/large', { exact: true }).first().waitFor();
-  const asked = page.getByRole('region', { name: 'What was asked' });
+  const asked = page.getByRole('region', { name: 'What was requested' });
   expect(await asked.getByText('<img src=x onerror=').count()).toBe(1);
   expect(await asked.getByText('U+202E').count()).toBe(1);
   expect(await asked.getByText('hmac-sha256:').count()).toBe(1);

@@ -272,7 +272,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
     'Agents',
     'Policies',
     'Playground',
-    'Access',
+    'People & access',
     'Audit',
     'Kill switch',
     'Theme: same as the system',

@@ -70,7 +70,7 @@ function ByWhom({ request: { approvals, status } }: { readonly request: RequestD
 }
 
 /** How many approvals a waiting request still needs. */
-export function neededWords({ requires }: Pick<RequestDetail, 'requires'>): string {
+function neededWords({ requires }: Pick<RequestDetail, 'requires'>): string {
   const needed = (requires?.approvals ?? []).reduce((sum, { needs, given }) => sum + needs - given, 0);
   if (needed > 0) return `${needed} more ${needed === 1 ? 'approval' : 'approvals'} needed`;
   return requires?.step_up === true ? 'a step-up by the control owner is needed' : 'it still waits';

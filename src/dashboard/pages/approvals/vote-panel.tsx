@@ -15,7 +15,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
 import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
-import { neededWords, type OwnAct } from './meanwhile.tsx';
+import type { OwnAct } from './meanwhile.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
@@ -64,7 +64,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
         throw error;
       });
       change(null);
-      tellDone(doneText(vote, after));
+      tellDone(doneText(vote, after.status));
       onSent('approved');
     });
 
@@ -213,10 +213,10 @@ function forGroup(groups: readonly string[], group: string): string {
   return named === undefined || named === '' ? '' : ` for ${named}`;
 }
 
-function doneText(vote: VoteKind, after: Pick<RequestDetail, 'status' | 'requires'>): string {
+function doneText(vote: VoteKind, status: RequestDetail['status']): string {
   if (vote === 'reject') return 'Rejected';
-  if (after.status === 'pending') return `You approved; ${neededWords(after)}`;
-  return after.status === 'rejected'
+  if (status === 'pending') return 'Your approval is recorded';
+  return status === 'rejected'
     ? 'You approved, but the current policies refuse it'
     : 'Approved: the agent may proceed';
 }

@@ -28,7 +28,7 @@ export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
   const isOld = !isOfNow || problem !== null || tried?.answer !== decided;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-    <aside class="playground-answer" aria-label="What would become of it" tabIndex={0}>
+    <aside class="playground-answer" aria-label="Result" tabIndex={0}>
       <State why={why} isOld={isOld} hasDecision={decision !== null} isAsking={!isOfNow} />
       <p role="status" class="visually-hidden">
         {decision !== null && !isOld ? spoken(decision) : (why ?? '')}

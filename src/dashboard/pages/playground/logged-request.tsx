@@ -51,7 +51,7 @@ export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
             <DecisionBadge decision={data.decision} />{' '}
             <a href={`/requests/${encodeURIComponent(id)}`}>{id}</a>, decided <At at={data.created_at} />
           </p>
-          <JsonView value={partsOf(data)} label="What was asked" />
+          <JsonView value={partsOf(data)} label="What was requested" />
         </>
       )}
     </div>

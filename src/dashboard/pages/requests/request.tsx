@@ -92,7 +92,7 @@ function Whole({ request, problem, reload }: WholeProps) {
       </div>
       <div class="request-columns">
         <div class="request-main">
-          <Section title="What was asked">
+          <Section title="What was requested">
             <JsonView value={request.payload} label="Payload" />
             <ResolvedTexts resolved={request.resolved} />
           </Section>
