@@ -57,7 +57,7 @@ describe('JSON', () => {
     expect(fault("{'a': 1}")?.message).toBe('a name in double quotes is expected here');
     expect(fault('[1234567890.1234567]')?.message).toBe('a number has at most 15 significant digits');
     expect(fault('[1000000000000000000]')).toBeNull();
-    expect(fault('[01]')?.message).toMatch(/no number/);
+    expect(fault('[01]')?.message).toMatch(/not a JSON number/);
     expect(fault('"a\nb"')?.message).toMatch(/not closed/);
     expect(fault('')?.message).toBe('a value is missing at the end');
     expect(fault('['.repeat(10_000))?.message).toBe('it is nested more than 32 deep');

@@ -23,7 +23,7 @@ export function EscalationsSection(props: OverTime) {
           ['Rejected', countText(escalations.rejected)],
           ['Unanswered', countText(escalations.expired)],
           ['Median time to approve', waitText(p50)],
-          ['90th percentile to approve', waitText(p90)],
+          ['90th percentile', waitText(p90)],
         ]}
       />
       <TimePlot {...props} label="Escalations over time" form="bars" series={series} valueText={countText} />

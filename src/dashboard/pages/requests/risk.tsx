@@ -32,7 +32,7 @@ export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
       </Section>
       <Section title="What was unknown">
         {unknown.length === 0 ? (
-          <p>No value that a rule read.</p>
+          <p>Every value that a rule read was known.</p>
         ) : (
           <ul class="request-unknown">
             {unknown.map(({ read, rules: left }) => (
