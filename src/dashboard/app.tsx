@@ -1,18 +1,20 @@
-// What stands at the present address: a page for everybody, the sign-in, or a page in the house. INVARIANT: a page is
-// shown only to whoever the table of roles grants it; the service refuses the rest by itself.
+// Shows what belongs to the current address: a public page, the sign-in, or a page in the frame. INVARIANT: a page is
+// shown only to people whose roles grant it; the service itself refuses everything else.
 
 import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { useReachable } from './api/connection.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
-import { matchPath, usePlace } from './navigation.ts';
-import { type Page, type PageProps, pages } from './pages.ts';
-import { Button } from './parts/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from './parts/note.tsx';
-import { PageFrame } from './parts/page.tsx';
+import { matchPath, usePlace } from './navigation/navigation.ts';
+import type { PageProps } from './navigation/page-props.ts';
+import { pages } from './pages.ts';
+import { Button } from './parts/layout/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from './parts/layout/note.tsx';
+import { PageFrame } from './parts/layout/page.tsx';
+import { Toasts } from './parts/layout/toast.tsx';
 import { Layout } from './shell/layout.tsx';
+import type { Page } from './shell/page.ts';
 import { SignInForm } from './shell/sign-in.tsx';
-import { Toasts } from './shell/toast.tsx';
 
 export function App() {
   return (
@@ -41,7 +43,7 @@ function Here() {
   }
   if (session === null) return <SignIn />;
   return (
-    <Layout>
+    <Layout pages={pages}>
       {found === null ? (
         <NotThere />
       ) : mayView(found.page, session.may) ? (
@@ -95,11 +97,11 @@ function PageFailed() {
   return (
     <PageFrame title="Something went wrong in this page">
       <Note tone="deny" icon="warning">
-        <p>Nothing was changed by that. Load the page again; the rest of the dashboard is in the menu.</p>
+        <p>Nothing was changed. Reload the page, or use the menu to go on elsewhere.</p>
       </Note>
       <div>
         <Button icon="refresh" onClick={() => window.location.reload()}>
-          Load anew
+          Reload
         </Button>
       </div>
     </PageFrame>
@@ -131,7 +133,7 @@ function WantedPage({ page, params }: Found) {
   return hasFailed ? <LoadFailed onRetry={() => setTries(tries + 1)} /> : <Loading />;
 }
 
-/** Browsers may remember that a module failed to load and never ask for it again, unless the whole page is loaded anew. */
+/** Browsers may remember that a module failed to load and never ask for it again, unless the whole page is reloaded. */
 function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
   const reachable = useReachable();
   const retry = reachable === 'yes' ? () => window.location.reload() : onRetry;
@@ -141,7 +143,7 @@ function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
       <p>The service may have been updated since you opened it.</p>
       <div>
         <Button icon="refresh" onClick={() => window.location.reload()}>
-          Load anew
+          Reload
         </Button>
       </div>
     </PageFrame>
@@ -178,7 +180,7 @@ function NotThere() {
 function NotAllowed() {
   return (
     <PageFrame title="Not for your roles">
-      <Empty icon="key" title="Your roles do not show you this page">
+      <Empty icon="key" title="Your roles do not include this page">
         An admin can change what you may see.
       </Empty>
     </PageFrame>

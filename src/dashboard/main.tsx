@@ -4,7 +4,7 @@ import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
 import { App } from './app.tsx';
-import { followLinks } from './navigation.ts';
+import { followLinks } from './navigation/navigation.ts';
 
 followLinks();
 const root = document.getElementById('app');

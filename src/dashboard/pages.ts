@@ -1,27 +1,10 @@
 // THE PAGES: where each is, what it is called, who finds it in the menu, and what loads it. The first that matches is
 // shown. A page loads when it is asked for; the default export of its file is the component.
 
-import type { ComponentType } from 'preact';
-import type { IconName } from './parts/icon.tsx';
-
-export interface PageProps {
-  /** Of the pattern, `id` for instance. */
-  readonly params: Readonly<Record<string, string>>;
-}
-
-export interface Page {
-  /** `:name` takes one part of the address. */
-  readonly pattern: string;
-  readonly title: string;
-  /** The operation of the table of roles that whoever sees it must be granted; `public` needs no session. */
-  readonly access: string | 'signed-in' | 'public';
-  /** Present for what stands in the menu. */
-  readonly menu?: { readonly icon: IconName; readonly group: 'work' | 'set-up' };
-  readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
-}
+import type { Page } from './shell/page.ts';
 
 export const pages: readonly Page[] = [
-  { pattern: '/', title: 'Start', access: 'signed-in', load: () => import('./pages/home.tsx') },
+  { pattern: '/', title: 'Start', access: 'signed-in', load: () => import('./pages/welcome/home.tsx') },
   {
     pattern: '/overview',
     title: 'Overview',
@@ -96,7 +79,7 @@ export const pages: readonly Page[] = [
   },
   {
     pattern: '/access',
-    title: 'Access',
+    title: 'People & access',
     access: 'people.view',
     menu: { icon: 'people', group: 'set-up' },
     load: () => import('./pages/access/access.tsx'),

@@ -29,7 +29,7 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
   const picture = page.getByRole('img', { name: /^QR code/ });
   await picture.locator('path').waitFor();
   const secret = await page.locator('pre', { hasText: /^[A-Z2-7]{32}$/ }).innerText();
-  const proof = page.locator('form', { has: page.getByLabel('First code') }).getByLabel('Your password');
+  const proof = page.locator('form', { has: page.getByLabel('First code') }).getByLabel('Current password');
   await page.getByLabel('First code').fill('000000');
   await proof.fill(password);
   await page.getByRole('button', { name: 'Confirm' }).click();
@@ -52,7 +52,7 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
   await page.getByText('One-time codes were set up for your account').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Your password').fill(password);
+  await dialog.getByLabel('Current password').fill(password);
   // The code of the step after: one that was used is not taken again.
   await dialog.getByLabel('One-time code').fill(totpAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Remove them' }).click();
@@ -63,17 +63,17 @@ test('a token is made for some of the roles, shown once, works, and is removed',
   await people();
   const { page } = await open(service(), { email: 'ben@example.com', theme: 'dark', expected: /400|401/ });
   await page.goto('/account');
-  await page.getByRole('button', { name: 'Make a token' }).press('Enter');
+  await page.getByRole('button', { name: 'Create a token' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('nightly <script>');
   expect(await dialog.getByLabel(/^admin/).count()).toBe(0);
-  await dialog.getByLabel('Your password').fill(password);
-  await dialog.getByRole('button', { name: 'Make the token' }).click();
+  await dialog.getByLabel('Current password').fill(password);
+  await dialog.getByRole('button', { name: 'Create the token' }).click();
   await dialog.getByText('name one role at least').first().waitFor();
   await dialog.getByLabel(/^auditor/).check();
-  await dialog.getByLabel('Good for').selectOption('30 days');
+  await dialog.getByLabel('Valid for').selectOption('30 days');
   expect(await accessibilityFaults(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Make the token' }).click();
+  await dialog.getByRole('button', { name: 'Create the token' }).click();
   const text = await dialog.getByText(/^writp_/).innerText();
   expect(await accessibilityFaults(page)).toEqual([]);
   const headers = { authorization: `Bearer ${text}` };
@@ -95,11 +95,11 @@ test('another password ends the other sessions, and this page goes on', async ()
   const { page: other } = await open(service(), { email: cleo, expected: /401/ });
   await other.goto('/account');
   await page.goto('/account');
-  await page.getByLabel('Your password').fill('wrong password');
+  await page.getByLabel('Current password').fill('wrong password');
   await page.getByLabel('New password').fill('cleocleocleo cleo');
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByRole('alert').waitFor();
-  await page.getByLabel('Your password').fill(password);
+  await page.getByLabel('Current password').fill(password);
   await page.getByText('Too close to your name or address').waitFor();
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('a password is more than a name or an address').first().waitFor();
@@ -108,8 +108,8 @@ test('another password ends the other sessions, and this page goes on', async ()
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('Your password is changed').waitFor();
   await page.getByText('Your password was changed').waitFor();
-  await page.getByRole('row', { name: /This one/ }).waitFor();
-  await page.getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('row', { name: /This session/ }).waitFor();
+  await page.getByRole('button', { name: 'Create a token' }).click();
   await page.getByRole('dialog').waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
   await other.reload();
@@ -158,8 +158,8 @@ test('a passkey is made, steps up for an agent, signs in, and is removed', async
   await page.goto('/account');
   await page.getByRole('button', { name: 'Add a passkey' }).press('Enter');
   await page.getByLabel('Name of the device').fill('my phone');
-  await page.getByRole('dialog').getByLabel('Your password').fill(password);
-  await page.getByRole('button', { name: 'Go on with the browser' }).click();
+  await page.getByRole('dialog').getByLabel('Current password').fill(password);
+  await page.getByRole('button', { name: 'Continue in the browser' }).click();
   const remove = page.getByRole('button', { name: 'Remove my phone' });
   await remove.waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -167,8 +167,8 @@ test('a passkey is made, steps up for an agent, signs in, and is removed', async
   await page.goto('/agents/new');
   await page.getByLabel('Name').fill('stepped-up');
   await page.getByRole('button', { name: 'Register Agent' }).click();
-  await page.getByRole('link', { name: 'To the agent' }).click();
-  await page.getByLabel('Your password').fill(password);
+  await page.getByRole('link', { name: 'Open the agent' }).click();
+  await page.getByLabel('Current password').fill(password);
   await page.getByLabel('One-time code').fill('123456');
   await page.getByRole('button', { name: 'Step up with a code' }).click();
   await page.getByRole('link', { name: 'Set one up in your account' }).waitFor();
@@ -190,7 +190,7 @@ test('sessions are listed, and one that is somewhere else is ended', async () =>
   const { page: other } = await open(service(), { email: ann, expected: /401/ });
   await other.goto('/account');
   await page.goto('/account');
-  await page.getByRole('row', { name: /This one/ }).waitFor();
+  await page.getByRole('row', { name: /This session/ }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
   const end = page.getByRole('button', { name: 'End the session from 127.0.0.1' });

@@ -62,7 +62,7 @@ test('an agent is registered by keyboard, asks with its key, and is found again'
   const key = await page.evaluate(() => navigator.clipboard.readText());
   expect(await statusOf(service(), key)).toBe(200);
 
-  await page.getByRole('link', { name: 'To the agent' }).press('Enter');
+  await page.getByRole('link', { name: 'Open the agent' }).press('Enter');
   await page.getByRole('heading', { level: 1, name }).waitFor();
   await page.getByText('Waiting for people').waitFor();
   const body = await page.getByRole('main').innerText();
@@ -76,8 +76,8 @@ test('an agent is registered by keyboard, asks with its key, and is found again'
   await page.waitForURL(/text=img/);
   await page.getByRole('link', { name }).waitFor();
   await page.getByLabel('Name, owner, tag or id').fill('nobody is called this');
-  await page.getByText('No agent fits these filters').waitFor();
-  await page.getByRole('link', { name: 'Take the filters away' }).click();
+  await page.getByText('No agents match these filters').waitFor();
+  await page.getByRole('link', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name }).waitFor();
   expect(await page.getByLabel('Name, owner, tag or id').inputValue()).toBe('');
 });
@@ -104,8 +104,8 @@ test('keys are rotated, limits and signatures are set', async () => {
   const { page } = await open(service(), { email, theme: 'dark' });
   await page.goto(`/agents/${id}`);
   await page.getByRole('button', { name: 'Rotate key' }).click();
-  await page.getByLabel('Now: whoever').check();
-  await page.getByRole('button', { name: 'Make a new key' }).click();
+  await page.getByLabel('Now: requests').check();
+  await page.getByRole('button', { name: 'Create a new key' }).click();
   await page.getByText('Copy it now').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   const shown = await page.getByRole('dialog').locator('pre').first().innerText();
@@ -149,7 +149,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByRole('button', { name: 'Stop: doomed' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor();
   expect(await statusOf(service(), key)).toBe(403);
-  await page.getByRole('button', { name: 'Let it act again' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor({ state: 'detached' });
 
   await page.getByRole('button', { name: 'Disable' }).click();
@@ -206,7 +206,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   await page.getByRole('button', { name: 'Disable' }).waitFor();
   for (const name of ['Rotate key', 'Edit', 'Change', 'Stop', 'Revoke'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
-  await page.getByLabel('Your password').fill('wrong password');
+  await page.getByLabel('Current password').fill('wrong password');
   await page.getByLabel('One-time code').fill('123456');
   await page.getByRole('button', { name: 'Step up with a code' }).click();
   await page.getByRole('alert').waitFor();

@@ -18,7 +18,7 @@ function world(): Promise<Payments> {
   return scene;
 }
 
-const word = (page: Page) => page.getByRole('region', { name: 'Your decision' });
+const votePanel = (page: Page) => page.getByRole('region', { name: 'Your decision' });
 const large = { amount: 150, vendor: 'Acme' };
 
 async function statusOf(id: string): Promise<string | undefined> {
@@ -29,7 +29,7 @@ test('an empty queue says what would stand there, and to whom nothing ever will'
   await world();
   const ben = await open(service(), { email: 'ben@example.com' });
   await ben.page.goto('/approvals');
-  await ben.page.getByText('You answer for finance.').waitFor();
+  await ben.page.getByText('You approve for finance.').waitFor();
   await ben.page.getByText('Nothing waits for you').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   const ann = await open(service(), { email: 'ann@example.com', theme: 'dark' });
@@ -62,11 +62,11 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.type('j and k are only letters here');
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('j and k are only letters here');
   await page.keyboard.press('Control+Enter');
-  await page.getByText('Your decision is recorded; it waits for others').waitFor();
-  await word(page).getByText('You have approved this; others are waited for.').waitFor();
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
+  await votePanel(page).getByText('You have approved this; others are waited for.').waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   expect(await statusOf(later)).toBe('pending');
-  await page.getByRole('link', { name: 'Next in the queue' }).waitFor();
+  await page.getByRole('link', { name: 'Next in queue' }).waitFor();
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('n');
   await page.waitForURL(`**/approvals/${sooner}`);
@@ -78,7 +78,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   expect(await statusOf(sooner)).toBe('pending');
   await page.keyboard.type('not this one');
   await page.keyboard.press('Control+Enter');
-  await page.getByText('This is decided: rejected').waitFor();
+  await page.getByText('Decided: rejected').waitFor();
   expect(await statusOf(sooner)).toBe('rejected');
   await page.getByText('Nothing else waits for you.').waitFor();
   await page.keyboard.press('u');
@@ -98,19 +98,19 @@ test('two people who decide at once see the word of each other, and what is deci
   }
   await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
   for (const { page } of [cleo, dora]) {
-    await word(page).getByText('1 of 2 approvals').waitFor();
+    await votePanel(page).getByText('1 of 2 approvals').waitFor();
     await page.getByText('by ben@example.com').waitFor();
     // What they had begun to write is still there.
     expect(await page.getByLabel('Why you approve').inputValue()).toMatch(/^by (cleo|dora)/);
   }
   await cleo.page.getByRole('button', { name: 'Approve for finance' }).click();
-  await cleo.page.getByText('This is decided: approved').waitFor();
-  await ben.page.getByText('This is decided: approved').waitFor();
-  await ben.page.getByText('Decided last by cleo@example.com').waitFor();
+  await cleo.page.getByText('Decided: approved').waitFor();
+  await ben.page.getByText('Decided: approved').waitFor();
+  await ben.page.getByText('Last decision by cleo@example.com').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   expect(await ben.page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
   // Dora is too late: her comment is shown, and nothing can be sent any more.
-  await dora.page.getByText('This is decided: approved').waitFor();
+  await dora.page.getByText('Decided: approved').waitFor();
   expect(await dora.page.getByLabel('Comment that was not sent').inputValue()).toMatch(/^by dora/);
   expect(await statusOf(id)).toBe('approved');
 });
@@ -132,13 +132,13 @@ test('a word that comes too late is told so, and what was written stays', async 
   await admin.page.goto(`/approvals/${id}#reject`);
   await admin.page.getByLabel('Why you reject').fill('we do not know them');
   await admin.page.getByRole('button', { name: 'Reject for good' }).click();
-  await admin.page.getByText('This is decided: rejected').waitFor();
+  await admin.page.getByText('Decided: rejected').waitFor();
   await page.getByRole('button', { name: 'Approve for finance' }).click();
   await page.getByRole('alert').getByText('this request has been refused').waitFor();
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('fine');
   isOld = false;
   await page.reload();
-  await page.getByText('This is decided: rejected').waitFor();
+  await page.getByText('Decided: rejected').waitFor();
   expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('fine');
   expect(await accessibilityFaults(page)).toEqual([]);
 });
@@ -150,7 +150,7 @@ test('a deadline that passes while one looks ends it', async () => {
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('half a sent');
   await page.getByRole('timer').waitFor();
-  await page.getByText('The deadline has passed: nobody can approve this any more').waitFor();
+  await page.getByText('The deadline has passed; this can no longer be approved').waitFor();
   expect(await page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
   expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('half a sent');
 });
@@ -165,9 +165,9 @@ test('of several groups one is chosen', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('legal').check();
   await page.getByRole('button', { name: 'Approve for legal' }).click();
-  await page.getByText('Your decision is recorded; it waits for others').waitFor();
-  await word(page).getByText('0 of 1 approval').waitFor();
-  expect(await word(page).textContent()).not.toContain('legal: 0');
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
+  await votePanel(page).getByText('0 of 1 approval').waitFor();
+  expect(await votePanel(page).textContent()).not.toContain('legal: 0');
 });
 
 test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {
@@ -177,8 +177,8 @@ test('what will be done stands there whole, beside what is usual, with what cann
   const { page } = await open(service(), { email: 'ben@example.com' });
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
-  await done.getByText('above all before: 10 to 40').waitFor();
-  await done.getByText('new; before: "Staples" (3)').waitFor();
+  await done.getByText('higher than ever: so far 10 to 40').waitFor();
+  await done.getByText('new; so far "Staples" (3x)').waitFor();
   const warning = page.getByText('Contains invisible characters').locator('..');
   expect(await warning.locator('li').allTextContents()).toEqual([
     'payload.vendor',
@@ -210,7 +210,7 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
   await dialog.getByLabel('Password').fill(password);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByText('Your decision is recorded; it waits for others').waitFor();
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   const said = page.getByRole('region', { name: 'What happened' });
   await said.getByText('looked at').waitFor();
   expect(await said.textContent()).toContain('looked at <b>it</b> twice U+202E\n👩‍👩‍👧');
@@ -227,7 +227,7 @@ test('where a step-up comes first, the control owner gives it here, too', async 
   const { request_id: id } = await ask('pay.owner', { amount: 1 }, ownKey);
   const { page } = await open(service(), { email: 'olga@example.com', expected: /403/ });
   await page.goto(`/approvals/${id}`);
-  await word(page).getByText('First a step-up by the control owner').waitFor();
+  await votePanel(page).getByText('First a step-up by the control owner').waitFor();
   await page.keyboard.press('s');
   const dialog = page.getByRole('dialog', { name: 'Step up' });
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -237,10 +237,10 @@ test('where a step-up comes first, the control owner gives it here, too', async 
   await dialog.getByRole('link', { name: 'Set up one-time codes or a passkey' }).waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await word(page).getByRole('button', { name: 'Step up' }).waitFor();
+  await votePanel(page).getByRole('button', { name: 'Step up' }).waitFor();
 });
 
-test('an approval by which the policies of now refuse says so', async () => {
+test('an approval that the current policies refuse says so', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.both', { amount: 3 });
   const [dora, ben] = [
@@ -250,7 +250,7 @@ test('an approval by which the policies of now refuse says so', async () => {
   await dora.page.goto(`/approvals/${id}#approve`);
   await dora.page.getByLabel('legal').check();
   await dora.page.getByRole('button', { name: 'Approve for legal' }).click();
-  await dora.page.getByText('Your decision is recorded').waitFor();
+  await dora.page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   await ben.page.goto(`/approvals/${id}#approve`);
   await ben.page.getByLabel('Why you approve').waitFor();
   await usePolicies(
@@ -258,7 +258,7 @@ test('an approval by which the policies of now refuse says so', async () => {
     policies.replace('allow all for 10m', 'allow all for 10m\n  deny now when action.key == "pay.both"'),
   );
   await ben.page.getByRole('button', { name: 'Approve for finance' }).click();
-  await ben.page.getByText('This is decided: rejected').waitFor();
-  await ben.page.getByText('Approved by you, but the policies of now refuse it').waitFor();
+  await ben.page.getByText('Decided: rejected').waitFor();
+  await ben.page.getByText('You approved, but the current policies refuse it').waitFor();
   await usePolicies(service(), policies);
 });

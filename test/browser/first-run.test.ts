@@ -57,7 +57,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByText('Copy it now').waitFor();
   const curl = await page.locator('pre', { hasText: 'curl -sS' }).innerText();
   expect(curl).toContain(`${url}/v1/authorize`);
-  await page.getByText('Waiting for its first question').waitFor();
+  await page.getByText('Waiting for its first request').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   // What the line says, sent as a program would: the page hears of it by itself.
@@ -80,7 +80,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByLabel('Your name').fill('Eve');
   await page.getByLabel('E-mail address').fill('eve@example.com');
   await page.getByLabel('Password').fill('correct horse battery staple');
-  await page.getByRole('button', { name: 'Make my account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.getByLabel('Your name').inputValue()).toBe('Eve');
 });
@@ -89,7 +89,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   const { url, link } = await start();
   const { page } = await open({ url }, { expected: looked, size: sizes.phone, theme: 'dark' });
   await page.goto('/setup');
-  await page.getByText('The link is not whole').waitFor();
+  await page.getByText('The link is incomplete').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   // The link is opened where the page is open already.
   await page.goto(link);
@@ -102,8 +102,8 @@ test('the first question can be asked from the page, on a telephone', async () =
   // The link is used up, and then the connection is lost: signing in is all that is left.
   const signIn = (address: URL) => address.pathname === '/v1/session';
   await page.route(signIn, (route) => route.abort());
-  await page.getByRole('button', { name: 'Make my account' }).click();
-  await page.getByText('Your account is made').waitFor();
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('Your account is created').waitFor();
   await page.unroute(signIn);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Register the first agent' }).waitFor();

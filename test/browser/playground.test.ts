@@ -51,7 +51,7 @@ async function world(): Promise<{ readonly shared: Service; readonly id: string 
 
 const policyEditor = (page: Page) => page.getByRole('textbox', { name: /^demo\.policy\./ });
 const requestEditor = (page: Page) => page.getByRole('textbox', { name: /^Request as JSON\./ });
-const answer = (page: Page) => page.getByRole('complementary', { name: 'What would become of it' });
+const answer = (page: Page) => page.getByRole('complementary', { name: 'Result' });
 const diagnostics = (page: Page) => page.locator('.playground-diagnostics');
 const offers = (page: Page) => page.locator('.cm-tooltip-autocomplete').getByRole('option');
 const isTooWide = (page: Page): Promise<boolean> =>
@@ -84,7 +84,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
   await answer(page).locator('.playground-state').getByText('such a copy would never take over').waitFor();
   // The answer of before is still there, and says so.
-  await answer(page).getByText('Below is the answer to what stood there before').waitFor();
+  await answer(page).getByText('Below is the previous result').waitFor();
   expect(await answer(page).getByText('Small', { exact: true }).count()).toBeGreaterThan(0);
   expect(await page.locator('.cm-lintRange-error').innerText()).toBe('amout');
   expect(await page.locator('.cm-lint-marker-error').count()).toBe(1);
@@ -99,7 +99,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await diagnostics(page).getByRole('button', { name: 'write amount' }).focus();
   await page.keyboard.press('Enter');
   await diagnostics(page).getByText('The policies have no errors.').waitFor();
-  await page.getByRole('button', { name: 'What I changed (0)' }).waitFor();
+  await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
 
   await write(
     page,
@@ -110,7 +110,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
     .getByText(/^ALLOW if payload.amount/)
     .waitFor();
   await answer(page).getByText('Deny', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'What I changed (1)' }).click();
+  await page.getByRole('button', { name: 'My changes (1)' }).click();
   await page.locator('.playground-line-new').getByText('payload.amount < 1').waitFor();
   await page.locator('.playground-line-gone').getByText('payload.amount <= 100').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -118,8 +118,8 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   // It is kept in this window, and taken back when one says so.
   await page.reload();
   await page.locator('.playground-line-new').waitFor();
-  await page.getByRole('button', { name: 'Take back demo.policy' }).click();
-  await page.getByRole('button', { name: 'Take back', exact: true }).click();
+  await page.getByRole('button', { name: 'Discard demo.policy' }).click();
+  await page.getByRole('button', { name: 'Discard', exact: true }).click();
   await page.getByText('The copy is as the set in force').waitFor();
   await answer(page).getByText('Small', { exact: true }).first().waitFor();
   expect(await recorded(shared)).toBe(before);
@@ -209,12 +209,12 @@ test('what is wrong with a request is told where it stands, and the set in force
   await usePolicies(shared, policies.replace('Over 100 to', 'More than 100 to'));
   await answer(page).locator('strong').getByText('More than 100 to x').waitFor();
   await page.locator('.cm-line', { hasText: 'More than 100' }).waitFor();
-  await page.getByRole('button', { name: 'What I changed (0)' }).waitFor();
+  await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
   const changed = policies.replace('Over 100 to', 'Much more than 100 to');
   await write(page, policyEditor(page), changed);
-  await page.getByRole('button', { name: 'What I changed (1)' }).waitFor();
+  await page.getByRole('button', { name: 'My changes (1)' }).waitFor();
   await usePolicies(shared, changed);
-  await page.getByRole('button', { name: 'What I changed (0)' }).waitFor();
+  await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
   await usePolicies(shared, policies);
   // The copy was no change any more, so it did not become one again by itself.
   await page.locator('.cm-line', { hasText: 'Over 100' }).waitFor();
@@ -249,7 +249,7 @@ test('a logged request is tried on the facts of its record, hostile as it may be
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.getByRole('button', { name: 'Logged request' }).click();
-  await page.getByRole('region', { name: 'The last requests' }).getByRole('button').first().click();
+  await page.getByRole('region', { name: 'Latest requests' }).getByRole('button').first().click();
   await expect.poll(() => page.url()).toContain(`request=${id}`);
   expect(await page.title()).toBe('Playground · Writ');
 });

@@ -114,19 +114,19 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   // The file that failed, with its mistake, while the other goes on deciding.
   await wrong.getByRole('link', { name: 'demo.policy' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('Did not take over').waitFor();
+  await page.getByText('Failed to load').waitFor();
   await page.getByText('did you mean').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.goBack();
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
   // Mended in the playground, where the text that failed becomes the copy.
-  await wrong.getByRole('link', { name: 'Mend it in the playground' }).click();
+  await wrong.getByRole('link', { name: 'Fix it in the playground' }).click();
   const fixes = page.locator('.playground-diagnostics');
   await fixes.getByRole('button', { name: 'write amount' }).click();
   await fixes.getByText('The policies have 1 error').waitFor();
   expect(page.url()).not.toContain('take=');
-  await page.getByRole('button', { name: 'What I changed (1)' }).waitFor();
+  await page.getByRole('button', { name: 'My changes (1)' }).waitFor();
   await page.goto('/policies');
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
@@ -139,14 +139,14 @@ test('who may reads the directory again; the others see no button', async () => 
   const shared = await world();
   const admin = await open(shared, { email });
   await admin.page.goto('/policies');
-  const again = admin.page.getByRole('button', { name: 'Read again' });
+  const again = admin.page.getByRole('button', { name: 'Reload' });
   await again.focus();
   await admin.page.keyboard.press('Enter');
-  await admin.page.getByText('The policies were read again and are in force').waitFor();
+  await admin.page.getByText('The policies are reloaded and in force').waitFor();
   const approver = await open(shared, { email: 'ben@example.com' });
   await approver.page.goto('/policies');
   await approver.page.getByText('In force', { exact: true }).waitFor();
-  expect(await approver.page.getByRole('button', { name: 'Read again' }).count()).toBe(0);
+  expect(await approver.page.getByRole('button', { name: 'Reload' }).count()).toBe(0);
 });
 
 test('a file has a line to link to, leads from a rule to its text, and a long list is shown in parts', async () => {
@@ -194,5 +194,5 @@ test('a file that is not there is told, and what was shown of one that goes stay
   await shared.policies.reload();
   await page.getByRole('alert').waitFor();
   await page.goto('/policies/file');
-  await page.getByText('The address names no file').waitFor();
+  await page.getByText('The address names no policy file').waitFor();
 });

@@ -60,7 +60,7 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   for (let at = 0; at < 60; at += 1) await page.keyboard.press(at % 2 === 0 ? 'j' : 'ArrowDown');
   await page.keyboard.press('k');
   await eventually(() => rows(page).count()).toBeGreaterThan(60);
-  await page.getByText('These are all.').waitFor();
+  await page.getByText('End of the list.').waitFor();
   const opened = await focusedRow(page);
   const y = await page.evaluate('scrollY');
   expect(y).toBeGreaterThan(500);
@@ -76,9 +76,9 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   await eventually(() => focusedRow(page)).toBe(opened);
 
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys of this page' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByLabel('Keys are on').uncheck();
+  await page.getByLabel('Shortcuts are on').uncheck();
   await page.keyboard.press('Escape');
   await page.keyboard.press('k');
   expect(await focusedRow(page)).toBe(opened);
@@ -97,7 +97,7 @@ test('filters stand in the address, as chips, and in what is exported', async ()
   await page.getByRole('button', { name: 'More filters' }).click();
   await page.getByLabel('Risk at most').fill('65');
   await page.getByLabel('Risk at most').blur();
-  await page.getByText('No request fits').waitFor();
+  await page.getByText('No requests match').waitFor();
   expect(new URL(page.url()).searchParams.get('risk_max')).toBe('65');
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Clear all' }).click();
@@ -122,7 +122,7 @@ test('filters stand in the address, as chips, and in what is exported', async ()
   const lines = (await stream.toArray()).join('').trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).request_id)).toEqual([id]);
   await page.getByLabel('Decision').selectOption('Deny');
-  await page.getByText('No request fits').waitFor();
+  await page.getByText('No requests match').waitFor();
   await page.goBack();
   await eventually(() => rows(page).count()).toBe(1);
 });
@@ -175,16 +175,16 @@ test('of many requests a list costs what is seen of it, and a search that finds 
   expect(calls).toBe(Math.ceil((many + 3) / 2_000));
   pauseMs = 400;
   await page.goto('/requests?action=pay.nothing');
-  await page.getByText(/Looking further back: up to \d+,000 looked through, 0 found/).waitFor();
+  await page.getByText(/Searching older requests: up to \d+,000 searched, 0 found/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Stop' }).click();
   const before = calls;
-  await page.getByRole('button', { name: 'Look further back' }).waitFor();
+  await page.getByRole('button', { name: 'Load older' }).waitFor();
   await page.waitForTimeout(2 * pauseMs);
   expect(calls).toBe(before);
   pauseMs = 0;
-  await page.getByRole('button', { name: 'Look further back' }).click();
-  await page.getByText('No request fits').waitFor();
+  await page.getByRole('button', { name: 'Load older' }).click();
+  await page.getByText('No requests match').waitFor();
 });
 
 /** Runs in the page: counts what is added to, taken from or changed in the rows from now on. */
@@ -205,7 +205,7 @@ test('the page of a request tells what was decided and why, whatever its payload
   const { page } = await open(service(), { email });
   await page.goto(`/requests/${id}`);
   await page.getByText('pay/large', { exact: true }).first().waitFor();
-  const asked = page.getByRole('region', { name: 'What was asked' });
+  const asked = page.getByRole('region', { name: 'What was requested' });
   expect(await asked.getByText('<img src=x onerror=').count()).toBe(1);
   expect(await asked.getByText('U+202E').count()).toBe(1);
   expect(await asked.getByText('hmac-sha256:').count()).toBe(1);

@@ -39,7 +39,7 @@ async function fillKillSwitch(page: Page, reason: string): Promise<void> {
 }
 
 async function letAct(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Let it act again' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor({ state: 'detached' });
 }
 
@@ -251,8 +251,8 @@ test('with the keyboard one skips to the page and walks through the menu', async
   await page.goto('/account');
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Tab');
-  expect(await focused(page)).toBe('Skip to the page');
-  expect(await page.getByRole('link', { name: 'Skip to the page' }).isVisible()).toBe(true);
+  expect(await focused(page)).toBe('Skip to content');
+  expect(await page.getByRole('link', { name: 'Skip to content' }).isVisible()).toBe(true);
   await page.keyboard.press('Enter');
   expect(await page.evaluate('document.activeElement.id')).toBe('content');
   await page.reload();
@@ -272,10 +272,10 @@ test('with the keyboard one skips to the page and walks through the menu', async
     'Agents',
     'Policies',
     'Playground',
-    'Access',
+    'People & access',
     'Audit',
     'Kill switch',
-    'Theme: as the system has it',
+    'Theme: same as the system',
     'Ann',
     'Sign out',
   ]);

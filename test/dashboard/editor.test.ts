@@ -10,7 +10,7 @@ import { completeRequest } from '../../src/dashboard/editor/complete-request.ts'
 import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-language.ts';
 import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
 import type { Vocabulary } from '../../src/dashboard/editor/vocabulary.ts';
-import { piecesOf } from '../../src/dashboard/parts/policy-words.ts';
+import { piecesOf } from '../../src/dashboard/parts/policy/policy-words.ts';
 import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
 import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from '../playground/texts.ts';

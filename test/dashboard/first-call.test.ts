@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { curlLine, type KnownAction, sampleRequest } from '../../src/dashboard/parts/first-call.ts';
+import { curlLine, type KnownAction, sampleRequest } from '../../src/dashboard/parts/dialog/first-call.ts';
 
 const today = '2026-03-02';
 

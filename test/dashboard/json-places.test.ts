@@ -53,11 +53,11 @@ describe('JSON', () => {
     const fault = (text: string) => readJson(text).fault;
     expect(fault('{"a": }')).toEqual({ message: 'a value is expected here', from: 6, to: 7 });
     expect(fault('{"a": 1')).toEqual({ message: 'a comma or } is expected here', from: 7, to: 7 });
-    expect(fault('{"a": 1, "a": 2}')).toEqual({ message: '`a` stands here twice', from: 9, to: 12 });
+    expect(fault('{"a": 1, "a": 2}')).toEqual({ message: '`a` is written twice', from: 9, to: 12 });
     expect(fault("{'a': 1}")?.message).toBe('a name in double quotes is expected here');
     expect(fault('[1234567890.1234567]')?.message).toBe('a number has at most 15 significant digits');
     expect(fault('[1000000000000000000]')).toBeNull();
-    expect(fault('[01]')?.message).toMatch(/no number/);
+    expect(fault('[01]')?.message).toMatch(/not a JSON number/);
     expect(fault('"a\nb"')?.message).toMatch(/not closed/);
     expect(fault('')?.message).toBe('a value is missing at the end');
     expect(fault('['.repeat(10_000))?.message).toBe('it is nested more than 32 deep');

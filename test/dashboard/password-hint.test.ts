@@ -1,7 +1,7 @@
 // The hint under a new password says that it will be refused exactly where the service refuses it.
 
 import { expect, test } from 'vitest';
-import { passwordHint } from '../../src/dashboard/parts/password-hint.ts';
+import { passwordHint } from '../../src/dashboard/parts/form/password-hint.ts';
 import { passwordProblem } from '../../src/service/people/passwords.ts';
 
 const names = ['Ann Miller', 'ann.miller@example.com'];

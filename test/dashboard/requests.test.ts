@@ -1,7 +1,10 @@
 // What the pages of requests and approvals make of what the service says: filters, rows, traces, payloads, stories.
 
 import { expect, test } from 'vitest';
-import { compareUsual, type Usual } from '../../src/dashboard/pages/approvals/usual.ts';
+import {
+  compareWithProfile,
+  type PayloadProfile,
+} from '../../src/dashboard/pages/approvals/payload-profile.ts';
 import { absoluteTime, chipsOf, localTime, readFilters } from '../../src/dashboard/pages/requests/filters.ts';
 import {
   type RequestItem,
@@ -10,17 +13,21 @@ import {
   withNewest,
   withOlder,
 } from '../../src/dashboard/pages/requests/rows.ts';
-import { personWords, type RequestDetail, storyOf } from '../../src/dashboard/pages/requests/story.ts';
-import { aboutJson, pathInto, secretDigest } from '../../src/dashboard/parts/json-parts.ts';
-import { evenLines } from '../../src/dashboard/parts/source-lines.ts';
-import { cutText } from '../../src/dashboard/parts/text-pieces.ts';
+import {
+  personWords,
+  type RequestDetail,
+  timelineEvents,
+} from '../../src/dashboard/pages/requests/timeline-events.ts';
+import { evenLines } from '../../src/dashboard/parts/policy/source-lines.ts';
 import {
   decidingRule,
   riskContributions,
   tracePolicies,
   traceRules,
   unknownReads,
-} from '../../src/dashboard/parts/trace.ts';
+} from '../../src/dashboard/parts/policy/trace.ts';
+import { aboutJson, pathInto, secretDigest } from '../../src/dashboard/parts/text/json-parts.ts';
+import { cutText } from '../../src/dashboard/parts/text/text-pieces.ts';
 
 test('filters come from the address, without what is empty or unknown', () => {
   const filters = readFilters(
@@ -189,7 +196,7 @@ test('a text is cut between characters', () => {
   expect([cutText('ab😀', 3), cutText('ab😀', 4), cutText('abc', 9)]).toEqual(['ab', 'ab😀', 'abc']);
 });
 
-const usual: Usual = {
+const usual: PayloadProfile = {
   count: 12,
   from: null,
   to: null,
@@ -211,22 +218,22 @@ const usual: Usual = {
 
 test.each([
   ['amount', 50, false, /^usual: 5 to 100/],
-  ['amount', 101, true, /^above/],
-  ['amount', 4, true, /^below/],
-  ['amount', '50', true, /^no number/],
+  ['amount', 101, true, /^higher than ever: so far 5 to 100, median 20$/],
+  ['amount', 4, true, /^lower than ever/],
+  ['amount', '50', true, /^not a number/],
   ['vendor', 'Staples', false, /^usual: 11 times/],
-  ['vendor', 'Other', true, /^new; before: "Staples" \(11\), "Uline" \(1\)$/],
-  ['city', 'Oslo', false, /not one of the most frequent: "Rome" \(4\), 8 others/],
-  ['note', 'b', false, /another each time/],
+  ['vendor', 'Other', true, /^new; so far "Staples" \(11x\), "Uline" \(1x\)$/],
+  ['city', 'Oslo', false, /not one of the most frequent: "Rome" \(4x\), 8 others/],
+  ['note', 'b', false, /different every time/],
   ['extra', 1, true, /never sent/],
 ])('%s %s beside what is usual', (path, value, isUnusual, words) => {
-  const compared = compareUsual(usual, path, value);
+  const compared = compareWithProfile(usual, path, value);
   expect(compared?.isUnusual).toBe(isUnusual);
   expect(compared?.words).toMatch(words);
 });
 
 test('without a request before there is nothing to compare with', () => {
-  expect(compareUsual({ ...usual, count: 0, fields: [] }, 'amount', 1)).toBeNull();
+  expect(compareWithProfile({ ...usual, count: 0, fields: [] }, 'amount', 1)).toBeNull();
 });
 
 function detail(change: Partial<RequestDetail>): RequestDetail {
@@ -268,7 +275,7 @@ test.each<[string, Partial<RequestDetail>, readonly string[]]>([
   ['ran out granted', { status: 'expired', decision: 'ALLOW' }, ['asked', 'decided', 'ended']],
   ['was used', { status: 'consumed', decision: 'ALLOW' }, ['asked', 'decided', 'used']],
 ])('the story of a request that %s', (_, change, kinds) => {
-  expect(storyOf(detail(change), 0).map(({ kind }) => kind)).toEqual(kinds);
+  expect(timelineEvents(detail(change), 0).map(({ kind }) => kind)).toEqual(kinds);
 });
 
 test('a person is named without the id', () => {

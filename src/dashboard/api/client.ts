@@ -21,7 +21,7 @@ type Given<Name extends string, Value> = [Value] extends [undefined]
 interface Hooks {
   /** Resolves once somebody has signed in again, with whether to go on. */
   readonly signInAgain: () => Promise<boolean>;
-  /** Looks whose session it is now: another window may have signed in anew. Resolves with whether to go on. */
+  /** Checks whose session it is now: another window may have signed in again. Resolves with whether to go on. */
   readonly lookAgain: () => Promise<boolean>;
 }
 

@@ -2,9 +2,9 @@
 // on the screen until the new comes, also when one comes back to it, so that nothing jumps.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type ChangeKind, useChanges } from './change-feed.ts';
 import { addressOf, type CallOptions, call, type Reply } from './client.ts';
 import { onReachable } from './connection.ts';
-import { type NewsKind, useNews } from './news.ts';
 import { type ApiProblem, isCutOff } from './problem.ts';
 import type { OperationId } from './types.ts';
 
@@ -23,7 +23,7 @@ const seenMax = 50;
 export function useResource<Id extends OperationId>(
   id: Id,
   options: CallOptions<Id> | null,
-  news: readonly NewsKind[] = [],
+  news: readonly ChangeKind[] = [],
 ): Resource<Reply<Id>> {
   const address = options === null ? null : addressOf(id, options as Parameters<typeof addressOf>[1]);
   const [state, setState] = useState<{
@@ -61,7 +61,7 @@ export function useResource<Id extends OperationId>(
     load();
     return () => controller.current?.abort();
   }, [load]);
-  useNews(news, load);
+  useChanges(news, load);
   // What could not be reached is looked at again as soon as anything can.
   const isWaiting = state.problem !== null && isCutOff(state.problem);
   useEffect(() => {

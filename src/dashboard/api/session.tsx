@@ -3,8 +3,8 @@
 
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { closeChangeFeed, openChangeFeed } from './change-feed.ts';
 import { call, type Reply, setCsrfToken, setHooks } from './client.ts';
-import { closeNews, openNews } from './news.ts';
 import { ApiProblem } from './problem.ts';
 import { forgetResources } from './resource.ts';
 
@@ -13,7 +13,7 @@ export type Session = Reply<'getSession'>;
 export interface SessionState {
   /** Null where nobody is signed in. */
   readonly session: Session | null;
-  /** While true the sign-in stands over the page. */
+  /** While true the sign-in dialog covers the page. */
   readonly isAskedAgain: boolean;
   readonly take: (session: Session) => void;
   readonly signOut: () => Promise<void>;
@@ -71,7 +71,7 @@ export function SessionProvider({
   const end = useCallback(() => {
     current.current = null;
     setCsrfToken(null);
-    closeNews();
+    closeChangeFeed();
     forgetResources();
     setSession(null);
     answer(false);
@@ -90,7 +90,7 @@ export function SessionProvider({
       current.current = next;
       setCsrfToken(next.csrf_token);
       setSession(next);
-      openNews();
+      openChangeFeed();
       answer(true);
     },
     [answer, end],
@@ -127,7 +127,7 @@ export function SessionProvider({
     setHooks({
       signInAgain: () => {
         if (current.current === null) return Promise.resolve(false);
-        closeNews();
+        closeChangeFeed();
         setAskedAgain(true);
         return new Promise((resolve) => waiting.current.push(resolve));
       },

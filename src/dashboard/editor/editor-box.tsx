@@ -1,8 +1,8 @@
-// An editor on the page: it loads when it is first shown; until then the text stands there to be read, and where it
+// An editor on the page: it loads when it is first shown; until then the text is shown plain, and where it
 // cannot be loaded the text can be changed without it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Note } from '../parts/note.tsx';
+import { Note } from '../parts/layout/note.tsx';
 import type { Editor, EditorMark, EditorOptions } from './editor.ts';
 import './editor-box.css';
 

@@ -1,4 +1,4 @@
-// The editor, which loads when it is asked for. INVARIANT: it stands in a shadow root, where its styles are sheets of the
+// The editor, which loads when it is asked for. INVARIANT: it lives in a shadow root, where its styles are sheets of the
 // root and no style elements, which the page's content policy forbids; and the keyboard always gets out of it: Escape,
 // then Tab, until something is typed.
 
@@ -33,7 +33,7 @@ export interface EditorMark {
   readonly to: number;
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** What would mend it. */
+  /** What would fix it. */
   readonly fix: { readonly title: string; readonly apply: () => void } | null;
 }
 

@@ -27,118 +27,152 @@ const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const wordPattern = /(?:true|false|null)\b/y;
 
 export function readJson(text: string): ReadJson {
-  const places = new Map<string, TextRange>();
-  let at = 0;
+  const reader = new JsonReader(text);
+  try {
+    return { value: reader.whole(), places: reader.places, fault: null };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { value: null, places: reader.places, fault: error.fault };
+  }
+}
 
-  const fail = (message: string, from = at, to = Math.min(from + 1, text.length)): never => {
-    throw new Fault({ message, from, to: Math.max(from, to) });
-  };
-  const skip = (): void => {
-    while (/[ \t\r\n]/.test(text.charAt(at))) at += 1;
-  };
-  const take = (pattern: RegExp): string | null => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0] ?? null;
-    at += found?.length ?? 0;
-    return found;
-  };
-  const expect = (character: string, message: string): void => {
-    skip();
-    if (text.charAt(at) !== character) fail(message);
-    at += 1;
-  };
+/** A class because all its methods share the position in the text. */
+class JsonReader {
+  readonly places = new Map<string, TextRange>();
+  readonly #text: string;
+  #at = 0;
 
-  function value(pointer: string, depth: number): unknown {
-    skip();
-    if (depth > depthMax) fail(`it is nested more than ${depthMax} deep`);
-    const from = at;
-    const read = anyValue(pointer, depth);
-    places.set(pointer, { from, to: at });
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  whole(): unknown {
+    const read = this.#value('', 0);
+    this.#skip();
+    if (this.#at < this.#text.length) this.#fail('nothing may follow the value', this.#at, this.#text.length);
     return read;
   }
 
-  function anyValue(pointer: string, depth: number): unknown {
-    const first = text.charAt(at);
-    if (first === '{') return object(pointer, depth);
-    if (first === '[') return array(pointer, depth);
-    if (first === '"') return string();
-    const word = take(wordPattern);
+  #value(pointer: string, depth: number): unknown {
+    this.#skip();
+    if (depth > depthMax) this.#fail(`it is nested more than ${depthMax} deep`);
+    const from = this.#at;
+    const read = this.#anyValue(pointer, depth);
+    this.places.set(pointer, { from, to: this.#at });
+    return read;
+  }
+
+  #anyValue(pointer: string, depth: number): unknown {
+    const first = this.#here();
+    if (first === '{') return this.#object(pointer, depth);
+    if (first === '[') return this.#array(pointer, depth);
+    if (first === '"') return this.#string();
+    const word = this.#take(wordPattern);
     if (word !== null) return word === 'null' ? null : word === 'true';
-    const from = at;
-    const number = take(numberPattern);
-    if (number === null)
-      return fail(at >= text.length ? 'a value is missing at the end' : 'a value is expected here');
-    if (/^[\w.]/.test(text.slice(at))) fail('this is no number as JSON writes it', from, at + 1);
-    const digits = number
-      .replace(/[eE].*$/, '')
-      .replace(/[-.]/g, '')
-      .replace(/^0+/, '')
-      .replace(/0+$/, '');
-    if (digits.length > significantMax)
-      fail(`a number has at most ${significantMax} significant digits`, from, at);
+    return this.#number();
+  }
+
+  #number(): number {
+    const from = this.#at;
+    const number = this.#take(numberPattern);
+    if (number === null) {
+      const isAtEnd = this.#at >= this.#text.length;
+      return this.#fail(isAtEnd ? 'a value is missing at the end' : 'a value is expected here');
+    }
+    if (/^[\w.]/.test(this.#text.slice(this.#at)))
+      this.#fail('this is not a JSON number', from, this.#at + 1);
+    if (significantDigits(number) > significantMax)
+      this.#fail(`a number has at most ${significantMax} significant digits`, from, this.#at);
     return Number(number);
   }
 
-  function string(): string {
-    const from = at;
-    const found = take(stringPattern);
+  #string(): string {
+    const from = this.#at;
+    const found = this.#take(stringPattern);
     // The pattern admits exactly what JSON does.
     if (found !== null) return JSON.parse(found) as string;
-    const end = text.indexOf('\n', from);
-    return fail('the text is not closed, or holds a bad escape', from, end === -1 ? text.length : end);
+    const end = this.#text.indexOf('\n', from);
+    return this.#fail(
+      'the text is not closed, or holds a bad escape',
+      from,
+      end === -1 ? this.#text.length : end,
+    );
   }
 
-  function object(pointer: string, depth: number): unknown {
+  #object(pointer: string, depth: number): unknown {
     const members = new Map<string, unknown>();
-    at += 1;
-    skip();
-    if (text.charAt(at) === '}') {
-      at += 1;
+    this.#at += 1;
+    this.#skip();
+    if (this.#here() === '}') {
+      this.#at += 1;
       return {};
     }
     for (;;) {
-      skip();
-      const from = at;
-      if (text.charAt(at) !== '"') fail('a name in double quotes is expected here');
-      const name = string();
-      if (members.has(name)) fail(`\`${name}\` stands here twice`, from, at);
-      expect(':', 'a colon is expected here');
-      members.set(name, value(`${pointer}/${escapePointer(name)}`, depth + 1));
-      skip();
-      if (text.charAt(at) === '}') break;
-      expect(',', 'a comma or } is expected here');
+      this.#skip();
+      const from = this.#at;
+      if (this.#here() !== '"') this.#fail('a name in double quotes is expected here');
+      const name = this.#string();
+      if (members.has(name)) this.#fail(`\`${name}\` is written twice`, from, this.#at);
+      this.#expect(':', 'a colon is expected here');
+      members.set(name, this.#value(`${pointer}/${escapePointer(name)}`, depth + 1));
+      this.#skip();
+      if (this.#here() === '}') break;
+      this.#expect(',', 'a comma or } is expected here');
     }
-    at += 1;
+    this.#at += 1;
     return Object.fromEntries(members);
   }
 
-  function array(pointer: string, depth: number): unknown {
+  #array(pointer: string, depth: number): unknown {
     const items: unknown[] = [];
-    at += 1;
-    skip();
-    if (text.charAt(at) === ']') {
-      at += 1;
+    this.#at += 1;
+    this.#skip();
+    if (this.#here() === ']') {
+      this.#at += 1;
       return items;
     }
     for (;;) {
-      items.push(value(`${pointer}/${items.length}`, depth + 1));
-      skip();
-      if (text.charAt(at) === ']') break;
-      expect(',', 'a comma or ] is expected here');
+      items.push(this.#value(`${pointer}/${items.length}`, depth + 1));
+      this.#skip();
+      if (this.#here() === ']') break;
+      this.#expect(',', 'a comma or ] is expected here');
     }
-    at += 1;
+    this.#at += 1;
     return items;
   }
 
-  try {
-    const read = value('', 0);
-    skip();
-    if (at < text.length) fail('nothing may follow the value', at, text.length);
-    return { value: read, places, fault: null };
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return { value: null, places, fault: error.fault };
+  #here(): string {
+    return this.#text.charAt(this.#at);
   }
+
+  #skip(): void {
+    while (/[ \t\r\n]/.test(this.#here())) this.#at += 1;
+  }
+
+  #take(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0] ?? null;
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  #expect(character: string, message: string): void {
+    this.#skip();
+    if (this.#here() !== character) this.#fail(message);
+    this.#at += 1;
+  }
+
+  #fail(message: string, from = this.#at, to = Math.min(from + 1, this.#text.length)): never {
+    throw new Fault({ message, from, to: Math.max(from, to) });
+  }
+}
+
+function significantDigits(number: string): number {
+  return number
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
+    .replace(/0+$/, '').length;
 }
 
 /** A class because it is thrown, from any depth. */

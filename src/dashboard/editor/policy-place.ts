@@ -1,7 +1,7 @@
 // Where in a policy file a place is: within what declaration, on which actions, in a text or a comment. It reads the text
 // before the place alone, however unfinished it is.
 
-import { piecesOf } from '../parts/policy-words.ts';
+import { piecesOf } from '../parts/policy/policy-words.ts';
 
 export interface PolicyPlace {
   /** The word that the declaration begins with; null between declarations. */
@@ -56,7 +56,7 @@ export function placeAt(text: string, at: number): PolicyPlace {
   };
 }
 
-/** Within a text, only what stands in an open `{` of it is read by the language. */
+/** Within a text, the language reads only what is inside an open `{`. */
 function isProse(line: string): boolean {
   const last = openPiece(line);
   return last !== null && !(last.startsWith('"') && /\{[^{}]*$/.test(last));

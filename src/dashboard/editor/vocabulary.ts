@@ -1,7 +1,7 @@
-// The names that a policy may use: those of the set in force, and those that the texts on the desk declare besides.
+// The names that a policy may use: those of the set in force, and those that the edited texts declare in addition.
 
 import type { Reply } from '../api/client.ts';
-import { piecesOf } from '../parts/policy-words.ts';
+import { piecesOf } from '../parts/policy/policy-words.ts';
 
 export type Vocabulary = Reply<'getVocabulary'>;
 export type ActionWords = Vocabulary['actions'][number];

@@ -1,20 +1,20 @@
-// The kill switch, on every page of whoever may see it: what is stopped stands above the page; turning it on takes a scope
-// and a reason, and two presses.
+// The kill switch, on every page of people who may see it: a banner shows what is stopped, and a dialog stops a scope for
+// a reason.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { type Resource, useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field } from '../parts/field.tsx';
-import { useSending } from '../parts/form.ts';
-import { Icon } from '../parts/icon.tsx';
-import { ProblemNote } from '../parts/note.tsx';
-import { PlainText } from '../parts/plain-text.tsx';
-import { Ago } from '../parts/time.tsx';
-import { tellDone } from './toast.tsx';
+import { Dialog } from '../parts/dialog/dialog.tsx';
+import { Field } from '../parts/form/field.tsx';
+import { useSending } from '../parts/form/form.ts';
+import { Button } from '../parts/layout/button.tsx';
+import { Icon } from '../parts/layout/icon.tsx';
+import { ProblemNote } from '../parts/layout/note.tsx';
+import { Ago } from '../parts/layout/time.tsx';
+import { tellDone } from '../parts/layout/toast.tsx';
+import { PlainText } from '../parts/text/plain-text.tsx';
 
 type Switch = Reply<'listSwitches'>['items'][number];
 
@@ -30,7 +30,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
   const turnOff = ({ id, scope }: Switch): Promise<void> =>
     run(async () => {
       await call('turnSwitchOff', { params: { id } });
-      tellDone(`${scopeWords(scope)} may act again`);
+      tellDone(`${scopeWords(scope)}: resumed`);
       reload();
     });
   if (data === null || data.items.length === 0) return null;
@@ -46,7 +46,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
               </strong>{' '}
               <Ago at={one.created_at} />: <PlainText text={one.reason} isShort />
             </span>
-            {mayUse && <Button onClick={() => turnOff(one)}>Let it act again</Button>}
+            {mayUse && <Button onClick={() => turnOff(one)}>Resume</Button>}
           </li>
         ))}
       </ul>
@@ -95,7 +95,7 @@ async function agentIdOf(text: string): Promise<string> {
     code: 'not_found',
     status: 404,
     title: 'There is no such agent',
-    detail: 'write its name or id as the list of agents has it',
+    detail: 'enter its name or id as shown in the list of agents',
   });
 }
 
@@ -137,8 +137,8 @@ export function KillSwitchDialog({
   return (
     <Dialog title="Stop agents" onClose={onClose}>
       <p>
-        What is stopped is refused before any policy is asked, within a second and everywhere, until somebody
-        lets it act again. Grants that were given stay good until they end.
+        Stopped agents and actions are refused within a second, before any policy is evaluated, until someone
+        resumes them. Grants that were already given stay valid until they end.
       </p>
       <form
         class="form"
@@ -181,7 +181,10 @@ export function KillSwitchDialog({
             <input required value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
           </Field>
         )}
-        <Field label="Reason" help="It stands above every page and in the record.">
+        <Field
+          label="Reason"
+          help="Shown on every page, sent to the agents that are stopped, and kept in the record."
+        >
           <input
             required
             maxLength={500}

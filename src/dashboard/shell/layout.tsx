@@ -1,22 +1,28 @@
-// The house around every page of whoever is signed in: the menu, what is stopped, whether the service can be reached.
+// The frame around every page of a signed-in person: the menu, what is stopped, whether the service can be reached.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useReachable } from '../api/connection.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant, useSession } from '../api/session.tsx';
-import { usePlace } from '../navigation.ts';
-import { type Page, pages } from '../pages.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { usePlace } from '../navigation/navigation.ts';
+import { Dialog } from '../parts/dialog/dialog.tsx';
+import { Button } from '../parts/layout/button.tsx';
+import { Icon } from '../parts/layout/icon.tsx';
 import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
+import type { Page } from './page.ts';
 import './layout.css';
 import { Notices } from './notices.tsx';
 import { SignInForm } from './sign-in.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 
-export function Layout({ children }: { readonly children: ComponentChildren }) {
+interface LayoutProps {
+  /** All pages; the menu shows those that have a place in it. */
+  readonly pages: readonly Page[];
+  readonly children: ComponentChildren;
+}
+
+export function Layout({ pages, children }: LayoutProps) {
   const { isMenuOpen, setMenuOpen, opener } = useMenu();
   const switches = useSwitches();
   // The page is made meanwhile, but shown in its place at once.
@@ -25,7 +31,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class="layout">
       <a class="skip" href="#content">
-        Skip to the page
+        Skip to content
       </a>
       <header class="bar" ref={opener}>
         <Button
@@ -44,8 +50,8 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
-        <MenuGroup group="work" />
-        <MenuGroup group="set-up" />
+        <MenuGroup pages={pages} group="work" />
+        <MenuGroup pages={pages} group="set-up" />
         <div class="menu-end">
           <KillSwitchButton />
           <ThemeChoice />
@@ -93,7 +99,12 @@ function useMenu() {
 /** As in layout.css. */
 const narrowQuery = '(width < 52rem)';
 
-function MenuGroup({ group }: { readonly group: 'work' | 'set-up' }) {
+interface MenuGroupProps {
+  readonly pages: readonly Page[];
+  readonly group: 'work' | 'set-up';
+}
+
+function MenuGroup({ pages, group }: MenuGroupProps) {
   return (
     <ul class="menu-group">
       {pages
@@ -138,7 +149,7 @@ function WaitingCount() {
 function ThemeChoice() {
   const [theme, choose] = useState<Theme>(themeNow);
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
-  const words = { system: 'as the system has it', light: 'light', dark: 'dark' } as const;
+  const words = { system: 'same as the system', light: 'light', dark: 'dark' } as const;
   return (
     <Button
       look="quiet"
@@ -186,7 +197,7 @@ function SignInAgain() {
   if (!isAskedAgain || session === null) return null;
   return (
     <Dialog title="Your session has ended" onClose={leave}>
-      <p>Sign in to go on where you were.</p>
+      <p>Sign in to continue where you left off.</p>
       <SignInForm email={session.person.email} />
     </Dialog>
   );

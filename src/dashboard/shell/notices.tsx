@@ -1,12 +1,12 @@
-// What was changed about how one signs in, on every page until it is put away: somebody else may have done it.
+// Changes to the reader's own sign-in, on every page until dismissed: somebody else may have made them.
 
 import { call } from '../api/client.ts';
 import { type Session, useSession } from '../api/session.tsx';
-import { Button } from '../parts/button.tsx';
-import { useSending } from '../parts/form.ts';
-import { Note, ProblemNote } from '../parts/note.tsx';
-import { PlainText } from '../parts/plain-text.tsx';
-import { Ago } from '../parts/time.tsx';
+import { useSending } from '../parts/form/form.ts';
+import { Button } from '../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../parts/layout/note.tsx';
+import { Ago } from '../parts/layout/time.tsx';
+import { PlainText } from '../parts/text/plain-text.tsx';
 
 type NoticeItem = Session['notices'][number];
 

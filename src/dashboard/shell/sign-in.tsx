@@ -1,15 +1,15 @@
-// Coming in: with a password and, where one is set up, a one-time code; or with a passkey.
+// Signing in: with a password and, where one is set up, a one-time code; or with a passkey.
 
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { answerPasskey } from '../api/passkey.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { type Session, useSession } from '../api/session.tsx';
-import { Button } from '../parts/button.tsx';
-import { Field } from '../parts/field.tsx';
-import { useSending } from '../parts/form.ts';
-import { ProblemNote } from '../parts/note.tsx';
-import { codeDigits } from '../parts/password-and-code.tsx';
+import { Field } from '../parts/form/field.tsx';
+import { useSending } from '../parts/form/form.ts';
+import { codeDigits } from '../parts/form/password-and-code.tsx';
+import { Button } from '../parts/layout/button.tsx';
+import { ProblemNote } from '../parts/layout/note.tsx';
 
 /** `email` is known where a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {

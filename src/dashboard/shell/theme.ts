@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; kept in this browser, and set before the first paint by public/theme-early.js.
+// Light, dark, or same as the system; kept in this browser, and set before the first paint by public/theme-early.js.
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -15,6 +15,6 @@ export function setTheme(theme: Theme): void {
   try {
     window.localStorage.setItem(key, theme);
   } catch {
-    // It holds until the page is loaded anew.
+    // The choice lasts until the page is reloaded.
   }
 }

@@ -1,11 +1,11 @@
 // Who has access: people and what each may do, applications that wait for an answer, invitations, and the webhooks of
-// other services. Which of them is shown stands in the address.
+// other services. The address says which of them is shown.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { ButtonLink } from '../../parts/button.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import './access.css';
 import { Applications } from './applications.tsx';
 import { Invitations } from './invitations.tsx';
@@ -30,8 +30,8 @@ export default function Access() {
   const maySee = useGrant(access) !== 'no';
   return (
     <PageFrame
-      title="Access"
-      lead="Who may come in, and what each may do."
+      title="People & access"
+      lead="Who has access, and what each person may do."
       actions={
         mayInvite && (
           <ButtonLink look="primary" icon="plus" href="/access?tab=invitations">
@@ -40,12 +40,12 @@ export default function Access() {
         )
       }
     >
-      <nav class="access-tabs" aria-label="Parts of access">
+      <nav class="access-tabs" aria-label="Sections">
         {names.map((name) => (
           <Tab key={name} name={name} isHere={name === shown} />
         ))}
       </nav>
-      {maySee ? <Content /> : <p>This is for other roles.</p>}
+      {maySee ? <Content /> : <p>Your roles do not include this.</p>}
     </PageFrame>
   );
 }

@@ -4,16 +4,17 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { Application } from './applications.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { InvitationLink } from './invitation-link.tsx';
-import { type Standing, StandingFields } from './standing-fields.tsx';
+import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
+
+export type Application = Reply<'listApplications'>['items'][number];
 
 interface DialogProps {
   readonly application: Application;
@@ -22,12 +23,12 @@ interface DialogProps {
 }
 
 export function GrantDialog({ application, onChange, onClose }: DialogProps) {
-  const [standing, setStanding] = useState<Standing>({ roles: [], groups: [] });
+  const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({ roles: [], groups: [] });
   const [invited, setInvited] = useState<Reply<'grantApplication'> | null>(null);
   const { isBusy, problem, run } = useSending();
   const grant = (): Promise<void> =>
     run(async () => {
-      setInvited(await call('grantApplication', { params: { id: application.id }, body: standing }));
+      setInvited(await call('grantApplication', { params: { id: application.id }, body: rolesAndGroups }));
       onChange();
     });
   if (invited !== null) {
@@ -53,7 +54,11 @@ export function GrantDialog({ application, onChange, onClose }: DialogProps) {
         }}
       >
         <ProblemNote problem={problem} />
-        <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+        <RolesAndGroupsFields
+          rolesAndGroups={rolesAndGroups}
+          onChange={setRolesAndGroups}
+          problem={problem}
+        />
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
             Grant access

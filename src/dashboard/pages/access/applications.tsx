@@ -2,22 +2,19 @@
 // those that have their answer.
 
 import { useState } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { FewLines } from '../../parts/few-lines.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago, spanText, useNow } from '../../parts/time.tsx';
-import { DeclineDialog, GrantDialog } from './application-dialogs.tsx';
-
-export type Application = Reply<'listApplications'>['items'][number];
+import { usePlace } from '../../navigation/navigation.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago, spanText, useNow } from '../../parts/layout/time.tsx';
+import { FewLines } from '../../parts/text/few-lines.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { type Application, DeclineDialog, GrantDialog } from './application-dialogs.tsx';
 
 interface Open {
   readonly kind: 'grant' | 'decline';

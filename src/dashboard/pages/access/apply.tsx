@@ -1,14 +1,14 @@
-// Anybody may apply for access; who has applied learns until when they will have an answer.
+// Anybody may apply for access; the page then says by when an answer comes.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { Ago, At } from '../../parts/time.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
 
 const reasonLengthMax = 2_000;
 
@@ -19,7 +19,7 @@ export default function Apply() {
       <PageFrame title="Apply for access" lead="Somebody who runs this service answers within 24 hours.">
         {answer === null ? <ApplyForm onDone={setAnswer} /> : <Applied dueAt={answer.due_at} />}
         <p>
-          You have an account? <a href="/">Sign in</a>.
+          Already have an account? <a href="/">Sign in</a>.
         </p>
       </PageFrame>
     </div>
@@ -32,8 +32,8 @@ function Applied({ dueAt }: { readonly dueAt: string }) {
       <Note tone="allow" icon="check">
         <strong>Your application has arrived.</strong>
         <p>
-          You will have an answer by <At at={dueAt} /> (<Ago at={dueAt} />
-          ): a link to come in with, or the reason why not.
+          You will get an answer by <At at={dueAt} /> (<Ago at={dueAt} />
+          ): an invitation link, or the reason for a refusal.
         </p>
       </Note>
     </div>

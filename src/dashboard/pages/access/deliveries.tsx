@@ -4,14 +4,14 @@
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Delivery = Reply<'listDeliveries'>['items'][number];
 
@@ -37,7 +37,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
       {data !== null && data.items.length > 0 && <DeliveryTable deliveries={data.items} />}
       <div class="form-actions">
         <Button icon="refresh" onClick={reload}>
-          Look again
+          Reload
         </Button>
         <Pager nextCursor={data?.next_cursor ?? null} parameter="deliveries" />
       </div>
@@ -58,12 +58,12 @@ function DeliveryTable({ deliveries }: { readonly deliveries: readonly Delivery[
         <thead>
           <tr>
             <th scope="col">Event</th>
-            <th scope="col">Stands</th>
+            <th scope="col">Status</th>
             <th scope="col" class="number">
               Attempts
             </th>
-            <th scope="col">Last answer</th>
-            <th scope="col">Made</th>
+            <th scope="col">Last reply</th>
+            <th scope="col">Created</th>
             <th scope="col">Next attempt</th>
           </tr>
         </thead>

@@ -1,16 +1,16 @@
 // The link of an invitation, shown this once.
 
 import type { Reply } from '../../api/client.ts';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import { At } from '../../parts/time.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { At } from '../../parts/layout/time.tsx';
 
 export function InvitationLink({ invited }: { readonly invited: Reply<'invite'> }) {
   const link = `${window.location.origin}/invitation#token=${invited.token}`;
   return (
-    <ShownOnce title={`The invitation of ${invited.email}`} label="invitation link" text={link}>
+    <ShownOnce title={`Invitation for ${invited.email}`} label="invitation link" text={link}>
       <p>
-        Give it to them, and to nobody else: it is good once, until <At at={invited.ends_at} />. Where the
-        service has a mail server it was sent to them, too.
+        Give this link to them and to nobody else. It works once, until <At at={invited.ends_at} />. If a mail
+        server is set up, Writ also sends it by mail; otherwise send it yourself.
       </p>
     </ShownOnce>
   );

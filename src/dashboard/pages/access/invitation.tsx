@@ -1,21 +1,22 @@
-// An invitation, by its link: a password, and in one is. The link's token leaves the address at once.
+// Accepts an invitation by its link: the person chooses a password and is signed in. The link's token leaves the address
+// at once.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { useJoin } from '../../parts/join.ts';
-import { useLinkToken } from '../../parts/link-token.ts';
-import { NewPassword } from '../../parts/new-password.tsx';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { useJoin } from '../../parts/form/join.ts';
+import { useLinkToken } from '../../parts/form/link-token.ts';
+import { NewPassword } from '../../parts/form/new-password.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 
 export default function Invitation() {
   const token = useLinkToken();
   return (
     <div class="alone-card">
-      <PageFrame title="Your invitation" lead="Choose a password, and you are in.">
+      <PageFrame title="Your invitation" lead="Choose a password to create your account.">
         {token === null ? <NoToken /> : <InvitationForm token={token} />}
       </PageFrame>
     </div>
@@ -25,9 +26,9 @@ export default function Invitation() {
 function NoToken() {
   return (
     <Note tone="escalate" icon="warning">
-      <p>The link is not whole. Open it again as it was given to you; it is good once, for a week.</p>
+      <p>The link is incomplete. Open it exactly as you received it. It works once, within a week.</p>
       <p>
-        If you have used it, <a href="/">sign in</a>; if it is lost, ask for another.
+        If you have already used it, <a href="/">sign in</a>. If you lost it, ask for a new one.
       </p>
     </Note>
   );
@@ -54,7 +55,7 @@ function InvitationForm({ token }: { readonly token: string }) {
     >
       {email !== null && problem !== null && (
         <Note tone="allow" icon="check">
-          Your account is made. Only signing in is left: try again.
+          Your account is created, but signing in failed. Try again.
         </Note>
       )}
       <ProblemNote problem={problem} />
@@ -66,7 +67,7 @@ function InvitationForm({ token }: { readonly token: string }) {
       />
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
-          {email === null ? 'Come in' : 'Sign in'}
+          {email === null ? 'Create account' : 'Sign in'}
         </Button>
       </div>
     </form>

@@ -5,15 +5,15 @@ import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { OpenInvitations } from './open-invitations.tsx';
-import { type Standing, StandingFields } from './standing-fields.tsx';
+import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
 export function Invitations() {
   const cursor = usePlace().query.get('cursor') ?? undefined;
@@ -53,15 +53,15 @@ export function Invitations() {
 function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
-  const [standing, setStanding] = useState<Standing>({ roles: [], groups: [] });
+  const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({ roles: [], groups: [] });
   const { isBusy, problem, run } = useSending();
   const send = (): Promise<void> =>
     run(async () => {
-      const body = { name: name.trim(), email: email.trim(), ...standing };
+      const body = { name: name.trim(), email: email.trim(), ...rolesAndGroups };
       onDone(await call('invite', { body }));
     });
   return (
-    <Section title="Invite somebody">
+    <Section title="Invite someone">
       <form
         class="form"
         onSubmit={(event) => {
@@ -89,10 +89,14 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
             onInput={({ currentTarget }) => setEmail(currentTarget.value)}
           />
         </Field>
-        <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+        <RolesAndGroupsFields
+          rolesAndGroups={rolesAndGroups}
+          onChange={setRolesAndGroups}
+          problem={problem}
+        />
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
-            Make the invitation
+            Create invitation
           </Button>
         </div>
       </form>

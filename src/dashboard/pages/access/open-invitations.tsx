@@ -4,16 +4,16 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { rolesOfAdmins } from './standing-fields.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Marks } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { rolesOfAdmins } from './roles-and-groups-fields.tsx';
 
 type OpenInvitation = Reply<'listInvitations'>['items'][number];
 
@@ -30,8 +30,8 @@ export function OpenInvitations({ invitations, onWithdrawn }: OpenInvitationsPro
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading lines={3} />}
       {data?.items.length === 0 && (
-        <Empty icon="people" title="No invitation is open">
-          <p>Whoever is invited stands here until they come in by their link, which is good for a week.</p>
+        <Empty icon="people" title="No open invitations">
+          <p>Invited people are listed here until they use their link, which works for a week.</p>
         </Empty>
       )}
       {data !== null && data.items.length > 0 && (
@@ -101,7 +101,7 @@ function InvitationTable({ items, isOld, onWithdraw }: InvitationTableProps) {
                       Withdraw<span class="visually-hidden"> {invitation.email}</span>
                     </Button>
                   ) : (
-                    <span class="access-soft">an admin withdraws it</span>
+                    <span class="access-soft">only an admin can withdraw it</span>
                   )}
                 </td>
               )}
@@ -129,8 +129,8 @@ function WithdrawDialog({ invitation: { id, email }, onChange, onClose }: Withdr
       onDone={() => onChange(id)}
       onClose={onClose}
     >
-      Then nobody comes in by the link that <PlainText text={email} isShort /> was given. To let them in after
-      all, invite them again.
+      The link that <PlainText text={email} isShort /> received stops working. To give them access later,
+      invite them again.
     </ConfirmDialog>
   );
 }

@@ -1,21 +1,18 @@
-// The people with what each may do; one of them, who stands in the address, opens to be changed.
+// The people and what each may do. The person whom the address names is open for changes.
 
-import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { PersonDialog } from './person-dialog.tsx';
-
-export type Person = Reply<'getPerson'>;
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Marks } from '../../parts/form/roles.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { type Person, PersonDialog } from './person-dialog.tsx';
 
 export function People() {
   const { query } = usePlace();
@@ -26,7 +23,7 @@ export function People() {
     <Section title="People" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading />}
-      {data?.items.length === 0 && <Empty icon="people" title="Nobody else on this page" />}
+      {data?.items.length === 0 && <Empty icon="people" title="No one else on this page" />}
       {data !== null && data.items.length > 0 && <PeopleTable people={data.items} isOld={isLoading} />}
       {personId !== null && (
         <PersonDialog id={personId} onChange={reload} onClose={() => setQuery({ person: null })} />
@@ -48,7 +45,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
             <th scope="col">Groups</th>
             <th scope="col">Status</th>
             <th scope="col">Codes</th>
-            <th scope="col">Here since</th>
+            <th scope="col">Added</th>
             {mayChange && <td />}
           </tr>
         </thead>
@@ -71,7 +68,7 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Person[]; re
                 <StatusBadge status={person.status} />
               </td>
               <td data-label="Codes">{person.has_totp ? 'set up' : 'no'}</td>
-              <td data-label="Here since" class="access-when">
+              <td data-label="Added" class="access-when">
                 <Ago at={person.created_at} />
               </td>
               {mayChange && (

@@ -1,20 +1,21 @@
-// Changing somebody: name, roles, groups, whether they may come in, and helping out who has lost their authenticator.
+// Changes a person: name, roles, groups, whether they may sign in, and a reset for a lost authenticator.
 
 import { useState } from 'preact/hooks';
-import { call } from '../../api/client.ts';
+import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useSession } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { isRole } from '../../parts/roles.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { Person } from './people.tsx';
-import { type Standing, StandingFields } from './standing-fields.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { isRole } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
+
+export type Person = Reply<'getPerson'>;
 
 interface PersonDialogProps {
   readonly id: string;
@@ -38,7 +39,7 @@ export function PersonDialog({ id, onChange, onClose }: PersonDialogProps) {
             <bdi>{data.email}</bdi>
           </p>
           <PersonForm key={data.id} person={data} onChange={onChanged} onClose={onClose} />
-          <HelpAndDoor person={data} onChange={onChanged} />
+          <FactorsAndStatus person={data} onChange={onChanged} />
         </>
       )}
     </Dialog>
@@ -52,7 +53,7 @@ interface PartProps {
 
 function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClose: () => void }) {
   const [name, setName] = useState(person.name);
-  const [standing, setStanding] = useState<Standing>({
+  const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({
     roles: person.roles.filter(isRole),
     groups: person.groups,
   });
@@ -61,7 +62,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
   const me = usePerson();
   const save = (): Promise<void> =>
     run(async () => {
-      const body = { name: name.trim(), ...standing };
+      const body = { name: name.trim(), ...rolesAndGroups };
       await call('changePerson', { params: { id: person.id }, body });
       // Who changes their own roles sees at once what is left to them.
       if (person.id === me.id) take(await call('getSession'));
@@ -87,7 +88,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
       </Field>
-      <StandingFields standing={standing} onChange={setStanding} problem={problem} />
+      <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} problem={problem} />
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
           Save
@@ -98,20 +99,18 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
   );
 }
 
-type Question = 'factors' | 'door' | null;
+type Question = 'factors' | 'disable' | null;
 
 /** What is asked twice: it takes something away from somebody. */
-function HelpAndDoor({ person, onChange }: PartProps) {
+function FactorsAndStatus({ person, onChange }: PartProps) {
   const [question, setQuestion] = useState<Question>(null);
   const { isBusy, problem, run } = useSending();
-  const isIn = person.status === 'active';
+  const isActive = person.status === 'active';
   const params = { id: person.id };
   const setStatus = (status: Person['status']): Promise<void> =>
     run(async () => {
       await call('changePerson', { params, body: { status } });
-      tellDone(
-        status === 'active' ? 'They may come in again' : 'They are out, and all their sessions with them',
-      );
+      tellDone(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
       setQuestion(null);
       onChange();
     });
@@ -122,13 +121,13 @@ function HelpAndDoor({ person, onChange }: PartProps) {
     onChange();
   };
   return (
-    <section class="access-door" aria-label="Coming in">
+    <section class="access-status" aria-label="Sign-in">
       <ProblemNote problem={problem} />
       {question === null && (
         <div class="form-actions">
           <Button onClick={() => setQuestion('factors')}>Reset second factors</Button>
-          {isIn ? (
-            <Button onClick={() => setQuestion('door')}>Disable</Button>
+          {isActive ? (
+            <Button onClick={() => setQuestion('disable')}>Disable</Button>
           ) : (
             <Button isBusy={isBusy} onClick={() => void setStatus('active')}>
               Enable
@@ -139,8 +138,8 @@ function HelpAndDoor({ person, onChange }: PartProps) {
       {question === 'factors' && (
         <Note tone="escalate" icon="warning">
           <p>
-            They come in with their password alone until they set codes or a passkey up anew, and their
-            sessions end. Be sure that it is them who asks.
+            They sign in with their password alone until they set up codes or a passkey again, and their
+            sessions end. Make sure that the request really comes from them.
           </p>
           <ProofForm
             word="Reset the second factors"
@@ -150,9 +149,9 @@ function HelpAndDoor({ person, onChange }: PartProps) {
           />
         </Note>
       )}
-      {question === 'door' && (
+      {question === 'disable' && (
         <Note tone="escalate" icon="warning">
-          <p>They are out at once: their sessions and tokens end. What they did stays in the record.</p>
+          <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
           <div class="form-actions">
             <Button look="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
               Disable them

@@ -3,22 +3,23 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import type { Webhook } from './webhooks.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+
+export type Webhook = Reply<'listWebhooks'>['items'][number];
 
 type Event = Webhook['events'][number];
 
 const meanings: Readonly<Record<Event, string>> = {
   'request.pending': 'a request waits for people',
-  'request.decided': 'it waits no more',
-  'policies.reload_failed': 'changed policies did not take over',
+  'request.decided': 'a waiting request was decided',
+  'policies.reload_failed': 'changed policies failed to load',
   'agent.revoked': 'an agent was revoked',
 };
 const events = Object.keys(meanings) as Event[];
@@ -51,7 +52,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
         <ProblemNote problem={problem} />
         <Field
           label="Address"
-          help="Where messages are sent to, by https: and on the public Internet."
+          help="Where to send messages: an https: address on the public Internet."
           problem={detailFor(problem, 'url')}
         >
           <input
@@ -64,7 +65,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
           />
         </Field>
         <fieldset>
-          <legend class="field-legend">It hears of</legend>
+          <legend class="field-legend">Events</legend>
           {events.map((one) => (
             <label class="choice" key={one}>
               <input
@@ -108,7 +109,7 @@ export function SecretDialog({ webhook, onClose }: SecretProps) {
       <ProblemNote problem={problem} />
       <div class="form-actions">
         <Button look="primary" isBusy={isBusy} onClick={() => void rotate()}>
-          Make a new secret
+          Create a new secret
         </Button>
         <Button onClick={onClose}>Cancel</Button>
       </div>
@@ -120,7 +121,7 @@ function Secret({ secret, url, onClose }: { secret: string; url: string; onClose
   return (
     <Dialog title="The secret of the webhook" onClose={onClose}>
       <ShownOnce title={url} label="secret" text={secret}>
-        <p>The receiver checks the signature of each message with it, as Standard Webhooks says.</p>
+        <p>The receiver uses it to check the signature of each message (Standard Webhooks).</p>
       </ShownOnce>
       <div class="form-actions">
         <Button look="primary" onClick={onClose}>
@@ -141,7 +142,7 @@ export function RemoveWebhookDialog({ webhook, onChange, onClose }: SecretProps 
       onDone={onChange}
       onClose={onClose}
     >
-      <PlainText text={webhook.url} /> is sent nothing more, and what waits for it is dropped.
+      <PlainText text={webhook.url} /> receives nothing more, and its pending messages are dropped.
     </ConfirmDialog>
   );
 }

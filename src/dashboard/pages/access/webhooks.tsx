@@ -1,24 +1,22 @@
-// Webhooks: which services hear of what, how that goes, and what an admin does about it. Which one's deliveries are shown
-// stands in the address.
+// Webhooks: which services receive which events, whether that works, and what an admin can change. The address says whose
+// deliveries are shown.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { useSending } from '../../parts/form/form.ts';
+import { Marks } from '../../parts/form/roles.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { MakeWebhookDialog, RemoveWebhookDialog, SecretDialog } from './webhook-dialogs.tsx';
-
-export type Webhook = Reply<'listWebhooks'>['items'][number];
+import { MakeWebhookDialog, RemoveWebhookDialog, SecretDialog, type Webhook } from './webhook-dialogs.tsx';
 
 export function Webhooks() {
   const mayChange = useGrant('webhooks.change') === 'yes';
@@ -105,13 +103,13 @@ function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'
   const test = (): Promise<void> =>
     run(async () => {
       await call('testWebhook', { params });
-      tellDone('A test message is on its way: it stands among the deliveries');
+      tellDone('Test message sent: see the deliveries');
       setQuery({ webhook: id });
     });
   const setStatus = (next: Webhook['status']): Promise<void> =>
     run(async () => {
       await call('changeWebhook', { params, body: { status: next } });
-      tellDone(next === 'active' ? 'The webhook is sent messages again' : 'The webhook is disabled');
+      tellDone(next === 'active' ? 'The webhook is enabled' : 'The webhook is disabled');
       onChange();
     });
   const close = (): void => setOpen(null);

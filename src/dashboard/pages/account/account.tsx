@@ -1,10 +1,10 @@
 // One's own account: who one is here, the password, second factors, and tokens for one's programs.
 
 import { usePerson } from '../../api/session.tsx';
-import { Facts, PageFrame, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { At } from '../../parts/time.tsx';
+import { Marks } from '../../parts/form/roles.tsx';
+import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import './account.css';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
@@ -15,7 +15,7 @@ import { Tokens } from './tokens.tsx';
 export default function Account() {
   const person = usePerson();
   return (
-    <PageFrame title="Your account" lead="How you come in, and what you may do here.">
+    <PageFrame title="Your account" lead="Sign-in and security, and what you may do here.">
       <div class="account-columns">
         <div class="account-column">
           <Section title="You">
@@ -25,7 +25,7 @@ export default function Account() {
                 ['E-mail address', <bdi key="email">{person.email}</bdi>],
                 ['Roles', <Marks key="roles" words={person.roles} />],
                 ['Groups you approve for', <Marks key="groups" words={person.groups} />],
-                ['Here since', <At key="since" at={person.created_at} />],
+                ['Added', <At key="since" at={person.created_at} />],
               ]}
             />
             <p class="account-soft">An admin changes name, roles and groups.</p>

@@ -3,16 +3,16 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { usePerson, useSessionAnew } from '../../api/session.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { CopyText } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { CodeField, codeDigits } from '../../parts/password-and-code.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { CodeField, codeDigits } from '../../parts/form/password-and-code.tsx';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { CopyText } from '../../parts/text/copy.tsx';
 import { QrCode } from './qr-code.tsx';
 
 export function Codes() {
@@ -27,8 +27,8 @@ export function Codes() {
     >
       <p>
         {isSetUp
-          ? 'Signing in with your password asks for a code of your authenticator app, and so does a step-up.'
-          : 'An authenticator app on your telephone shows a code that is good for half a minute. A step-up needs one, or a passkey.'}
+          ? 'You need a code from your authenticator app to sign in with your password and to step up.'
+          : 'An authenticator app on your phone shows a code that is valid for half a minute. A step-up needs a code or a passkey.'}
       </p>
       <ProblemNote problem={problem} />
       {isSetUp && (
@@ -64,10 +64,7 @@ function Confirm({ offer, onClose }: { readonly offer: Reply<'offerCodes'>; read
   };
   return (
     <div class="account-code">
-      <QrCode
-        text={offer.uri}
-        label="QR code for an authenticator app; the secret stands beside it as text"
-      />
+      <QrCode text={offer.uri} label="QR code for an authenticator app; the secret is beside it as text" />
       <div class="form">
         <p>Scan it with your app, or type the secret there:</p>
         <CopyText text={offer.secret} label="secret" />
@@ -96,7 +93,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog title="Remove one-time codes" onClose={onClose}>
-      <p>Your password alone will let you in then.</p>
+      <p>You then sign in with your password alone.</p>
       <ProofForm word="Remove them" look="danger" onProof={remove} onClose={onClose} />
     </Dialog>
   );

@@ -6,15 +6,15 @@ import { makePasskey } from '../../api/passkey.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useSessionAnew } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Passkey = Reply<'listPasskeys'>['items'][number];
 
@@ -84,11 +84,11 @@ function AddDialog({ onChange, onClose }: DialogProps) {
   };
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
-      <ProofForm word="Go on with the browser" onProof={add} onClose={onClose}>
+      <ProofForm word="Continue in the browser" onProof={add} onClose={onClose}>
         {(problem) => (
           <Field
             label="Name of the device"
-            help="So that you know it again: my phone, the blue key."
+            help="To recognize it later: my phone, the blue key."
             problem={detailFor(problem, 'name')}
           >
             <input
@@ -120,7 +120,7 @@ function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly p
         <strong>
           <PlainText text={passkey.name} isShort />
         </strong>{' '}
-        signs you in no more.
+        no longer signs you in.
       </p>
       <ProofForm word="Remove it" look="danger" onProof={remove} onClose={onClose} />
     </Dialog>

@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { usePerson, useSession } from '../../api/session.tsx';
-import { NewPassword } from '../../parts/new-password.tsx';
-import { Section } from '../../parts/page.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { NewPassword } from '../../parts/form/new-password.tsx';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 
 export function Password() {
   const { name, email } = usePerson();
@@ -30,7 +30,7 @@ export function Password() {
               names={[name, email]}
               problem={detailFor(problem, 'new_password')}
             />
-            <p class="account-soft">All your other sessions and your tokens end with it.</p>
+            <p class="account-soft">This ends all your other sessions and your tokens.</p>
           </>
         )}
       </ProofForm>

@@ -7,7 +7,7 @@ interface Drawing {
   readonly path: string;
 }
 
-/** Nothing until it is drawn; where it cannot be, what it says must stand beside it as text. */
+/** Empty until it is drawn. The caller shows the same content as text, for when it cannot be drawn. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const [drawing, setDrawing] = useState<Drawing | null>(null);
   useEffect(() => {

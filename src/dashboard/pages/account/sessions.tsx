@@ -2,14 +2,14 @@
 
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 
 type Session = Reply<'listSessions'>['items'][number];
 
@@ -18,7 +18,7 @@ export function Sessions() {
   return (
     <Section title="Sessions">
       <p class="account-soft">
-        Where you are signed in now. End what you do not know, and change your password.
+        Where you are signed in now. If you do not recognize a session, end it and change your password.
       </p>
       <ProblemNote problem={problem} onRetry={reload} />
       {data === null && problem === null && <Loading lines={2} />}
@@ -66,7 +66,7 @@ function SessionRow({ session, onChange }: { readonly session: Session; readonly
       <td class="account-end">
         <ProblemNote problem={problem} />
         {isThisOne ? (
-          <Badge tone="allow">This one</Badge>
+          <Badge tone="allow">This session</Badge>
         ) : (
           <Button isBusy={isBusy} onClick={() => void end()}>
             End<span class="visually-hidden"> the session from {address}</span>

@@ -5,18 +5,18 @@ import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useSessionAnew } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { type Proof, ProofForm } from '../../parts/proof-form.tsx';
-import { isRole, Marks, type Role, RoleChoice } from '../../parts/roles.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { isRole, Marks, type Role, RoleChoice } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Token = Reply<'listTokens'>['items'][number];
 
@@ -28,7 +28,7 @@ export function Tokens() {
       title="Personal tokens"
       actions={
         <Button icon="plus" onClick={() => setOpen('make')}>
-          Make a token
+          Create a token
         </Button>
       }
     >
@@ -65,7 +65,7 @@ function TokenTable({ tokens, onRemove }: TableProps) {
             <th scope="col">Name</th>
             <th scope="col">Token</th>
             <th scope="col">Roles</th>
-            <th scope="col">Made</th>
+            <th scope="col">Created</th>
             <th scope="col">Ends</th>
             <td />
           </tr>
@@ -82,7 +82,7 @@ function TokenTable({ tokens, onRemove }: TableProps) {
               <td data-label="Roles">
                 <Marks words={token.roles} />
               </td>
-              <td data-label="Made">
+              <td data-label="Created">
                 <Ago at={token.created_at} />
               </td>
               <td data-label="Ends">
@@ -143,8 +143,8 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
     );
   }
   return (
-    <Dialog title="Make a token" onClose={onClose}>
-      <ProofForm word="Make the token" onProof={make} onClose={onClose}>
+    <Dialog title="Create a token" onClose={onClose}>
+      <ProofForm word="Create the token" onProof={make} onClose={onClose}>
         {(problem) => (
           <>
             <Field label="Name" help="What will use it." problem={detailFor(problem, 'name')}>
@@ -157,13 +157,13 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
               />
             </Field>
             <RoleChoice
-              legend="It may act as"
+              legend="It can act as"
               offered={held}
               chosen={roles}
               onChoose={setRoles}
               problem={detailFor(problem, 'roles')}
             />
-            <Field label="Good for" problem={detailFor(problem, 'days')}>
+            <Field label="Valid for" problem={detailFor(problem, 'days')}>
               <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
                 {spans.map(([value, word]) => (
                   <option key={value} value={value}>

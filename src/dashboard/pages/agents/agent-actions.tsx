@@ -4,15 +4,15 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { AgentProps } from './agent.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 type Open = 'stop' | 'disable' | 'enable' | 'revoke' | null;
 
@@ -58,12 +58,12 @@ const statusWords = {
     title: 'Disable the agent',
     word: 'Disable',
     done: 'is disabled',
-    text: 'All its requests are refused from now on, and none of those that wait is approved, until somebody enables it again.',
+    text: 'All its requests are refused from now on, and its waiting requests cannot be approved, until someone enables it again.',
   },
   enable: {
     title: 'Enable the agent',
     word: 'Enable',
-    done: 'may ask again',
+    done: 'is enabled',
     text: 'Its requests are decided again, with the keys that it has.',
   },
 } as const;
@@ -107,8 +107,8 @@ function RevokeDialog({ agent, onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Revoke the agent" onClose={onClose}>
       <p>
-        All its requests are refused for good, whatever key they carry. Nothing brings it back: to go on, you
-        would register another agent. What it has done stays in the record.
+        All its requests are refused for good, whatever key they carry. This cannot be undone: to continue,
+        register another agent. What it has done stays in the record.
       </p>
       <form
         class="form"
@@ -122,7 +122,7 @@ function RevokeDialog({ agent, onChange, onClose }: DialogProps) {
           label="Name of the agent"
           help={
             <>
-              Type <strong>{agent.name}</strong> to say that this one is meant.
+              Type <strong>{agent.name}</strong> to confirm.
             </>
           }
         >

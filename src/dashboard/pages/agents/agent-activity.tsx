@@ -2,13 +2,13 @@
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
 import { activityBars, type Bars, type Day, type Outcome, outcomes } from './activity-bars.ts';
 import { ActivityFills, FillSwatch, fillOf } from './activity-fills.tsx';
-import type { AgentProps } from './agent.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 const words: Readonly<Record<Outcome, string>> = {
   allow: 'Allow',

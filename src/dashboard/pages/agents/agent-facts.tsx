@@ -3,22 +3,22 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { type AgentDraft, AgentFields, draftBody } from '../../parts/agent-fields.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { Ago, At } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { AgentProps } from './agent.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Marks } from '../../parts/form/roles.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 export function AgentFacts({ agent, onChange }: AgentProps) {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useGrant('agents.change') !== 'no' && agent.status !== 'revoked';
   return (
-    <Section title="About it" actions={mayChange && <Button onClick={() => setOpen(true)}>Edit</Button>}>
+    <Section title="Details" actions={mayChange && <Button onClick={() => setOpen(true)}>Edit</Button>}>
       <Facts
         items={[
           ['Risk tier', agent.risk_tier],

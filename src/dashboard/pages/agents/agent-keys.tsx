@@ -5,16 +5,16 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { NewKey } from '../../parts/new-key.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago, At, useNow } from '../../parts/time.tsx';
-import type { AgentProps } from './agent.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { NewKey } from '../../parts/dialog/new-key.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago, At, useNow } from '../../parts/layout/time.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 type Key = Reply<'listKeys'>['items'][number];
 
@@ -56,8 +56,8 @@ function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
         <thead>
           <tr>
             <th scope="col">Key</th>
-            <th scope="col">Stands</th>
-            <th scope="col">Made</th>
+            <th scope="col">Status</th>
+            <th scope="col">Created</th>
             <th scope="col">Last used</th>
             <th scope="col">Ends</th>
           </tr>
@@ -69,7 +69,7 @@ function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
                 <code>writ_{id}…</code>
               </td>
               <td data-label="Stands">{keyBadge(ends, now)}</td>
-              <td data-label="Made">
+              <td data-label="Created">
                 <Ago at={made} />
               </td>
               <td data-label="Last used">{used === null ? 'never' : <Ago at={used} />}</td>
@@ -92,7 +92,7 @@ function keyBadge(ends: string | null, now: number) {
 }
 
 const graces = [
-  ['0', 'Now: whoever still sends it is refused'],
+  ['0', 'Now: requests with it are refused at once'],
   ['3600', 'In an hour'],
   ['86400', 'In a day'],
   ['604800', 'In a week'],
@@ -113,7 +113,7 @@ function RotateDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
       <Dialog title="The new key" onClose={onClose}>
         <NewKey apiKey={made.api_key} name={agent.name} />
         <p>
-          Keys of before are good until <At at={made.old_keys_end_at} />.
+          The old key works until <At at={made.old_keys_end_at} />.
         </p>
         <div class="form-actions">
           <Button look="primary" onClick={onClose}>
@@ -126,7 +126,7 @@ function RotateDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
   return (
     <Dialog title="Rotate the key" onClose={onClose}>
       <p>
-        <bdi>{agent.name}</bdi> gets a new key, good from now on. When is the present one to end?
+        <bdi>{agent.name}</bdi> gets a new key that works at once. When should the current key end?
       </p>
       <form
         class="form"
@@ -137,7 +137,7 @@ function RotateDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
       >
         <ProblemNote problem={problem} />
         <fieldset>
-          <legend class="field-legend">The present key ends</legend>
+          <legend class="field-legend">The current key ends</legend>
           {graces.map(([seconds, words]) => (
             <label class="choice" key={seconds}>
               <input
@@ -152,7 +152,7 @@ function RotateDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
         </fieldset>
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
-            Make a new key
+            Create a new key
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>

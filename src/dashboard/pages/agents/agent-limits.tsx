@@ -5,14 +5,14 @@ import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { AgentProps } from './agent.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 export function AgentLimits({ agent, onChange }: AgentProps) {
   const [isOpen, setOpen] = useState(false);
@@ -57,7 +57,8 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
   return (
     <Dialog title="Limits of the agent" onClose={onClose}>
       <p>
-        Requests beyond them are refused with 429. An empty field means what the service allows everybody.
+        Requests beyond the limits are refused with 429. Leave a field empty to use the default of the
+        service.
       </p>
       <form
         class="form"

@@ -3,19 +3,19 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { Agent, AgentProps } from './agent.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { Agent, AgentProps } from './agent-props.ts';
 
 type Mode = Agent['signing'];
 
 const meanings: Readonly<Record<Mode, string>> = {
-  off: 'Signatures are not looked at; there is no secret.',
+  off: 'Signatures are not checked; there is no secret.',
   optional: 'A signature is checked where there is one, and policies read it as request.signed.',
   required: 'A request without a good signature is refused.',
 };
@@ -89,11 +89,11 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
               checked={isSecretNew}
               onChange={({ currentTarget }) => setSecretNew(currentTarget.checked)}
             />
-            Make a new secret; the present one is not good any more
+            Create a new secret; the current one stops working
           </label>
         )}
-        {!hasSecret && mode !== 'off' && <p>A secret is made, and shown once.</p>}
-        {hasSecret && mode === 'off' && <p>The secret is forgotten.</p>}
+        {!hasSecret && mode !== 'off' && <p>A secret is created and shown once.</p>}
+        {hasSecret && mode === 'off' && <p>The secret is deleted.</p>}
         <div class="form-actions">
           <Button look="primary" type="submit" isBusy={isBusy}>
             Save

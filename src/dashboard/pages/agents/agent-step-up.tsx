@@ -5,13 +5,13 @@ import { call } from '../../api/client.ts';
 import { answerPasskey } from '../../api/passkey.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { codeDigits, PasswordAndCode } from '../../parts/password-and-code.tsx';
-import { Ago } from '../../parts/time.tsx';
-import type { AgentProps } from './agent.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { codeDigits, PasswordAndCode } from '../../parts/form/password-and-code.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import type { AgentProps } from './agent-props.ts';
 
 export function AgentStepUp({ agent }: AgentProps) {
   const { id: personId, email } = usePerson();
@@ -48,8 +48,8 @@ function StepUpForm({ agentId }: { readonly agentId: string }) {
   return (
     <>
       <p>
-        You are its control owner. Stepping up meets rules that ask for one within some time, for that time,
-        and decides again what waits for it.
+        You are its control owner. A step-up satisfies rules that ask for a recent one, and requests that wait
+        for it are decided again.
       </p>
       <div role="status">
         {at !== null && (

@@ -1,29 +1,21 @@
 // One agent: how it stands, what it does, its keys, signatures and limits, and all that may be done about it.
 
-import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import type { PageProps } from '../../pages.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import type { PageProps } from '../../navigation/page-props.ts';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import './agent.css';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';
 import { AgentFacts } from './agent-facts.tsx';
 import { AgentKeys } from './agent-keys.tsx';
 import { AgentLimits } from './agent-limits.tsx';
+import type { AgentProps } from './agent-props.ts';
 import { AgentSigning } from './agent-signing.tsx';
 import { AgentStepUp } from './agent-step-up.tsx';
-
-export type Agent = Reply<'getAgent'>;
-
-/** What a section of the page shows and can do: it says when the agent is another than before. */
-export interface AgentProps {
-  readonly agent: Agent;
-  readonly onChange: () => void;
-}
 
 export default function AgentPage({ params: { id = '' } }: PageProps) {
   const { data: agent, problem, reload } = useResource('getAgent', { params: { id } }, ['agents']);

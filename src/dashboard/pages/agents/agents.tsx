@@ -1,19 +1,19 @@
-// The agents, by filters that stand in the address.
+// The list of agents; the address keeps its filters.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { usePlace } from '../../navigation.ts';
-import { riskTiers } from '../../parts/agent-fields.tsx';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { Marks } from '../../parts/roles.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { riskTiers } from '../../parts/form/agent-fields.tsx';
+import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
+import { Marks } from '../../parts/form/roles.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
 import './agents.css';
 
 type Agent = Reply<'listAgents'>['items'][number];
@@ -37,7 +37,7 @@ export default function Agents() {
   return (
     <PageFrame
       title="Agents"
-      lead="Who may ask for decisions, in whose charge, and how they stand."
+      lead="Agents that ask for decisions, their control owners and their status."
       actions={
         mayRegister && (
           <ButtonLink look="primary" icon="plus" href="/agents/new">
@@ -69,7 +69,7 @@ function AgentFilters() {
       <TextFilter name="text" label="Name, owner, tag or id" />
       <ChoiceFilter name="status" label="Status" any="any" choices={same(statuses)} />
       <ChoiceFilter name="tier" label="Risk tier" any="any" choices={same(riskTiers)} />
-      <ChoiceFilter name="owner" label="Control owner" any="anybody" choices={[[email, 'me']]} />
+      <ChoiceFilter name="owner" label="Control owner" any="anyone" choices={[[email, 'me']]} />
     </Filters>
   );
 }
@@ -79,8 +79,8 @@ function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
   const mayRegister = useGrant('agents.register') === 'yes';
   if (isFiltered) {
     return (
-      <Empty icon="search" title="No agent fits these filters">
-        <ButtonLink href={path}>Take the filters away</ButtonLink>
+      <Empty icon="search" title="No agents match these filters">
+        <ButtonLink href={path}>Clear filters</ButtonLink>
       </Empty>
     );
   }
@@ -88,7 +88,7 @@ function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
     <Empty icon="agent" title="No agent yet">
       {mayRegister
         ? 'Register one: it gets a key of its own, and asks for a decision before it acts.'
-        : 'Agents that you are the control owner of stand here.'}
+        : 'Agents that you are the control owner of are listed here.'}
     </Empty>
   );
 }

@@ -3,19 +3,19 @@
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
-import { type AgentDraft, AgentFields, draftBody } from '../../parts/agent-fields.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { NewKey } from '../../parts/new-key.tsx';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
+import { NewKey } from '../../parts/dialog/new-key.tsx';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
 
 export default function Register() {
   const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
   return (
     <PageFrame
       title="Register Agent"
-      lead="An agent asks with a key of its own, and a person answers for it."
+      lead="Each agent has its own key and a control owner who answers for it."
       actions={<ButtonLink href="/agents">All agents</ButtonLink>}
     >
       {made === null ? (
@@ -32,7 +32,7 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
   const [draft, setDraft] = useState<AgentDraft>({ name: '', tier: 'low', owner: email, tags: '' });
   const { isBusy, problem, run } = useSending();
   return (
-    <Section title="What it is">
+    <Section title="Agent details">
       <form
         class="form"
         onSubmit={(event) => {
@@ -65,7 +65,7 @@ function Made({
       <NewKey apiKey={made.api_key} name={made.agent.name} />
       <div class="form-actions">
         <ButtonLink look="primary" href={`/agents/${made.agent.id}`}>
-          To the agent
+          Open the agent
         </ButtonLink>
         <Button onClick={onAnother}>Register another</Button>
       </div>

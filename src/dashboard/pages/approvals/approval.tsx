@@ -1,27 +1,27 @@
-// One request before whoever decides it: exactly what will be done, what is usual, how long there is, and their decision.
-// INVARIANT: nothing of the payload is hidden without a mark, and a request that waits no more cannot be decided.
+// One request for its approvers: exactly what will be done, what is usual, the deadline, and the vote. INVARIANT: nothing
+// of the payload is hidden without a mark, and a request that no longer waits cannot be decided.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { go, usePlace } from '../../navigation.ts';
-import type { PageProps } from '../../pages.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { CopyText } from '../../parts/copy.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Facts, PageFrame, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { ResolvedTexts } from '../../parts/resolved-texts.tsx';
-import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { go, usePlace } from '../../navigation/navigation.ts';
+import type { PageProps } from '../../navigation/page-props.ts';
+import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { StatusBadge } from '../../parts/layout/badge.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { CopyText } from '../../parts/text/copy.tsx';
+import { JsonView } from '../../parts/text/json-view.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
 import { agentName } from '../requests/request-table.tsx';
-import type { RequestDetail } from '../requests/story.ts';
-import { RequestTimeline } from '../requests/story.tsx';
+import { RequestTimeline } from '../requests/request-timeline.tsx';
+import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
 import { Deadline } from './deadline.tsx';
 import type { VoteKind } from './draft.ts';
-import { Meanwhile, useNext } from './meanwhile.tsx';
-import { compareUsual } from './usual.ts';
+import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
+import { compareWithProfile } from './payload-profile.ts';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 
@@ -33,7 +33,7 @@ export default function ApprovalPage({ params: { id = '' } }: PageProps) {
         {problem === null ? <Loading /> : <ProblemNote problem={problem} onRetry={reload} />}
         <div>
           <ButtonLink href="/approvals" icon="back">
-            The queue
+            Back to queue
           </ButtonLink>
         </div>
       </PageFrame>
@@ -52,7 +52,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, status, expires_at, reason } = request;
   const isPending = status === 'pending';
   const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(useVoteOfAddress());
-  const [isOwnDoing, setOwnDoing] = useState(false);
+  const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.may?.step_up === true;
   const next = useNext(id);
@@ -63,8 +63,8 @@ function Whole({ request, problem, reload }: WholeProps) {
     { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ vote: 'reject' }) },
     ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
     { keys: ['Ctrl + Enter'], label: 'Send what is written' },
-    { keys: ['n'], label: 'Next in the queue', run: goNext },
-    { keys: ['u'], label: 'Back to the queue', run: () => go('/approvals') },
+    { keys: ['n'], label: 'Next in queue', run: goNext },
+    { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
   ]);
   return (
     <PageFrame
@@ -74,23 +74,27 @@ function Whole({ request, problem, reload }: WholeProps) {
           <span class="approval-action">
             <PlainText text={action_key} isShort />
           </span>
-          {isPending ? <Deadline at={expires_at} isLarge /> : <StatusBadge status={status} />}
+          {isPending ? (
+            <Deadline at={expires_at} isLarge />
+          ) : (
+            <StatusBadge status={status} decision={request.decision} />
+          )}
         </>
       }
       lead={<PlainText text={reason} />}
       actions={
         <>
           <ButtonLink href="/approvals" icon="back" look="quiet">
-            The queue
+            Back to queue
           </ButtonLink>
           <ButtonLink href={`/requests/${id}`} icon="list">
-            All about it
+            Full details
           </ButtonLink>
         </>
       }
     >
       <ProblemNote problem={problem} />
-      <Meanwhile request={request} isOwnDoing={isOwnDoing} next={next} />
+      <Meanwhile request={request} ownAct={ownAct} next={next} />
       <HiddenThings request={request} />
       <div class="approval-columns">
         <div class="approval-main">
@@ -106,8 +110,8 @@ function Whole({ request, problem, reload }: WholeProps) {
             reload={reload}
             isSteppingUp={isSteppingUp}
             onStepUp={setSteppingUp}
-            onSent={() => {
-              setOwnDoing(true);
+            onSent={(act) => {
+              setOwnAct(act);
               reload();
             }}
           />
@@ -153,7 +157,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
     typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
   );
   const beside = (path: string, value: unknown) => {
-    const compared = usual === null ? null : compareUsual(usual, path, value);
+    const compared = usual === null ? null : compareWithProfile(usual, path, value);
     if (compared === null) return null;
     return (
       <span class={compared.isUnusual ? 'approval-unusual' : 'approval-usual'}>
@@ -162,7 +166,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
     );
   };
   return (
-    <Section title={request.status === 'pending' ? 'What will be done' : 'What was to be done'}>
+    <Section title={request.status === 'pending' ? 'What will be done' : 'What was requested'}>
       <p>
         <strong>
           <PlainText text={agentName(request)} isShort />
@@ -176,11 +180,11 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
       <JsonView value={payload} label="Payload" beside={beside} />
       <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">
-        {usual === null && problem === null && 'Looking for what is usual…'}
-        {problem !== null && 'What is usual for this agent cannot be told now.'}
+        {usual === null && problem === null && 'Loading the usual values…'}
+        {problem !== null && 'The usual values for this agent could not be loaded.'}
         {usual !== null &&
           usual.count === 0 &&
-          'It was never granted this action before: there is nothing to compare with.'}
+          'The agent was never granted this action before, so there is nothing to compare with.'}
         {usual !== null && usual.count > 0 && (
           <>
             Beside each value: how it compares with the{' '}
@@ -192,7 +196,7 @@ function WhatWillBeDone({ request }: { readonly request: RequestDetail }) {
       <Facts
         items={[
           [
-            'Your decision counts for this and nothing else (digest)',
+            'Your approval covers exactly this content (digest)',
             <CopyText key="digest" text={digest} label="digest" />,
           ],
         ]}

@@ -1,18 +1,18 @@
-// The queue of whoever is signed in: what waits for one of their groups, the nearest deadline first.
+// The approval queue of the signed-in person: what waits for one of their groups, the nearest deadline first.
 
 import { useRef, useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
-import { go } from '../../navigation.ts';
-import { Risk } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { go } from '../../navigation/navigation.ts';
+import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { Risk } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
-import { personWords } from '../requests/story.ts';
+import { personWords } from '../requests/timeline-events.ts';
 import './approvals.css';
 import { Deadline } from './deadline.tsx';
 
@@ -41,8 +41,8 @@ export default function ApprovalsPage() {
   };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
-    { keys: ['k', 'ArrowUp'], label: 'Request before', run: () => move(-1) },
-    { keys: ['Enter'], label: 'Look at it' },
+    { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
+    { keys: ['Enter'], label: 'Open it' },
     { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
   ]);
@@ -75,14 +75,14 @@ export default function ApprovalsPage() {
 function leadOf(groups: readonly string[]): string {
   return groups.length === 0
     ? 'You belong to no group of approvers.'
-    : `You answer for ${groups.join(', ')}.`;
+    : `You approve for ${groups.join(', ')}.`;
 }
 
 function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
   return (
     <Empty icon="inbox" title="Nothing waits for you">
       {groups.length === 0
-        ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under Access.'
+        ? 'What a policy escalates waits for the people of a group. An admin can make you one of them, under People & access.'
         : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}
     </Empty>
   );

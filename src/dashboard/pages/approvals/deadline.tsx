@@ -1,7 +1,7 @@
 // A deadline as a clock that runs: how long there is, and how urgent that is, in words as well as colour.
 
-import { Icon } from '../../parts/icon.tsx';
-import { At, spanText, useNow } from '../../parts/time.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { At, spanText, useNow } from '../../parts/layout/time.tsx';
 import './deadline.css';
 import { urgencyOf } from './urgency.ts';
 

@@ -1,5 +1,5 @@
-// What somebody has begun to write about a request, kept in this tab until it is sent: a session that ends, or a page that
-// is loaded anew, loses nothing. INVARIANT: nobody gets what another has written.
+// An unsent vote on a request, kept in this tab: a session that ends or a reload loses nothing. INVARIANT: nobody sees what
+// another person has written.
 
 import { useCallback, useState } from 'preact/hooks';
 

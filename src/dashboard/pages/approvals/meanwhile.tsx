@@ -1,12 +1,12 @@
-// What became of a request while somebody looked at it, told at once: it waits no more, by whose decision, and what is next.
+// Tells at once what happened to a request that is on the screen: who decided it, and what is next in the queue.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { personWords, type RequestDetail } from '../requests/story.ts';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Icon, type IconName } from '../../parts/layout/icon.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { Deadline } from './deadline.tsx';
 
 export type Next = Reply<'listApprovals'>['items'][number];
@@ -18,35 +18,35 @@ export function useNext(id: string): Next | null {
   return data?.items.find(({ request_id }) => request_id !== id) ?? null;
 }
 
+export type OwnAct = 'approved' | 'stepped up';
+
 interface MeanwhileProps {
   readonly request: RequestDetail;
-  /** Somebody has just decided here. */
-  readonly isOwnDoing: boolean;
+  /** What the reader has just done here. */
+  readonly ownAct: OwnAct | null;
   readonly next: Next | null;
 }
 
-export function Meanwhile({ request, isOwnDoing, next }: MeanwhileProps) {
+export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
   const isOver = request.status !== 'pending';
   const tone = !isOver ? 'unknown' : toneOf(request.status);
-  const isShown = isOver || isOwnDoing;
+  const isShown = isOver || ownAct !== null;
   return (
     <div role="status" class="approval-status">
       {isShown && (
         <div class={`note note-${tone}`}>
           <Icon name={isOver ? signOf(request.status) : 'clock'} />
           <div>
-            <strong>
-              {isOver ? overWords(request.status) : 'Your decision is recorded; it waits for others'}
-            </strong>
+            <strong>{isOver ? overWords(request.status) : `You ${ownAct}; ${neededWords(request)}`}</strong>
             {isOver && <ByWhom request={request} />}
             {next === null ? (
               <p>
-                Nothing else waits for you. <a href="/approvals">To the queue</a>
+                Nothing else waits for you. <a href="/approvals">Back to queue</a>
               </p>
             ) : (
               <div class="approval-next">
                 <ButtonLink href={`/approvals/${next.request_id}`} look="primary" icon="right">
-                  Next in the queue
+                  Next in queue
                 </ButtonLink>
                 <PlainText text={next.action_key} isShort /> <Deadline at={next.expires_at} />
               </div>
@@ -63,10 +63,17 @@ function ByWhom({ request: { approvals, status } }: { readonly request: RequestD
   if (last === undefined || status === 'expired') return null;
   return (
     <p>
-      Decided last by <PlainText text={personWords(last.by)} isShort />:{' '}
+      Last decision by <PlainText text={personWords(last.by)} isShort />:{' '}
       {last.is_approved ? 'approved' : 'rejected'}.
     </p>
   );
+}
+
+/** How many approvals a waiting request still needs. */
+function neededWords({ requires }: Pick<RequestDetail, 'requires'>): string {
+  const needed = (requires?.approvals ?? []).reduce((sum, { needs, given }) => sum + needs - given, 0);
+  if (needed > 0) return `${needed} more ${needed === 1 ? 'approval' : 'approvals'} needed`;
+  return requires?.step_up === true ? 'a step-up by the control owner is needed' : 'it still waits';
 }
 
 function toneOf(status: RequestDetail['status']): string {
@@ -82,12 +89,12 @@ function signOf(status: RequestDetail['status']): IconName {
 function overWords(status: RequestDetail['status']): string {
   switch (status) {
     case 'rejected':
-      return 'This is decided: rejected';
+      return 'Decided: rejected';
     case 'expired':
-      return 'The deadline has passed: nobody can approve this any more';
+      return 'The deadline has passed; this can no longer be approved';
     case 'consumed':
-      return 'This is decided, and the grant has been used';
+      return 'Decided, and the grant was used';
     default:
-      return 'This is decided: approved';
+      return 'Decided: approved';
   }
 }

@@ -1,28 +1,29 @@
-// The decision of whoever is asked: approve or reject, with a comment, for one of their groups. What the person may do, the
-// service says. INVARIANT: a vote is sent only by a press of its own, after it was chosen, and what was written stays until
-// it is taken.
+// Approvers vote here: approve or reject, with a comment, for one of their groups. The service says what the person may do.
+// INVARIANT: a vote is sent only by a press of its own, after it was chosen, and the comment stays until the vote is recorded.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
-import { personWords, type RequestDetail } from '../requests/story.ts';
+import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
+import type { OwnAct } from './meanwhile.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
-  /** A vote that was asked for by a key; each time another object. */
+  /** A vote that a key asked for; a new object each time. */
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
-  readonly onSent: () => void;
+  /** After the decision or the step-up was recorded. */
+  readonly onSent: (act: OwnAct) => void;
   readonly isSteppingUp: boolean;
   readonly onStepUp: (isOpen: boolean) => void;
 }
@@ -58,19 +59,19 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
         ? call('approveRequest', options)
         : call('rejectRequest', options)
       ).catch((error: unknown) => {
-        // Something has become of it meanwhile: what, is shown; what was written stays.
+        // The request has changed meanwhile: show its new state, and keep the comment.
         if (error instanceof ApiProblem && (error.status === 409 || error.status === 403)) reload();
         throw error;
       });
       change(null);
       tellDone(doneText(vote, after.status));
-      onSent();
+      onSent('approved');
     });
 
   if (status !== 'pending') {
     return draft.comment === '' ? null : (
-      <Section title="What you had written">
-        <p>It was not sent: nothing can be said about this request any more.</p>
+      <Section title="Your unsent comment">
+        <p>It was not sent: this request can no longer be decided.</p>
         <textarea aria-label="Comment that was not sent" readOnly value={draft.comment} />
       </Section>
     );
@@ -85,7 +86,9 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
           </Button>
         </div>
       )}
-      {isSteppingUp && <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={onSent} />}
+      {isSteppingUp && (
+        <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={() => onSent('stepped up')} />
+      )}
       {may.why !== null && !may.step_up && <p>{may.why}</p>}
       {vote === null ? (
         <div class="approval-votes">
@@ -118,7 +121,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
           )}
           <Field
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
-            help="The record keeps it under your name."
+            help="Recorded with your name."
             isOptional={vote === 'approve'}
           >
             <textarea
@@ -172,7 +175,7 @@ function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
       ))}
       {requires?.fell_away.map(({ by, group, why }) => (
         <li key={`${by} ${group}`}>
-          An approval counts no more: <PlainText text={`${personWords(by)} ${why}`} isShort />
+          An approval no longer counts: <PlainText text={`${personWords(by)} ${why}`} isShort />
         </li>
       ))}
     </ul>
@@ -212,8 +215,8 @@ function forGroup(groups: readonly string[], group: string): string {
 
 function doneText(vote: VoteKind, status: RequestDetail['status']): string {
   if (vote === 'reject') return 'Rejected';
-  if (status === 'pending') return 'Approved by you; it waits for others';
+  if (status === 'pending') return 'Your approval is recorded';
   return status === 'rejected'
-    ? 'Approved by you, but the policies of now refuse it'
+    ? 'You approved, but the current policies refuse it'
     : 'Approved: the agent may proceed';
 }

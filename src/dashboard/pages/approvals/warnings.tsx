@@ -1,10 +1,10 @@
-// What whoever decides must know before reading: characters that cannot be seen, and secrets that stand there as digests.
+// Warns approvers before they read: invisible characters, and secrets that are shown as digests.
 
-import { aboutJson } from '../../parts/json-parts.ts';
-import { Note } from '../../parts/note.tsx';
-import { PlainPieces } from '../../parts/plain-text.tsx';
-import { hasInvisible } from '../../parts/text-pieces.ts';
-import type { RequestDetail } from '../requests/story.ts';
+import { Note } from '../../parts/layout/note.tsx';
+import { aboutJson } from '../../parts/text/json-parts.ts';
+import { PlainPieces } from '../../parts/text/plain-text.tsx';
+import { hasInvisible } from '../../parts/text/text-pieces.ts';
+import type { RequestDetail } from '../requests/timeline-events.ts';
 
 const placesShown = 10;
 
@@ -27,8 +27,8 @@ export function HiddenThings({ request }: { readonly request: RequestDetail }) {
         <Note tone="escalate" icon="warning">
           <strong>Contains invisible characters</strong>
           <p>
-            They stand below as their code points, such as <code>U+202E</code>. Text with them may read
-            otherwise elsewhere than it does here. They are in:
+            They are shown below as code points, such as <code>U+202E</code>. Elsewhere this text may look
+            different. They are in:
           </p>
           <ul>
             {places.slice(0, placesShown).map((place) => (
@@ -43,8 +43,8 @@ export function HiddenThings({ request }: { readonly request: RequestDetail }) {
       {secrets > 0 && (
         <Note icon="key">
           <p>
-            {secrets === 1 ? 'One value is secret' : `${secrets} values are secret`}: a digest stands in its
-            place. The agent sends the value itself; the same digest is the same value.
+            {secrets === 1 ? 'One value is secret' : `${secrets} values are secret`}, shown as a digest. The
+            agent sends the value itself; equal digests mean equal values.
           </p>
         </Note>
       )}

@@ -3,12 +3,12 @@
 
 import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation.ts';
-import { ButtonLink } from '../../parts/button.tsx';
-import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/filters.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Pager } from '../../parts/layout/pager.tsx';
 import './audit.css';
 import { ChainStatus } from './chain-status.tsx';
 import { ChangeList } from './change-list.tsx';
@@ -40,7 +40,7 @@ export default function Audit() {
   return (
     <PageFrame
       title="Audit"
-      lead="Every change of management with who made it, and the proof that no record was touched since."
+      lead="Every management change and who made it, with proof that no record was altered since."
       actions={
         <ButtonLink href={addressOf('exportRecords', { query: times })} icon="download" download>
           Export all records
@@ -51,9 +51,9 @@ export default function Audit() {
       <Filters>
         <TextFilter name="who" label="Who" />
         <ChoiceFilter name="what" label="What" any="anything" choices={kindsOfChange} />
-        <TextFilter name="subject" label="Id of what was changed" />
+        <TextFilter name="subject" label="Id of the subject" />
         <DayFilter name="from" label="From" />
-        <DayFilter name="to" label="To, that day included" />
+        <DayFilter name="to" label="Until (inclusive)" />
       </Filters>
       <ProblemNote problem={problem} onRetry={reload} />
       <Section title="Changes" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
@@ -68,8 +68,8 @@ export default function Audit() {
 function NoChanges({ isFiltered }: { readonly isFiltered: boolean }) {
   if (!isFiltered) return <Empty icon="audit" title="No change yet" />;
   return (
-    <Empty icon="search" title="No change fits these filters">
-      <ButtonLink href="/audit">Take the filters away</ButtonLink>
+    <Empty icon="search" title="No changes match these filters">
+      <ButtonLink href="/audit">Clear filters</ButtonLink>
     </Empty>
   );
 }

@@ -1,14 +1,14 @@
-// Whether the chain of records is as it was written: walked a stretch a call, with how far it has come, until the end or
-// the first record that does not fit. INVARIANT: it says whole only where one walk has reached the end from the beginning.
+// Verifies the chain of records, one stretch a call, and shows how far it has come. A broken chain and a stored row that
+// differs from its seal are told apart. INVARIANT: it says whole only where one walk has reached the end from the start.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Walk = Reply<'verifyRecords'>;
 
@@ -83,36 +83,21 @@ function Result({ seen }: { readonly seen: Seen | null }) {
   if (seen === null) {
     return (
       <p>
-        Each record carries a hash over itself and the one before. Verifying walks them all and finds the
-        first that was changed, taken away, added or moved.
+        Each record carries a hash of itself and of the record before it. Verification reads all records and
+        finds the first that was changed, removed, added or moved. It then compares what is stored beside them
+        with the seal of the service.
       </p>
     );
   }
   const { walk, checked, at } = seen;
   if (walk.status === 'broken' && walk.break !== null) {
-    return (
-      <Note tone="deny" icon="warning">
-        <strong>The chain is broken at record {walk.break.sequence.toLocaleString()}</strong>
-        <p>
-          <PlainText text={walk.break.message} />
-        </p>
-        {walk.break.name !== null && (
-          <p>
-            It is <PlainText text={walk.break.name} isShort />.
-          </p>
-        )}
-        <p>
-          {checked.toLocaleString()} records before it are whole. Compare with a backup, and with checkpoints
-          that were kept elsewhere (<code>writ audit verify</code>).
-        </p>
-      </Note>
-    );
+    return <Broken found={walk.break} checked={checked} />;
   }
   if (walk.status === 'going-on') {
     return (
       <Note>
         <p>
-          Stopped after {checked.toLocaleString()} of {walk.last_sequence.toLocaleString()} records; those are
+          Stopped after {checked.toLocaleString()} of {walk.last_sequence.toLocaleString()} records. These are
           whole.
         </p>
       </Note>
@@ -122,7 +107,41 @@ function Result({ seen }: { readonly seen: Seen | null }) {
     <Note tone="allow" icon="check">
       <strong>The chain is whole</strong>
       <p>
-        {checked.toLocaleString()} records, looked at <Ago at={at} />.
+        {checked.toLocaleString()} records, checked <Ago at={at} />.
+      </p>
+    </Note>
+  );
+}
+
+interface BrokenProps {
+  readonly found: NonNullable<Walk['break']>;
+  /** Records that were checked before the fault was found. */
+  readonly checked: number;
+}
+
+function Broken({ found, checked }: BrokenProps) {
+  const { sequence, name, difference, message } = found;
+  const isStored = difference === 'stored';
+  return (
+    <Note tone="deny" icon="warning">
+      <strong>
+        {isStored
+          ? 'What is stored beside the records was changed'
+          : `The chain is broken at record ${sequence.toLocaleString()}`}
+      </strong>
+      <p>
+        {name !== null && (
+          <>
+            <PlainText text={name} isShort />:{' '}
+          </>
+        )}
+        <PlainText text={message} />
+      </p>
+      <p>
+        {isStored
+          ? `The chain itself is whole: ${checked.toLocaleString()} records. Something else than Writ changed the database. `
+          : `${checked.toLocaleString()} records before it are whole. Compare with a backup, and with checkpoints kept elsewhere. `}
+        <code>writ audit verify</code> {isStored ? 'lists everything that differs.' : 'checks them.'}
       </p>
     </Note>
   );

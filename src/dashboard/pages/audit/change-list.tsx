@@ -1,10 +1,10 @@
 // Changes with who made them, and for each what was before and is after.
 
 import type { Reply } from '../../api/client.ts';
-import { FewLines } from '../../parts/few-lines.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { At } from '../../parts/time.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { FewLines } from '../../parts/text/few-lines.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { pageOfSubject, wordsOfChange } from './change-words.ts';
 import { type Difference, differences } from './differences.ts';
 

@@ -2,8 +2,8 @@
 // back, since a few denials cannot be seen among a thousand grants.
 
 import { useMemo } from 'preact/hooks';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Section } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Section } from '../../parts/layout/page.tsx';
 import { countText, type OutcomeKey, outcomeSeries, outcomes, outcomeTotals, shareText } from './series.ts';
 import { Swatch } from './swatch.tsx';
 import { type OverTime, TimePlot } from './time-plot.tsx';
@@ -33,7 +33,7 @@ export function DecisionsSection(props: OverTime) {
               type="button"
               class="overview-outcome"
               aria-pressed={shownKeys.includes(key)}
-              title={shownKeys.includes(key) ? `Take ${name} out of the plot` : `Show ${name} in the plot`}
+              title={shownKeys.includes(key) ? `Hide ${name} in the plot` : `Show ${name} in the plot`}
               onClick={() => toggle(key)}
             >
               <span>

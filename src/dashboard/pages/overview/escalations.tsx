@@ -2,8 +2,8 @@
 
 import { useMemo } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { spanText } from '../../parts/time.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { spanText } from '../../parts/layout/time.tsx';
 import { Legend } from './legend.tsx';
 import { countText, outcomeSeries } from './series.ts';
 import { type OverTime, TimePlot } from './time-plot.tsx';
@@ -21,9 +21,9 @@ export function EscalationsSection(props: OverTime) {
           ['Waiting now', <a href={waitingAddress}>{countText(escalations.waiting)}</a>],
           ['Approved', countText(escalations.approved)],
           ['Rejected', countText(escalations.rejected)],
-          ['Expired', countText(escalations.expired)],
-          ['Half approved within', waitText(p50)],
-          ['90 % approved within', waitText(p90)],
+          ['Unanswered', countText(escalations.expired)],
+          ['Median time to approve', waitText(p50)],
+          ['90th percentile', waitText(p90)],
         ]}
       />
       <TimePlot {...props} label="Escalations over time" form="bars" series={series} valueText={countText} />

@@ -1,7 +1,7 @@
 // How long deciding took over time, on a logarithmic scale.
 
 import { useMemo } from 'preact/hooks';
-import { Section } from '../../parts/page.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { Legend } from './legend.tsx';
 import { latencySeries, latencyText } from './series.ts';
 import { type OverTime, TimePlot } from './time-plot.tsx';

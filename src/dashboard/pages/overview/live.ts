@@ -2,7 +2,7 @@
 // cannot be seen is not looked at.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useNews } from '../../api/news.ts';
+import { useChanges } from '../../api/change-feed.ts';
 
 /** Under load there is news all the time, and counting a month costs more than drawing it. */
 const pauseMs = 3_000;
@@ -24,7 +24,7 @@ export function useLive(isLive: boolean, look: () => void): void {
     if (!isLive || timer.current !== null) return;
     timer.current = setTimeout(lookNow, Math.max(0, lastMs.current + pauseMs - Date.now()));
   };
-  useNews(['requests'], lookSoon);
+  useChanges(['requests'], lookSoon);
   useEffect(() => {
     if (!isLive) return;
     const idle = setInterval(() => {

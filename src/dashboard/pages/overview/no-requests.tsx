@@ -1,10 +1,10 @@
 // What the overview says while there is nothing to count: how a request comes about.
 
 import { useGrant } from '../../api/session.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { CopyText } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { CopyText } from '../../parts/text/copy.tsx';
 import { type RangeName, ranges } from './range.ts';
 
 const payload = '{"amount": 120, "currency": "USD", "vendor": "Staples"}';
@@ -32,7 +32,7 @@ export function NoRequests({ name }: { readonly name: RangeName | null }) {
             Register an agent
           </ButtonLink>
         )}
-        {name !== '30d' && <ButtonLink href="/overview?range=30d">Look at the last 30 days</ButtonLink>}
+        {name !== '30d' && <ButtonLink href="/overview?range=30d">Show the last 30 days</ButtonLink>}
       </div>
     </Section>
   );

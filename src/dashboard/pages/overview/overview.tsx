@@ -1,11 +1,11 @@
 // What the service decides over time: outcomes, latency, escalations, policies and risk, live, for a stretch of time that
-// stands in the address. What was seen stays until the numbers of another stretch are there.
+// is in the address. The old numbers stay until the numbers of another stretch are there.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import { DecisionsSection } from './decisions.tsx';
 import { EscalationsSection } from './escalations.tsx';
 import { LatencySection } from './latency.tsx';
@@ -54,7 +54,7 @@ export default function OverviewPage() {
 interface SectionsProps {
   readonly overview: Overview;
   readonly range: Range;
-  /** Whether the numbers are of the stretch of before. */
+  /** Whether the numbers are of the previous stretch. */
   readonly isOld: boolean;
 }
 
@@ -79,8 +79,8 @@ function Sections({ overview, range, isOld }: SectionsProps) {
         <RiskSection overview={overview} hintId={hintId} />
       </div>
       <p class="overview-hint" id={hintId}>
-        Drag over a plot to zoom in, press twice to zoom out. With the keyboard: arrows to move, with Shift to
-        choose, Enter to zoom in, Backspace to zoom out, Escape to let go.
+        Drag over a plot to zoom in, double-click to zoom out. With the keyboard: arrows to move, with Shift
+        to choose, Enter to zoom in, Backspace to zoom out, Escape to let go.
       </p>
     </div>
   );

@@ -25,42 +25,10 @@ interface Pointed {
 }
 
 export function Plot(props: PlotProps) {
-  const { label, steps, series, form, stepName, valueText, onZoom, onZoomOut, hintId } = props;
-  const place = useRef<HTMLDivElement>(null);
-  const drawn = useRef<DrawnPlot | null>(null);
-  const [pointed, setPointed] = useState<Pointed | null>(null);
-  const [hasFailed, setFailed] = useState(false);
+  const { label, steps, series, stepName, valueText, onZoom, onZoomOut, hintId } = props;
+  const { place, drawn, pointed, hasFailed } = useDrawnPlot(props);
   const anchor = useRef<number | null>(null);
-  const latest = useRef(props);
-  latest.current = props;
   const count = Math.max(0, steps.edges.length - 1);
-
-  useEffect(() => {
-    let isWanted = true;
-    loadDraw().then(
-      (drawPlot) => {
-        if (!isWanted || place.current === null) return;
-        const { steps, series, form } = latest.current;
-        drawn.current = drawPlot(
-          place.current,
-          { steps, series, form },
-          {
-            onPoint: (at) => setPointed((before) => (isSame(before, at) ? before : at)),
-            onChoose: (first, last) => latest.current.onZoom(first, last),
-            onZoomOut: () => latest.current.onZoomOut(),
-          },
-        );
-      },
-      () => setFailed(true),
-    );
-    return () => {
-      isWanted = false;
-      drawn.current?.close();
-      drawn.current = null;
-    };
-  }, []);
-  useEffect(() => drawn.current?.update({ steps, series, form }), [steps, series, form]);
-
   const index = pointed === null || pointed.index >= count ? null : pointed.index;
   const letGo = (): void => {
     anchor.current = null;
@@ -127,6 +95,43 @@ export function Plot(props: PlotProps) {
       />
     </div>
   );
+}
+
+/** Draws the plot into `place`, and draws it again when its values change. */
+function useDrawnPlot(props: PlotProps) {
+  const { steps, series, form } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<DrawnPlot | null>(null);
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [hasFailed, setFailed] = useState(false);
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    let isWanted = true;
+    loadDraw().then(
+      (drawPlot) => {
+        if (!isWanted || place.current === null) return;
+        const { steps, series, form } = latest.current;
+        drawn.current = drawPlot(
+          place.current,
+          { steps, series, form },
+          {
+            onPoint: (at) => setPointed((before) => (isSame(before, at) ? before : at)),
+            onChoose: (first, last) => latest.current.onZoom(first, last),
+            onZoomOut: () => latest.current.onZoomOut(),
+          },
+        );
+      },
+      () => setFailed(true),
+    );
+    return () => {
+      isWanted = false;
+      drawn.current?.close();
+      drawn.current = null;
+    };
+  }, []);
+  useEffect(() => drawn.current?.update({ steps, series, form }), [steps, series, form]);
+  return { place, drawn, pointed, hasFailed };
 }
 
 let turn: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,6 @@
 // The policies that decided most, as bars of their outcomes, and the table behind them.
 
-import { Section } from '../../parts/page.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { countText, type Overview, outcomes } from './series.ts';
 
 type PolicyRow = Overview['policies'][number];

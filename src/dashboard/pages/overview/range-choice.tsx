@@ -1,7 +1,7 @@
 // Which stretch of time is shown: ranges up to now, and what was zoomed into with the way back.
 
-import { setQuery } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
+import { setQuery } from '../../navigation/navigation.ts';
+import { Button } from '../../parts/layout/button.tsx';
 import { stretchText } from './axes.ts';
 import { type Range, type RangeName, rangeNames, ranges } from './range.ts';
 

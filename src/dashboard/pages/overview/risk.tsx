@@ -1,9 +1,9 @@
-// How risky decisions were, in steps of ten. What was zoomed into stands in the address.
+// How risky decisions were, in steps of ten. The address keeps the zoom.
 
 import { useMemo } from 'preact/hooks';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Section } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { Plot } from './plot.tsx';
 import { countText, type Overview, riskSeries, riskSteps } from './series.ts';
 

@@ -61,9 +61,9 @@ export function outcomeTotals({ buckets }: Overview): Readonly<Record<OutcomeKey
 }
 
 const quantiles = [
-  { key: 'p50', name: 'Half within', color: 'accent', look: 'solid', field: 'p50_us' },
-  { key: 'p90', name: '90 % within', color: 'reauth', look: 'dashed', field: 'p90_us' },
-  { key: 'p99', name: '99 % within', color: 'deny', look: 'dotted', field: 'p99_us' },
+  { key: 'p50', name: 'Median', color: 'accent', look: 'solid', field: 'p50_us' },
+  { key: 'p90', name: '90th percentile', color: 'reauth', look: 'dashed', field: 'p90_us' },
+  { key: 'p99', name: '99th percentile', color: 'deny', look: 'dotted', field: 'p99_us' },
 ] as const;
 
 /** In microseconds. */

@@ -1,13 +1,13 @@
-// What would become of the request: the decision with its reason, the rules as they turned out, and what would change
-// it. INVARIANT: an answer to what stood there before says so.
+// How the request would be decided: the decision with its reason, the rules as they turned out, and what would change it.
+// INVARIANT: an answer to older texts says so.
 
-import { DecisionBadge, Risk } from '../../parts/badge.tsx';
-import { ConditionTree } from '../../parts/condition-tree.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { Facts, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { DecisionBadge, Risk } from '../../parts/layout/badge.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { RequestIssue } from './marks.ts';
 import type { Tried, Trying } from './use-try.ts';
 
@@ -28,7 +28,7 @@ export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
   const isOld = !isOfNow || problem !== null || tried?.answer !== decided;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-    <aside class="playground-answer" aria-label="What would become of it" tabIndex={0}>
+    <aside class="playground-answer" aria-label="Result" tabIndex={0}>
       <State why={why} isOld={isOld} hasDecision={decision !== null} isAsking={!isOfNow} />
       <p role="status" class="visually-hidden">
         {decision !== null && !isOld ? spoken(decision) : (why ?? '')}
@@ -58,13 +58,13 @@ interface StateProps {
 
 /** One line that is always there, so that nothing jumps while one types. */
 function State({ why, isOld, hasDecision, isAsking }: StateProps) {
-  const old = hasDecision ? ' Below is the answer to what stood there before.' : '';
+  const old = hasDecision ? ' Below is the previous result.' : '';
   const isWaiting = isOld && !isAsking;
   return (
     <p class={isWaiting ? 'playground-state playground-state-waits' : 'playground-state'}>
       <Icon name={isAsking ? 'refresh' : isWaiting ? 'warning' : 'check'} />
       {isAsking
-        ? `Asking…${old}`
+        ? `Deciding…${old}`
         : isWaiting
           ? `${why ?? 'There is no answer.'}${old}`
           : 'Up to date. Nothing was granted or recorded.'}
@@ -81,7 +81,7 @@ function whyNone({
   if (tried?.answer.diagnostics.some(({ severity }) => severity === 'error') === true)
     return 'The policies have errors: such a copy would never take over.';
   return issues.length > 0 && tried?.answer.decision == null
-    ? 'The request cannot be understood; what is wrong stands below it.'
+    ? 'The request has errors; they are listed below it.'
     : null;
 }
 

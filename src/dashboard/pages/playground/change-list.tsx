@@ -1,23 +1,23 @@
 // What the copy has that the set in force has not, line by line, and the way back.
 
 import { useState } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty, Loading } from '../../parts/note.tsx';
-import { PlainPieces, PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
 import type { Change } from './changes.ts';
 import { type DiffLine, diffLines, hunksOf } from './line-diff.ts';
-import type { Desk } from './use-desk.ts';
+import type { PlaygroundState } from './use-playground.ts';
 
-export function ChangeList({ desk }: { readonly desk: Desk }) {
-  const { changes, inForce, texts, reset } = desk;
+export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {
+  const { changes, inForce, texts, reset } = playground;
   /** Null asks about all. */
   const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
       <Empty icon="policy" title="The copy is as the set in force">
-        What you change in a file stands here, line by line, to be carried over into the policy directory.
+        Your changes are listed here line by line, ready to carry over into the policy directory.
       </Empty>
     );
   return (
@@ -33,7 +33,7 @@ export function ChangeList({ desk }: { readonly desk: Desk }) {
               </h3>
               <CopyFile change={change} />
               <Button onClick={() => setAsked({ path: change.path })}>
-                Take back<span class="visually-hidden"> {change.path}</span>
+                Discard<span class="visually-hidden"> {change.path}</span>
               </Button>
             </header>
             {base === null ? (
@@ -46,7 +46,7 @@ export function ChangeList({ desk }: { readonly desk: Desk }) {
       })}
       {changes.length > 1 && (
         <div>
-          <Button onClick={() => setAsked({ path: null })}>Take back all</Button>
+          <Button onClick={() => setAsked({ path: null })}>Discard all</Button>
         </div>
       )}
       {asked !== null && (
@@ -85,14 +85,14 @@ interface ResetDialogProps {
 
 function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
   return (
-    <Dialog title="Take back what you changed?" onClose={onClose}>
+    <Dialog title="Discard your changes?" onClose={onClose}>
       <p>
-        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as the set in force has
-        them. What you wrote is lost.
+        {path === null ? 'All files' : <PlainText text={path} isShort />} will be as in the set in force. Your
+        changes are lost.
       </p>
       <div class="form-actions">
         <Button look="danger" onClick={onReset}>
-          Take back
+          Discard
         </Button>
         <Button onClick={onClose}>Keep it</Button>
       </div>
@@ -102,7 +102,7 @@ function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
 
 const words: Readonly<Record<DiffLine['kind'], readonly [sign: string, word: string]>> = {
   kept: [' ', ''],
-  gone: ['−', 'taken away: '],
+  gone: ['−', 'removed: '],
   new: ['+', 'added: '],
 };
 

@@ -53,7 +53,7 @@ function isChange(value: unknown): value is Change {
   return typeof change?.path === 'string' && typeof change.text === 'string';
 }
 
-/** With this text for a file; none where it is what stands in force. */
+/** With this text for a file; none where it equals the text in force. */
 export function withText(
   changes: readonly Change[],
   { path, text }: Change,

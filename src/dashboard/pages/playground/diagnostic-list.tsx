@@ -1,9 +1,9 @@
-// What is wrong with the policies on the desk, as a list: each leads to its place, and is mended where it is known how.
+// The diagnostics of the playground's policies as a list: each links to its place, and offers its fix where it has one.
 
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { Fix, PolicyDiagnostic } from './marks.ts';
 
 interface DiagnosticListProps {

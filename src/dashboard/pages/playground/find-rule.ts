@@ -1,4 +1,4 @@
-// Where a rule stands in a text that may have mistakes: by the words that a policy and a rule begin with.
+// Finds a rule in a text that may have mistakes, by the words that a policy and a rule begin with.
 
 /** The offset of the rule's name (`policy/rule`); null where the text has none such. */
 export function findRule(text: string, id: string): number | null {

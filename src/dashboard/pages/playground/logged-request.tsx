@@ -4,15 +4,15 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { go, setQuery } from '../../navigation.ts';
-import { DecisionBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago, At } from '../../parts/time.tsx';
+import { go, setQuery } from '../../navigation/navigation.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { DecisionBadge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
+import { JsonView } from '../../parts/text/json-view.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface LoggedRequestProps {
   readonly id: string;
@@ -39,7 +39,7 @@ export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
               Edit a copy
             </Button>
           )}
-          <Button onClick={() => setQuery({ request: null })}>Write one instead</Button>
+          <Button onClick={() => setQuery({ request: null })}>Write a request instead</Button>
         </div>
       </Note>
       <ProblemNote problem={problem} onRetry={reload} />
@@ -51,7 +51,7 @@ export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
             <DecisionBadge decision={data.decision} />{' '}
             <a href={`/requests/${encodeURIComponent(id)}`}>{id}</a>, decided <At at={data.created_at} />
           </p>
-          <JsonView value={partsOf(data)} label="What was asked" />
+          <JsonView value={partsOf(data)} label="What was requested" />
         </>
       )}
     </div>
@@ -80,7 +80,7 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
     go(`/playground?${new URLSearchParams({ request: chosen })}`);
   };
   return (
-    <Dialog title="Take a logged request" onClose={onClose}>
+    <Dialog title="Use a logged request" onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -98,15 +98,15 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
         </Field>
         <div class="form-actions">
           <Button look="primary" type="submit">
-            Take it
+            Use it
           </Button>
         </div>
       </form>
       <ProblemNote problem={problem} />
-      {data !== null && data.items.length === 0 && <Empty icon="list" title="No request has come yet" />}
+      {data !== null && data.items.length === 0 && <Empty icon="list" title="No requests yet" />}
       {data !== null && data.items.length > 0 && (
-        <section aria-label="The last requests">
-          <h3>The last ones</h3>
+        <section aria-label="Latest requests">
+          <h3>Latest requests</h3>
           <ul class="playground-last">
             {data.items.map((item) => (
               <li key={item.request_id}>

@@ -1,4 +1,4 @@
-// What the service says of the texts on the desk into marks of an editor.
+// Turns what the service says about the playground's texts into marks of an editor.
 
 import type { ApiProblem } from '../../api/problem.ts';
 import { placeOf, type ReadJson } from '../../editor/json-places.ts';

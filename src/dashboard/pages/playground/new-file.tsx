@@ -1,9 +1,9 @@
-// The name of a file that the copy is to have besides those in force.
+// Asks for the name of a new file in the copy.
 
 import { useState } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
 import { nameFault } from './changes.ts';
 
 interface NewFileDialogProps {
@@ -30,7 +30,7 @@ export function NewFileDialog({ taken, onName, onClose }: NewFileDialogProps) {
       >
         <Field
           label="Name"
-          help="Within the copy alone: nothing is written to the policy directory."
+          help="Only in your copy: nothing is written to the policy directory."
           problem={isTried ? fault : null}
         >
           <input

@@ -4,10 +4,10 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { type ReadJson, readJson } from '../../editor/json-places.ts';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { Answer } from './answer.tsx';
 import { findRule } from './find-rule.ts';
 import { type Fix, fixedFiles, type PolicyDiagnostic, problemIssues } from './marks.ts';
@@ -15,16 +15,16 @@ import './playground.css';
 import { PolicyPane } from './policy-pane.tsx';
 import { RequestPane } from './request-pane.tsx';
 import { useTargets } from './targets.ts';
-import { type Desk, useDesk } from './use-desk.ts';
+import { type PlaygroundState, usePlayground } from './use-playground.ts';
 import { type TryBody, type Trying, useTry } from './use-try.ts';
 
 export default function Playground() {
-  const desk = useDesk();
-  const { looks, digest } = desk;
+  const playground = usePlayground();
+  const { looks, digest } = playground;
   return (
     <PageFrame
       title="Playground"
-      lead="Change a copy of the policies and see at once what becomes of a request. Nothing is granted, recorded or saved, and no meter counts it."
+      lead="Change a copy of the policies and see at once how a request is decided. Nothing is granted, recorded or saved, and no meter counts it."
     >
       {looks.map(({ problem, reload }, index) => (
         <ProblemNote key={index} problem={problem} onRetry={reload} />
@@ -34,30 +34,36 @@ export default function Playground() {
           <Loading label="The policies are loading" lines={12} />
         )
       ) : (
-        <OnDesk desk={desk} />
+        <PlaygroundPanes playground={playground} />
       )}
     </PageFrame>
   );
 }
 
-function OnDesk({ desk }: { readonly desk: Desk }) {
+function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState }) {
   const { query } = usePlace();
   const requestId = query.get('request');
-  const read = useMemo(() => readJson(desk.request), [desk.request]);
-  const isReady = requestId !== null || desk.vocabulary !== null;
-  const trying = useTry(isReady ? bodyOf(desk, { requestId, read }) : null, desk.digest ?? '');
+  const read = useMemo(() => readJson(playground.request), [playground.request]);
+  const isReady = requestId !== null || playground.vocabulary !== null;
+  const trying = useTry(isReady ? bodyOf(playground, { requestId, read }) : null, playground.digest ?? '');
   const { tried, decided, problem, isOfNow } = trying;
   const issues = useMemo(
     () => (problem === null ? (tried?.answer.issues ?? []) : problemIssues(problem)),
     [tried, problem],
   );
-  const { target, goToDiagnostic, goToRule } = useWays(desk, decided?.decision?.matched_policy ?? null);
-  const applyFix = useFixes(desk, isOfNow);
+  const { target, goToDiagnostic, goToRule } = useWays(playground, decided?.decision?.matched_policy ?? null);
+  const applyFix = useFixes(playground, isOfNow);
   return (
     <div class="playground">
-      <div class="playground-desk">
-        <PolicyPane desk={desk} tried={tried} target={target} onFix={applyFix} onGo={goToDiagnostic} />
-        <RequestPane desk={desk} requestId={requestId} read={read} issues={issues} />
+      <div class="playground-panes">
+        <PolicyPane
+          playground={playground}
+          tried={tried}
+          target={target}
+          onFix={applyFix}
+          onGo={goToDiagnostic}
+        />
+        <RequestPane playground={playground} requestId={requestId} read={read} issues={issues} />
       </div>
       <Answer
         trying={trying}
@@ -74,7 +80,7 @@ interface Asked {
   readonly read: ReadJson;
 }
 
-function bodyOf({ changes, request }: Desk, { requestId, read }: Asked): TryBody {
+function bodyOf({ changes, request }: PlaygroundState, { requestId, read }: Asked): TryBody {
   const files = changes.map(({ path, text }) => ({ path, text }));
   if (requestId !== null) return { files, request_id: requestId };
   if (request.trim() === '' || read.fault !== null) return { files };
@@ -82,15 +88,15 @@ function bodyOf({ changes, request }: Desk, { requestId, read }: Asked): TryBody
   return { files, request: read.value as NonNullable<TryBody['request']> };
 }
 
-/** Mends what is wrong where it is known how. */
-function useFixes(desk: Desk, isOfNow: Trying['isOfNow']): (fix: Fix) => void {
-  const latest = useRef({ desk, isOfNow });
-  latest.current = { desk, isOfNow };
+/** Applies the fixes that diagnostics offer. */
+function useFixes(playground: PlaygroundState, isOfNow: Trying['isOfNow']): (fix: Fix) => void {
+  const latest = useRef({ playground, isOfNow });
+  latest.current = { playground, isOfNow };
   return (fix) => {
-    const { textOf, setText } = latest.current.desk;
+    const { textOf, setText } = latest.current.playground;
     const fixed = fixedFiles(fix, textOf);
     const [edit] = fix.edits;
-    // Its places are those of the text that was answered.
+    // Its places refer to the text that was answered.
     if (!latest.current.isOfNow) tellDone('The text has changed since; the new answer is on its way');
     else if (fixed === null) {
       setQuery({ file: edit?.file ?? null, view: null });
@@ -102,8 +108,8 @@ function useFixes(desk: Desk, isOfNow: Trying['isOfNow']): (fix: Fix) => void {
   };
 }
 
-/** The ways from the answer to where things stand in the files. */
-function useWays({ path, paths, textOf }: Desk, decidedBy: string | null) {
+/** Moves from the answer to its places in the files. */
+function useWays({ path, paths, textOf }: PlaygroundState, decidedBy: string | null) {
   const { query } = usePlace();
   const { target, goTo } = useTargets(path, textOf(path));
   // As far as the first page of the policies tells.

@@ -4,21 +4,21 @@
 import { useMemo, useState } from 'preact/hooks';
 import { completePolicy } from '../../editor/complete-policy.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Empty, Loading, Note } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty, Loading, Note } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
 import { ChangeList } from './change-list.tsx';
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
 import type { Target } from './targets.ts';
-import type { Desk } from './use-desk.ts';
+import type { PlaygroundState } from './use-playground.ts';
 import type { Trying } from './use-try.ts';
 
 interface PolicyPaneProps {
-  readonly desk: Desk;
+  readonly playground: PlaygroundState;
   readonly tried: Trying['tried'];
   readonly target: Target | null;
   readonly onFix: (fix: Fix) => void;
@@ -28,24 +28,30 @@ interface PolicyPaneProps {
 const noDiagnostics: readonly PolicyDiagnostic[] = [];
 
 export function PolicyPane(props: PolicyPaneProps) {
-  const { desk, tried, onFix, onGo } = props;
+  const { playground, tried, onFix, onGo } = props;
   const { query } = usePlace();
   const isDiff = query.get('view') === 'changes';
   return (
-    <Section title="Policies" actions={<PolicyActions desk={desk} isDiff={isDiff} />}>
-      {!desk.isKept && (
+    <Section title="Policies" actions={<PolicyActions playground={playground} isDiff={isDiff} />}>
+      {!playground.isKept && (
         <Note icon="warning" tone="escalate">
-          Your changes cannot be kept in this window: loading the page anew loses them.
+          Your changes cannot be kept in this window: reloading the page loses them.
         </Note>
       )}
-      {isDiff ? <ChangeList desk={desk} /> : <OpenFile {...props} />}
+      {isDiff ? <ChangeList playground={playground} /> : <OpenFile {...props} />}
       <DiagnosticList diagnostics={tried?.answer.diagnostics ?? noDiagnostics} onFix={onFix} onGo={onGo} />
     </Section>
   );
 }
 
-function PolicyActions({ desk, isDiff }: { readonly desk: Desk; readonly isDiff: boolean }) {
-  const { paths, path, changes, setText } = desk;
+function PolicyActions({
+  playground,
+  isDiff,
+}: {
+  readonly playground: PlaygroundState;
+  readonly isDiff: boolean;
+}) {
+  const { paths, path, changes, setText } = playground;
   const [isNaming, setNaming] = useState(false);
   const changed = new Set(changes.map((change) => change.path));
   return (
@@ -70,7 +76,7 @@ function PolicyActions({ desk, isDiff }: { readonly desk: Desk; readonly isDiff:
         look={isDiff ? 'primary' : 'plain'}
         onClick={() => setQuery({ view: isDiff ? null : 'changes' }, { replace: true })}
       >
-        What I changed ({changes.length})
+        My changes ({changes.length})
       </Button>
       {isNaming && (
         <NewFileDialog
@@ -88,8 +94,8 @@ function PolicyActions({ desk, isDiff }: { readonly desk: Desk; readonly isDiff:
 
 const newFileText = '# What this policy is for.\n';
 
-function OpenFile({ desk, tried, target, onFix }: PolicyPaneProps) {
-  const { path, texts, inForce, vocabulary, textOf, setText } = desk;
+function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
+  const { path, texts, inForce, vocabulary, textOf, setText } = playground;
   const text = textOf(path);
   const base = inForce.includes(path) ? texts.byPath.get(path) : undefined;
   const answered = tried?.of.files?.find((one) => one.path === path)?.text ?? base?.text ?? '';
@@ -105,7 +111,7 @@ function OpenFile({ desk, tried, target, onFix }: PolicyPaneProps) {
   if (path === '')
     return (
       <Empty icon="policy" title="There is no policy file yet">
-        Begin with a new file: nothing is refused or granted by what you write here.
+        Start with a new file. What you write here grants and refuses nothing.
       </Empty>
     );
   if (text === null) return <Loading label="The file is loading" lines={10} />;

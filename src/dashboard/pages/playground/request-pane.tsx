@@ -6,26 +6,26 @@ import { completeRequest } from '../../editor/complete-request.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import type { ReadJson } from '../../editor/json-places.ts';
 import type { Vocabulary } from '../../editor/vocabulary.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { Section } from '../../parts/page.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
 import { exampleText } from './example-request.ts';
 import { LoggedRequest, LoggedRequestDialog } from './logged-request.tsx';
 import { type Marked, markIssues, type RequestIssue } from './marks.ts';
-import type { Desk } from './use-desk.ts';
+import type { PlaygroundState } from './use-playground.ts';
 
 interface RequestPaneProps {
-  readonly desk: Desk;
-  /** Of a logged request that stands in place of the text. */
+  readonly playground: PlaygroundState;
+  /** Of a logged request that replaces the text. */
   readonly requestId: string | null;
   readonly read: ReadJson;
   readonly issues: readonly RequestIssue[];
 }
 
 export function RequestPane(props: RequestPaneProps) {
-  const { desk, requestId } = props;
-  const { vocabulary, openedAt, setRequest } = desk;
+  const { playground, requestId } = props;
+  const { vocabulary, openedAt, setRequest } = playground;
   const [isChoosing, setChoosing] = useState(false);
   return (
     <Section
@@ -67,7 +67,7 @@ function ExampleChoice({ vocabulary, onChoose }: ExampleChoiceProps) {
     <Field label="Example">
       <select value="" onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
         <option value="" disabled>
-          Begin with…
+          Start with…
         </option>
         {vocabulary.actions.map(({ key }) => (
           <option key={key} value={key}>
@@ -79,8 +79,8 @@ function ExampleChoice({ vocabulary, onChoose }: ExampleChoiceProps) {
   );
 }
 
-function WrittenRequest({ desk, read, issues }: RequestPaneProps) {
-  const { request: text, vocabulary, setRequest } = desk;
+function WrittenRequest({ playground, read, issues }: RequestPaneProps) {
+  const { request: text, vocabulary, setRequest } = playground;
   const marked = useMemo(() => markIssues(read, issues), [read, issues]);
   const marks = useMemo(() => ({ text, items: marked.map((mark) => ({ ...mark, fix: null })) }), [marked]);
   const [target, setTarget] = useState<{ readonly at: number } | null>(null);

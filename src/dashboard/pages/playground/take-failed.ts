@@ -1,10 +1,10 @@
-// The text of a file that did not take over, laid on the desk to be mended, where the address asks for it. INVARIANT: a
-// copy that is on the desk already stays as it is.
+// Loads the text of a file that failed to load into the playground, where the address asks for it. INVARIANT: a copy that
+// the playground already has stays as it is.
 
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { tellDone } from '../../shell/toast.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import type { Change } from './changes.ts';
 
 export function useFailedFile(changes: readonly Change[], onText: (change: Change) => void): void {
@@ -17,12 +17,12 @@ export function useFailedFile(changes: readonly Change[], onText: (change: Chang
       tellDone(word);
     };
     if (changes.some((change) => change.path === path))
-      return done('Your own copy of this file stays; take it back to mend the one that failed');
+      return done('Your own copy of this file stays; discard it to fix the failed one');
     const controller = new AbortController();
     call('getPolicyFile', { query: { path, of: 'failed' }, signal: controller.signal }).then(
       ({ text }) => {
         onText({ path, text });
-        done('This is the text that did not take over');
+        done('This is the text that failed to load');
       },
       () => {
         if (!controller.signal.aborted) done('The text that failed is not there any more');

@@ -1,4 +1,4 @@
-// Where the editor of policies is to go: a diagnostic or a rule of a file, as soon as the text of the file is there.
+// Moves the policy editor to a diagnostic or a rule of a file, as soon as the text of the file is loaded.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type LinePlace, rangeOf } from '../../editor/text-places.ts';

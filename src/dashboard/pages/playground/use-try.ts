@@ -1,5 +1,5 @@
-// As one types: the desk's files and a request put to the service, a moment after the last key. INVARIANT: an answer to
-// something older than what stands there is never taken for the answer to it.
+// As one types: the playground's files and a request put to the service, a moment after the last key. INVARIANT: an answer to
+// older texts is never taken for the answer to the current ones.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type CallOptions, call, type Reply } from '../../api/client.ts';
@@ -13,7 +13,7 @@ export interface Trying {
   readonly tried: { readonly of: TryBody; readonly answer: Tried } | null;
   /** The last answer that holds a decision. */
   readonly decided: Tried | null;
-  /** Whether the answer is to what stands there now. */
+  /** Whether the answer is to the current texts. */
   readonly isOfNow: boolean;
   readonly problem: ApiProblem | null;
   readonly retry: () => void;

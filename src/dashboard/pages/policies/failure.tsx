@@ -1,15 +1,15 @@
-// Why what stands in the policy directory did not take over: each diagnostic where it stands in the text that failed.
+// Why the policy directory failed to load: each diagnostic at its place in the text that failed.
 
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { MessageText } from '../../parts/message-text.tsx';
-import { Note } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { PolicySource, type SourceMark } from '../../parts/policy-source.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Note } from '../../parts/layout/note.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
+import { MessageText } from '../../parts/text/message-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Excerpt, excerptsOf, type FailedPlace } from './excerpts.ts';
-import { fileHref, mendHref } from './links.ts';
+import { fileHref, fixHref } from './links.ts';
 
 type Failure = NonNullable<Reply<'getPolicies'>['state']['failure']>;
 
@@ -81,7 +81,7 @@ function FailedFile({ file, at, diagnostics }: FailedFileProps) {
             </a>
           )}
         </h3>
-        {mayTry && file.endsWith('.policy') && <a href={mendHref(file)}>Mend it in the playground</a>}
+        {mayTry && file.endsWith('.policy') && <a href={fixHref(file)}>Fix it in the playground</a>}
       </header>
       {excerpts.map((excerpt) => (
         <FailedExcerpt key={excerpt.firstLine} file={file} excerpt={excerpt} />
@@ -109,7 +109,7 @@ function FailedExcerpt({ file, excerpt }: { readonly file: string; readonly exce
   );
 }
 
-/** A diagnostic as it stands below its line; nothing where it has no place. */
+/** A diagnostic as a note below its line; nothing where it has no place. */
 export function markOf(diagnostic: FailedPlace): readonly SourceMark[] {
   const { severity, start, end } = diagnostic;
   if (start === null) return [];

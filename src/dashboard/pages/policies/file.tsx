@@ -4,13 +4,13 @@
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { PolicySource, type SourceMark } from '../../parts/policy-source.tsx';
+import { usePlace } from '../../navigation/navigation.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
+import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { markOf } from './failure.tsx';
 import { type FilePlace, fileHref } from './links.ts';
 import './policies.css';
@@ -25,7 +25,7 @@ export default function File() {
   const { data, problem, reload } = useResource(
     'getPolicyFile',
     path === null ? null : { query: { path, ...(isFailed ? { of: 'failed' as const } : {}) } },
-    // What has failed is gone once it is mended; the text stays to be read.
+    // A failed text is gone from the service once it is fixed; the page keeps showing it.
     isFailed ? [] : ['policies'],
   );
   const set = useResource('getPolicies', isFailed ? { query: { limit: '1' } } : null, []);
@@ -38,7 +38,7 @@ export default function File() {
       beside={
         isFailed && (
           <Badge tone="deny" icon="warning">
-            Did not take over
+            Failed to load
           </Badge>
         )
       }
@@ -68,8 +68,8 @@ export default function File() {
 function NoFile() {
   return (
     <PageFrame title="Policy file">
-      <Empty icon="search" title="The address names no file">
-        The files stand in the <a href="/policies">policies</a>.
+      <Empty icon="search" title="The address names no policy file">
+        Find the files under <a href="/policies">Policies</a>.
       </Empty>
     </PageFrame>
   );

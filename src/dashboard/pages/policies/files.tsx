@@ -1,9 +1,9 @@
 // The files that the set in force was made from.
 
 import { useResource } from '../../api/resource.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { fileHref } from './links.ts';
 
 export function Files({ digest }: { readonly digest: string }) {

@@ -1,4 +1,4 @@
-// Addresses of policy files: a file, one of its lines, one of its rules, and where one that failed is mended.
+// Addresses of policy files: a file, one of its lines, one of its rules, and where a file that failed to load is fixed.
 
 export interface FilePlace {
   readonly path: string;
@@ -20,7 +20,7 @@ export function fileHref({ path, of, rule, policy, line }: FilePlace): string {
   return `/policies/file?${query}${line === undefined ? '' : `#L${line}`}`;
 }
 
-/** Where a file that did not take over is mended: its text becomes the copy there. */
-export function mendHref(path: string): string {
+/** Where a file that failed to load is fixed: the playground starts from its text. */
+export function fixHref(path: string): string {
   return `/playground?${new URLSearchParams({ file: path, take: 'failed' })}`;
 }

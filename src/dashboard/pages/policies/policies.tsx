@@ -1,18 +1,18 @@
-// The policies: which set is in force and whether it is what stands in the directory, what each policy is for, how often
+// The policies: which set is in force and whether it equals the directory, what each policy is for, how often
 // its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
+import { useChanges } from '../../api/change-feed.ts';
 import { call, type Reply } from '../../api/client.ts';
-import { useNews } from '../../api/news.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
 import { Files } from './files.tsx';
 import './policies.css';
@@ -46,7 +46,7 @@ export default function Policies() {
         {data === null
           ? ''
           : isStale
-            ? 'The last reload failed; the set before decides.'
+            ? 'The last reload failed; the previous set still decides.'
             : 'The policies are in force.'}
       </p>
       {data === null ? (
@@ -102,7 +102,7 @@ function Since({ at }: { readonly at: string }) {
 function useHits() {
   const resource = useResource('getPolicyHits', {}, ['policies']);
   const [isDue, setDue] = useState(false);
-  useNews(['requests'], () => setDue(true));
+  useChanges(['requests'], () => setDue(true));
   const { reload } = resource;
   useEffect(() => {
     if (!isDue) return;
@@ -115,7 +115,7 @@ function useHits() {
   return resource;
 }
 
-/** The policies behind the first page; those of another set are forgotten. */
+/** The policies behind the first page; pages of another set are dropped. */
 function useMorePolicies(first: PolicySet | null) {
   const digest = first?.state.digest ?? '';
   const [page, setPage] = useState<{ digest: string; items: PolicySet['items']; next: string | null } | null>(
@@ -156,15 +156,15 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
       onReload();
       tellDone(
         status === 'current'
-          ? 'The policies were read again and are in force'
-          : 'The policies were read again; what stands there still fails',
+          ? 'The policies are reloaded and in force'
+          : 'Reloaded, but the files still have errors',
       );
     });
   return (
     <>
       {mayReload && (
         <Button icon="refresh" onClick={reload} isBusy={isBusy}>
-          Read again
+          Reload
         </Button>
       )}
       {mayTry && (

@@ -1,9 +1,9 @@
 // The policies with what each is for, who owns it, and how often it has decided.
 
 import type { Reply } from '../../api/client.ts';
-import { Empty } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { fileHref } from './links.ts';
 
 interface PolicyTableProps {

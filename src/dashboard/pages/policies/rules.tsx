@@ -1,13 +1,13 @@
 // The rules of the set in force with how often each has decided and held, and what shadow rules would have changed.
 
 import { useState } from 'preact/hooks';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { Badge, DecisionBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Empty } from '../../parts/note.tsx';
-import { TableScroll } from '../../parts/table-scroll.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { Badge, DecisionBadge } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
 import { fileHref } from './links.ts';
 import { chooseRules, type Order, type RuleHits, readFilter, type Show } from './rule-list.ts';
 

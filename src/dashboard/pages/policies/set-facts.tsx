@@ -1,9 +1,9 @@
 // What is known of the set in force: since when, from what, how large; the groups and meters that it declares.
 
 import type { Reply } from '../../api/client.ts';
-import { Facts, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Facts, Section } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type PolicySet = Reply<'getPolicies'>;
 
@@ -22,7 +22,7 @@ export function SetFacts({ state }: Pick<PolicySet, 'state'>) {
         [
           'Commit',
           commit === null ? (
-            'the directory is in no Git repository'
+            'Not under Git'
           ) : (
             <code key="commit" title={commit}>
               {commit.slice(0, 12)}

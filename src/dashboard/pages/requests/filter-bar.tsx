@@ -1,14 +1,14 @@
-// What the list asks for, set by controls and kept in the address; each filter that is set stands there as a chip.
+// What the list asks for, set by controls and kept in the address; each filter that is set is shown as a chip.
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery } from '../../navigation.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { setQuery } from '../../navigation/navigation.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import {
   absoluteTime,
   type Chip,
@@ -166,7 +166,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         filters={filters}
         names={agents.data?.items.map(({ name }) => name)}
       />
-      <TextFilter name={'action'} label={'Action'} filters={filters} help="Its whole key" />
+      <TextFilter name={'action'} label={'Action'} filters={filters} help="The full key" />
       <TextFilter
         name={'policy'}
         label={'Policy'}

@@ -48,7 +48,7 @@ export const statusChoices = [
   ['auto_approved', 'Approved by policy'],
   ['approved', 'Approved'],
   ['rejected', 'Rejected'],
-  ['expired', 'Expired'],
+  ['expired', 'Grant over or unanswered'],
   ['consumed', 'Used'],
 ] as const;
 

@@ -1,7 +1,7 @@
 // Where the list of requests was left: how far down, and at which row, kept with its step in the browser's history. Who
-// goes back finds it so; who goes to the list anew begins at its top.
+// goes back finds it so; who opens the list again starts at its top.
 
-import { go } from '../../navigation.ts';
+import { go } from '../../navigation/navigation.ts';
 
 interface Left {
   readonly y: number;

@@ -1,12 +1,12 @@
 // The word of what became of a grant, by somebody who knows. It ends the grant and cannot be taken back.
 
 import { call } from '../../api/client.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { tellDone } from '../../shell/toast.tsx';
-import type { RequestDetail } from './story.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import type { RequestDetail } from './timeline-events.ts';
 
 interface OutcomeDialogProps {
   readonly request: RequestDetail;
@@ -24,10 +24,10 @@ export function OutcomeDialog({ request, onClose, onDone }: OutcomeDialogProps) 
       onClose();
     });
   return (
-    <Dialog title="What became of it" onClose={onClose}>
+    <Dialog title="Outcome of the request" onClose={onClose}>
       <p>
-        Usually the agent says so itself. Your report ends the grant and cannot be taken back; it stands in
-        the record under your name.
+        Usually the agent reports the outcome itself. Your report ends the grant and cannot be undone. It is
+        recorded with your name.
       </p>
       <ProblemNote problem={problem} />
       <div class="form-actions">

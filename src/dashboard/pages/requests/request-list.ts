@@ -2,9 +2,10 @@
 // finds few goes on by itself, for as long as it says so. INVARIANT: what one reads is not moved: where somebody is in
 // the middle of the list, what is new waits until it is called for.
 
+import type { RefObject } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
-import { useNews } from '../../api/news.ts';
 import { type Filters, filterKey, filterQuery } from './filters.ts';
 import { type NewestItems, type RequestItem, type ShownRows, withNewest, withOlder } from './rows.ts';
 
@@ -51,7 +52,7 @@ interface Kept {
   readonly state: ListState;
 }
 
-/** The list that was left last, for who comes back to it. */
+/** The list that was left last, for a reader who returns to it. */
 let kept: Kept | null = null;
 
 interface ListOptions {
@@ -64,22 +65,77 @@ interface ListOptions {
 export function useRequestList(filters: Filters, { owner, isReading }: ListOptions): RequestList {
   const key = filterKey(filters);
   const query = useMemo(() => filterQuery(filters), [key]);
+  const held = useHeldList(owner, key);
+  const { state, latest, set, controller } = held;
+  const fill = useFill(held, query);
+  const refresh = useRefresh(held, query, isReading);
+  useEffect(() => {
+    const known = remembered(owner, key);
+    latest.current = known ?? { ...latest.current, isLoading: true, problem: null };
+    set({});
+    if (known === null) void fill(null);
+    else void refresh();
+    return () => controller.current?.abort();
+  }, [query]);
+  useChanges(['requests'], refresh);
+  useEffect(() => {
+    document.addEventListener('visibilitychange', refresh);
+    return () => document.removeEventListener('visibilitychange', refresh);
+  }, [refresh]);
+  return {
+    ...state,
+    more: () => {
+      const { isLoading, cursor } = latest.current;
+      if (!isLoading && cursor !== null) void fill(cursor);
+    },
+    stop: () => {
+      controller.current?.abort();
+      set({ isLoading: false, isStopped: true });
+    },
+    showWaiting: () => {
+      const { hasGap, rows, waiting } = latest.current;
+      if (hasGap) void fill(null);
+      else set({ rows: [...waiting, ...rows], waiting: [] });
+    },
+    reload: () => void fill(null),
+  };
+}
+
+/** The list with what works on it shares: its latest state, before it is drawn, and the load that is under way. */
+interface HeldList {
+  readonly state: ListState;
+  readonly latest: RefObject<ListState>;
+  readonly set: (change: Partial<ListState>) => void;
+  readonly controller: RefObject<AbortController | null>;
+  /** When the newest page was loaded last. */
+  readonly checkedAtMs: RefObject<number>;
+}
+
+/** Starts from the list that was left last where it is this one, and keeps this one when it is left. */
+function useHeldList(owner: string, key: string): HeldList {
   const [state, setState] = useState<ListState>(() => remembered(owner, key) ?? empty);
   const latest = useRef(state);
   const controller = useRef<AbortController | null>(null);
-  const refreshing = useRef<'no' | 'yes' | 'again'>('no');
   const checkedAtMs = useRef(0);
-  const wanted = useRef(query);
-  const reading = useRef(isReading);
-  reading.current = isReading;
-
   const set = useCallback((change: Partial<ListState>): void => {
     latest.current = { ...latest.current, ...change };
     setState(latest.current);
   }, []);
+  useEffect(
+    () => () => {
+      const { isLoading, pagesLooked } = latest.current;
+      // Rows of the previous filters may still be there.
+      if (isLoading && pagesLooked === 0) return;
+      kept = { owner, key, state: { ...latest.current, isLoading: false, pagesLooked: 0 } };
+    },
+    [owner, key],
+  );
+  return { state, latest, set, controller, checkedAtMs };
+}
 
-  /** Goes on from `cursor` until enough is found. */
-  const fill = useCallback(
+/** Loads older pages from a cursor on (null: from the start) until enough is found. */
+function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Query) {
+  return useCallback(
     async (from: string | null): Promise<void> => {
       controller.current?.abort();
       const own = new AbortController();
@@ -107,81 +163,47 @@ export function useRequestList(filters: Filters, { owner, isReading }: ListOptio
         }
       } catch (problem) {
         if (own.signal.aborted) return;
-        // What does not fit the filters must not stand under them.
+        // What does not fit the filters must not be listed under them.
         set({ problem, isLoading: false, ...(from === null ? { rows: [], cursor: null } : {}) });
       }
     },
-    [query, set],
+    [query],
   );
+}
 
+/** Loads the newest page after a change; a change that comes meanwhile is followed by one more load. */
+function useRefresh({ latest, set, checkedAtMs }: HeldList, query: Query, isReading: () => boolean) {
+  const running = useRef<'no' | 'yes' | 'again'>('no');
+  const wanted = useRef(query);
+  const reading = useRef(isReading);
+  reading.current = isReading;
+  useEffect(() => {
+    wanted.current = query;
+  }, [query]);
   const refresh = useCallback(async (): Promise<void> => {
     if (document.hidden) return;
-    if (refreshing.current !== 'no') {
-      refreshing.current = 'again';
+    if (running.current !== 'no') {
+      running.current = 'again';
       return;
     }
     // What is being loaded from the start is new by itself.
     if (latest.current.isLoading && latest.current.rows.length === 0) return;
-    refreshing.current = 'yes';
-    const ownQuery = query;
+    running.current = 'yes';
     try {
       const isLate = Date.now() - checkedAtMs.current > lateMs;
       const known = new Set(latest.current.rows.map(({ item }) => item.request_id));
-      const newest = await lookNewest(ownQuery, known, isLate ? catchUpPagesMax : 1);
+      const newest = await lookNewest(query, known, isLate ? catchUpPagesMax : 1);
       checkedAtMs.current = Date.now();
-      if (wanted.current === ownQuery)
+      if (wanted.current === query)
         set({ ...withNewest(latest.current, newest, reading.current()), problem: null });
     } catch (problem) {
-      if (wanted.current === ownQuery) set({ problem });
+      if (wanted.current === query) set({ problem });
     }
-    const isAgain = (refreshing.current as string) === 'again';
-    refreshing.current = 'no';
+    const isAgain = (running.current as string) === 'again';
+    running.current = 'no';
     if (isAgain) void refresh();
-  }, [query, set]);
-
-  useEffect(() => {
-    wanted.current = query;
-    const known = remembered(owner, key);
-    latest.current = known ?? { ...latest.current, isLoading: true, problem: null };
-    setState(latest.current);
-    if (known === null) void fill(null);
-    else void refresh();
-    return () => controller.current?.abort();
   }, [query]);
-
-  useEffect(
-    () => () => {
-      const { isLoading, pagesLooked } = latest.current;
-      // Rows of the filters before may still stand there.
-      if (isLoading && pagesLooked === 0) return;
-      kept = { owner, key, state: { ...latest.current, isLoading: false, pagesLooked: 0 } };
-    },
-    [owner, key],
-  );
-
-  useNews(['requests'], refresh);
-  useEffect(() => {
-    document.addEventListener('visibilitychange', refresh);
-    return () => document.removeEventListener('visibilitychange', refresh);
-  }, [refresh]);
-
-  return {
-    ...state,
-    more: () => {
-      const { isLoading, cursor } = latest.current;
-      if (!isLoading && cursor !== null) void fill(cursor);
-    },
-    stop: () => {
-      controller.current?.abort();
-      set({ isLoading: false, isStopped: true });
-    },
-    showWaiting: () => {
-      const { hasGap, rows, waiting } = latest.current;
-      if (hasGap) void fill(null);
-      else set({ rows: [...waiting, ...rows], waiting: [] });
-    },
-    reload: () => void fill(null),
-  };
+  return refresh;
 }
 
 function remembered(owner: string, key: string): ListState | null {

@@ -2,8 +2,8 @@
 // changed in it.
 
 import type { VNode } from 'preact';
-import { DecisionBadge, Risk, StatusBadge } from '../../parts/badge.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
+import { DecisionBadge, Risk, StatusBadge } from '../../parts/layout/badge.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { RequestItem, Row } from './rows.ts';
 import { shortTime } from './short-time.ts';
 
@@ -69,7 +69,11 @@ function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
         <Risk score={risk_score} />
       </td>
       <td class="requests-status">
-        {isPast ? <span class="requests-gone">has changed since</span> : <StatusBadge status={status} />}
+        {isPast ? (
+          <span class="requests-gone">has changed since</span>
+        ) : (
+          <StatusBadge status={status} decision={decision} />
+        )}
       </td>
     </tr>
   );

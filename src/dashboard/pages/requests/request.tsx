@@ -4,28 +4,28 @@ import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 
-import type { PageProps } from '../../pages.ts';
-import { DecisionBadge, Risk, StatusBadge } from '../../parts/badge.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { ConditionTree } from '../../parts/condition-tree.tsx';
-import { CopyText } from '../../parts/copy.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Loading, ProblemNote } from '../../parts/note.tsx';
-import { Facts, PageFrame, Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { ResolvedTexts } from '../../parts/resolved-texts.tsx';
-import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
-import { At } from '../../parts/time.tsx';
-import { decidingRule, traceRules } from '../../parts/trace.ts';
+import type { PageProps } from '../../navigation/page-props.ts';
+import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { DecisionBadge, Risk, StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
+import { decidingRule, traceRules } from '../../parts/policy/trace.ts';
+import { CopyText } from '../../parts/text/copy.tsx';
+import { JsonView } from '../../parts/text/json-view.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
 import { backToList } from './last-list.ts';
 import { OutcomeDialog } from './outcome.tsx';
 import './request.css';
 import { agentName } from './request-table.tsx';
+import { RequestTimeline } from './request-timeline.tsx';
 import { RiskAndUnknown } from './risk.tsx';
 import { useRuleSources } from './rule-sources.ts';
 import { StepUpDialog } from './step-up.tsx';
-import type { RequestDetail } from './story.ts';
-import { RequestTimeline } from './story.tsx';
+import type { RequestDetail } from './timeline-events.ts';
 import { WhatWouldChange } from './what-would-change.tsx';
 
 export default function RequestPage({ params: { id = '' } }: PageProps) {
@@ -64,7 +64,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
-  // The policies of now may be others than those that decided, and what was decided again is not explained by the first.
+  // The current policies may not be those that decided, and the first decision does not explain a later one.
   const isRefusedByPerson = request.approvals.some(({ is_approved }) => !is_approved);
   const isByOwn = isOwnSet && (explained.data?.decision === decision || isRefusedByPerson);
   const decidedBy =
@@ -78,7 +78,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <PlainText text={action_key} isShort />
           </span>
           <DecisionBadge decision={decision} />
-          <StatusBadge status={status} />
+          <StatusBadge status={status} decision={decision} />
         </>
       }
       lead={<PlainText text={reason} />}
@@ -86,13 +86,13 @@ function Whole({ request, problem, reload }: WholeProps) {
     >
       <ProblemNote problem={problem} />
       <div class="request-short">
-        <Section title="In short">
+        <Section title="Summary">
           <RequestFacts request={request} />
         </Section>
       </div>
       <div class="request-columns">
         <div class="request-main">
-          <Section title="What was asked">
+          <Section title="What was requested">
             <JsonView value={request.payload} label="Payload" />
             <ResolvedTexts resolved={request.resolved} />
           </Section>
@@ -147,7 +147,7 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
 
 const endWords: Readonly<Record<RequestDetail['status'], string>> = {
   pending: 'Deadline',
-  rejected: 'Refusal stands until',
+  rejected: 'Refused until',
   expired: 'Ended',
   auto_approved: 'Grant ends',
   approved: 'Grant ends',
@@ -156,11 +156,11 @@ const endWords: Readonly<Record<RequestDetail['status'], string>> = {
 
 function recordFacts({ request_id, digest, policy_set, message }: RequestDetail) {
   return [
-    ['What its agent is told', <PlainText key="message" text={message} />],
+    ['Message to the agent', <PlainText key="message" text={message} />],
     ['Request', <CopyText key="id" text={request_id} label="id of the request" />],
     ['Digest of agent, action and payload', <CopyText key="digest" text={digest} label="digest" />],
     ['Policy set', <CopyText key="set" text={policy_set.digest} label="digest of the policy set" />],
-    ['Commit', policy_set.commit === null ? 'not from a git checkout' : <code>{policy_set.commit}</code>],
+    ['Commit', policy_set.commit === null ? 'Not under Git' : <code>{policy_set.commit}</code>],
   ] as const;
 }
 

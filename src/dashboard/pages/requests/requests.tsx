@@ -3,11 +3,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { addressOf } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
-import { go, usePlace } from '../../navigation.ts';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
-import { ShortcutHint, useShortcuts } from '../../parts/shortcuts.tsx';
+import { go, usePlace } from '../../navigation/navigation.ts';
+import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filters, filterQuery, readFilters } from './filters.ts';
 import { leftHere, noteLeft } from './last-list.ts';
@@ -34,7 +34,7 @@ export default function RequestsPage() {
   };
   const keys = useShortcuts([
     { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
-    { keys: ['k', 'ArrowUp'], label: 'Request before', run: () => move(-1) },
+    { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
     { keys: ['Enter'], label: 'Open the request' },
     { keys: ['/'], label: 'Search', run: () => search.current?.focus() },
     { keys: ['n'], label: 'Show what is new', run: () => showWaiting(list) },
@@ -78,7 +78,7 @@ function showWaiting(list: RequestList): void {
   window.scrollTo(0, 0);
 }
 
-/** Always there for who is told of changes; seen only where something waits. */
+/** Always in the page, so that screen readers announce it; visible only where something is new. */
 function NewOnes({ list }: { readonly list: RequestList }) {
   const count = list.waiting.length;
   return (
@@ -109,14 +109,14 @@ function Rows({ list, filters }: { readonly list: RequestList; readonly filters:
 
 function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty icon="search" title="No request fits">
-      <p>All requests were looked through. Loosen a filter, or</p>
+    <Empty icon="search" title="No requests match">
+      <p>All requests were searched. Loosen a filter, or</p>
       <ButtonLink href="/requests">Clear all filters</ButtonLink>
     </Empty>
   ) : (
     <Empty icon="list" title="No requests yet">
       <p>
-        Each time an agent asks <code>POST /v1/authorize</code>, its request stands here, at once, with what
+        Each time an agent asks <code>POST /v1/authorize</code>, its request appears here at once, with what
         was decided and why.
       </p>
       <ButtonLink href="/agents/new">Register an agent</ButtonLink>
@@ -151,13 +151,13 @@ function End({ list, isForText }: { readonly list: RequestList; readonly isForTe
       <div role="status">
         {isLoading &&
           pagesLooked > 0 &&
-          `Looking further back: up to ${looked} looked through, ${rows.length} found`}
+          `Searching older requests: up to ${looked} searched, ${rows.length} found`}
         {isLoading && pagesLooked === 0 && rows.length > 0 && 'Loading older requests'}
-        {!isLoading && cursor === null && rows.length > 0 && 'These are all.'}
+        {!isLoading && cursor === null && rows.length > 0 && 'End of the list.'}
       </div>
-      {isLoading && pagesLooked > 0 && <progress aria-label="Looking further back" />}
+      {isLoading && pagesLooked > 0 && <progress aria-label="Searching older requests" />}
       {isLoading && pagesLooked > 0 && <Button onClick={stop}>Stop</Button>}
-      {!isLoading && cursor !== null && <Button onClick={more}>Look further back</Button>}
+      {!isLoading && cursor !== null && <Button onClick={more}>Load older</Button>}
     </div>
   );
 }

@@ -1,9 +1,9 @@
 // What makes up the risk of a request, and what was not known when it was decided.
 
-import { pointsText } from '../../parts/condition-tree.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { missingWords, riskContributions, type TraceRule, unknownReads } from '../../parts/trace.ts';
+import { Section } from '../../parts/layout/page.tsx';
+import { pointsText } from '../../parts/policy/condition-tree.tsx';
+import { missingWords, riskContributions, type TraceRule, unknownReads } from '../../parts/policy/trace.ts';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface RiskAndUnknownProps {
   readonly rules: readonly TraceRule[];
@@ -17,7 +17,7 @@ export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
     <>
       <Section title={`Risk: ${score} of 100`}>
         {contributions.length === 0 ? (
-          <p>{rules.length === 0 ? 'No rule was asked.' : 'No rule has added to it.'}</p>
+          <p>{rules.length === 0 ? 'No rule was evaluated.' : 'No rule added risk.'}</p>
         ) : (
           <ul class="request-risks">
             {contributions.map(({ id, points, truth }) => (
@@ -32,7 +32,7 @@ export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
       </Section>
       <Section title="What was unknown">
         {unknown.length === 0 ? (
-          <p>Nothing that a rule asked for.</p>
+          <p>Every value that a rule read was known.</p>
         ) : (
           <ul class="request-unknown">
             {unknown.map(({ read, rules: left }) => (

@@ -1,5 +1,5 @@
 // The rows of the list, as they come page by page, and what the newest page changes about them. INVARIANT: a request
-// stands in the list once, in the order of the service, and a row that nothing has changed about stays the same object.
+// is in the list once, in the order of the service, and a row without a change stays the same object.
 
 import type { Operations } from '../../api/types.ts';
 
@@ -7,11 +7,11 @@ export type RequestItem = Operations['listRequests']['reply']['items'][number];
 
 export interface Row {
   readonly item: RequestItem;
-  /** It fitted the filters once, and does no more. */
+  /** It matched the filters once, and no longer does. */
   readonly isPast: boolean;
 }
 
-/** Rows with those of an older page after them. */
+/** Appends the rows of an older page. */
 export function withOlder(rows: readonly Row[], items: readonly RequestItem[]): readonly Row[] {
   const known = idsOf(rows);
   return [...rows, ...freshRows(items.filter(({ request_id: id }) => !known.has(id)))];
@@ -21,7 +21,7 @@ export interface ShownRows {
   readonly rows: readonly Row[];
   /** Newer than all rows, and not shown yet. */
   readonly waiting: readonly Row[];
-  /** More is new than could be told apart: showing it begins the list anew. */
+  /** More is new than could be told apart: showing it restarts the list. */
   readonly hasGap: boolean;
   /** Where older ones go on; null at the end. */
   readonly cursor: string | null;
@@ -42,7 +42,7 @@ export function withNewest(
   const known = idsOf(before.rows);
   const now = new Map(items.map((item) => [item.request_id, item]));
   const oldest = items.findLast(({ request_id: id }) => known.has(id))?.request_id;
-  // As far as these rows the newest items tell how each stands.
+  // Up to this row the newest items give the state of each.
   const reach =
     cursor === null
       ? before.rows.length
@@ -54,7 +54,7 @@ export function withNewest(
   if (fresh.length === 0) return { rows, waiting: [] };
   const hasGap = rows.length > 0 && oldest === undefined && cursor !== null;
   if (isReading && rows.length > 0) return { rows, waiting: fresh, hasGap };
-  // The latest page stands for itself: what is between it and the rows would be missing.
+  // Start again from the latest page: what lies between it and the rows would be missing.
   if (hasGap) return { rows: fresh, cursor, waiting: [], hasGap: false };
   return { rows: [...fresh, ...rows], waiting: [], hasGap: false };
 }

@@ -1,9 +1,9 @@
-// The texts of the rules of some policies, by the ids of the rules, as they stand in the files of the set in force.
+// The texts of the rules of some policies, by the ids of the rules, from the files of the set in force.
 
 import { useEffect, useState } from 'preact/hooks';
+import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
-import { useNews } from '../../api/news.ts';
-import type { RuleSource } from '../../parts/condition-tree.tsx';
+import type { RuleSource } from '../../parts/policy/condition-tree.tsx';
 
 const none: ReadonlyMap<string, RuleSource> = new Map();
 /** A page shows rules of few files; it does not load a whole set. */
@@ -13,7 +13,7 @@ const filesMax = 10;
 export function useRuleSources(policies: readonly string[]): ReadonlyMap<string, RuleSource> {
   const [sources, setSources] = useState(none);
   const [turn, setTurn] = useState(0);
-  useNews(['policies'], () => setTurn(turn + 1));
+  useChanges(['policies'], () => setTurn(turn + 1));
   const wanted = JSON.stringify([...new Set(policies)]);
   useEffect(() => {
     const names: readonly string[] = JSON.parse(wanted);

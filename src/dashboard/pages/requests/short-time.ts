@@ -1,4 +1,4 @@
-// A time as a list shows it: the clock today, the day else. It stands still, so that a long list has nothing to do.
+// A time as a list shows it: the clock today, the day else. It does not tick, so that a long list has nothing to do.
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, {

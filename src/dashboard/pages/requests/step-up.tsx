@@ -5,15 +5,15 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { answerPasskey } from '../../api/passkey.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { ProblemNote } from '../../parts/note.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { tellDone } from '../../shell/toast.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from './request-table.tsx';
-import type { RequestDetail } from './story.ts';
+import type { RequestDetail } from './timeline-events.ts';
 
 interface StepUpDialogProps {
   readonly request: RequestDetail;
@@ -31,7 +31,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
   ) =>
     run(async () => {
       const { status } = await call('stepUpForRequest', { params: { id }, body: await shown() });
-      tellDone(status === 'pending' ? 'You have stepped up; it waits for others' : 'You have stepped up');
+      tellDone(status === 'pending' ? 'You stepped up; the request still needs approvals' : 'You stepped up');
       onDone();
       onClose();
     });
@@ -46,7 +46,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
         <strong>
           <PlainText text={action_key} isShort />
         </strong>
-        . As its control owner you show that it is you, and the policies decide again.
+        . As its control owner, confirm that it is you; the policies then decide again.
       </p>
       <ProblemNote problem={problem} />
       {lacksSecond && (

@@ -1,13 +1,13 @@
-// Why a request was decided as it was: the rule that decided as it stands in its file, and the smallest change that would
+// Why a request was decided as it was: the rule that decided, as in its file, and the smallest change that would
 // have changed the decision.
 
 import type { Reply } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
-import { DecisionBadge } from '../../parts/badge.tsx';
-import { Loading, Note, ProblemNote } from '../../parts/note.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { SourceText } from '../../parts/source-text.tsx';
+import { DecisionBadge } from '../../parts/layout/badge.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Section } from '../../parts/layout/page.tsx';
+import { SourceText } from '../../parts/policy/source-text.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface WhatWouldChangeProps {
   readonly explained: Resource<Reply<'explainRequest'>>;
@@ -55,7 +55,7 @@ export function WhatWouldChange({ explained, decision, matchedPolicy }: WhatWoul
   );
 }
 
-/** Decided anew by other policies, the rule may be another, and the decision too. */
+/** Other policies may decide by another rule, and decide otherwise. */
 function OtherPolicies({
   data,
   decision,
@@ -69,8 +69,8 @@ function OtherPolicies({
     <Note icon="warning">
       <p>
         {isOther
-          ? 'The policies have changed since. What follows is what those of now make of it: '
-          : 'People have had their say since. By the policies alone, when it was asked: '}
+          ? 'The policies have changed since. The current policies decide: '
+          : 'People have decided since. By the policies alone, the decision was: '}
         <DecisionBadge decision={data.decision} />
       </p>
     </Note>
@@ -79,6 +79,6 @@ function OtherPolicies({
 
 const gates: Readonly<Record<string, string>> = {
   default_deny: 'No rule allowed it, and what no rule allows is refused.',
-  invalid_payload: 'The payload is not of the declared shape, so no rule was asked.',
-  undeclared_action: 'No policy file declares this action, so no rule was asked.',
+  invalid_payload: 'The payload is not of the declared shape, so no rule was evaluated.',
+  undeclared_action: 'No policy file declares this action, so no rule was evaluated.',
 };

@@ -1,18 +1,18 @@
-// Waits for the first decision of an agent and shows it as it comes in. Where the key is at hand the page itself can ask,
+// Waits for the first decision of an agent and shows it at once. While the page still has the key, it can ask by itself,
 // as the agent would. INVARIANT: the key leaves the page in that question's header alone.
 
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
-import { DecisionBadge, StatusBadge } from '../../parts/badge.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { useSampleRequest } from '../../parts/new-key.tsx';
-import { ProblemNote } from '../../parts/note.tsx';
-import { Facts } from '../../parts/page.tsx';
-import { PlainText } from '../../parts/plain-text.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { useSampleRequest } from '../../parts/dialog/new-key.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { DecisionBadge, StatusBadge } from '../../parts/layout/badge.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { Facts } from '../../parts/layout/page.tsx';
+import { Ago } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface FirstDecisionProps {
   readonly agentId: string;
@@ -35,7 +35,7 @@ export function FirstDecision({ agentId, apiKey, onDecided }: FirstDecisionProps
       <div role="status" class="welcome-first">
         {first === null ? (
           <p class="welcome-waiting">
-            <span class="welcome-pulse" aria-hidden="true" /> Waiting for its first question. Run the line
+            <span class="welcome-pulse" aria-hidden="true" /> Waiting for its first request. Run the command
             above in a terminal.
           </p>
         ) : (
@@ -53,7 +53,7 @@ function Decided({ request }: { readonly request: Reply<'listRequests'>['items']
     <div class="welcome-decided">
       <p class="welcome-decided-head">
         <DecisionBadge decision={request.decision} />
-        <StatusBadge status={request.status} />
+        <StatusBadge status={request.status} decision={request.decision} />
         <Ago at={request.created_at} />
       </p>
       <Facts
@@ -92,7 +92,7 @@ function TryHere({ apiKey, onSent }: { readonly apiKey: string; readonly onSent:
     <>
       <ProblemNote problem={problem} />
       <p class="welcome-try">
-        No terminal at hand?{' '}
+        No terminal?{' '}
         <Button icon="try" isBusy={isBusy} onClick={() => void send()}>
           Try it from here
         </Button>
@@ -118,7 +118,7 @@ function WhatNext({ agentId }: { readonly agentId: string }) {
           <a href="/account">Set up a second factor</a>, which a step-up asks for.
         </li>
         <li>
-          <a href={`/agents/${agentId}`}>Look after the agent</a>: its keys, limits and signatures.
+          <a href={`/agents/${agentId}`}>Manage the agent</a>: its keys, limits and signatures.
         </li>
       </ul>
     </>

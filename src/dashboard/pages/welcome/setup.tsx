@@ -4,20 +4,20 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useSending } from '../../parts/form.ts';
-import { useJoin } from '../../parts/join.ts';
-import { useLinkToken } from '../../parts/link-token.ts';
-import { NewPassword } from '../../parts/new-password.tsx';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame } from '../../parts/page.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { useJoin } from '../../parts/form/join.ts';
+import { useLinkToken } from '../../parts/form/link-token.ts';
+import { NewPassword } from '../../parts/form/new-password.tsx';
+import { Button } from '../../parts/layout/button.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 
 export default function SetUp() {
   const token = useLinkToken();
   return (
     <div class="alone-card">
-      <PageFrame title="Set up Writ" lead="You become the first admin. Everybody else comes in through you.">
+      <PageFrame title="Set up Writ" lead="You become the first admin and invite everyone else.">
         {token === null ? <NoToken /> : <SetUpForm token={token} />}
       </PageFrame>
     </div>
@@ -28,11 +28,11 @@ function NoToken() {
   return (
     <Note tone="escalate" icon="warning">
       <p>
-        The link is not whole. Open it again as the first start of the service printed it; it is good once.
+        The link is incomplete. Open it exactly as the service printed it at its first start. It works once.
       </p>
       <p>
-        <code>writ people setup-link</code> makes another while nobody has access. If you have,{' '}
-        <a href="/">sign in</a>.
+        <code>writ people setup-link</code> prints a new one while nobody has access. If you already have an
+        account, <a href="/">sign in</a>.
       </p>
     </Note>
   );
@@ -62,7 +62,7 @@ function SetUpForm({ token }: { readonly token: string }) {
     >
       {isMade && problem !== null && (
         <Note tone="allow" icon="check">
-          Your account is made. Only signing in is left: try again.
+          Your account is created, but signing in failed. Try again.
         </Note>
       )}
       <ProblemNote problem={problem} />
@@ -93,7 +93,7 @@ function SetUpForm({ token }: { readonly token: string }) {
       />
       <div class="form-actions">
         <Button look="primary" type="submit" isBusy={isBusy}>
-          {isMade ? 'Sign in' : 'Make my account'}
+          {isMade ? 'Sign in' : 'Create account'}
         </Button>
       </div>
     </form>

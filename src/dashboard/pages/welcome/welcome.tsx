@@ -1,19 +1,19 @@
-// The first minutes: register an agent, have it ask, see the decision come in. Where one is stands in the address, so
-// that a page that was loaded anew goes on; only the key is gone then.
+// The first minutes: register an agent, let it ask, see its decision. The address keeps the step, so a reload continues
+// there, without the key.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation.ts';
-import { type AgentDraft, AgentFields, draftBody } from '../../parts/agent-fields.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { useSending } from '../../parts/form.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { NewKey } from '../../parts/new-key.tsx';
-import { Note, ProblemNote } from '../../parts/note.tsx';
-import { PageFrame, Section } from '../../parts/page.tsx';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { NewKey } from '../../parts/dialog/new-key.tsx';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { FirstDecision } from './first-decision.tsx';
 import './welcome.css';
 
@@ -28,10 +28,10 @@ export default function Welcome() {
   return (
     <PageFrame
       title="Welcome to Writ"
-      lead="Two steps to the first decision: an agent with a key, and its first question."
+      lead="Two steps to the first decision: an agent with a key, and its first request."
     >
       <ol class="welcome-steps">
-        <Step number={1} title="You are in" isDone />
+        <Step number={1} title="You are signed in" isDone />
         <Step number={2} title="Register the first agent" isDone={isRegistered} isHere={!isRegistered}>
           {!isRegistered && (
             <RegisterForm
@@ -118,8 +118,8 @@ function KeyOf({
       {data !== null && (
         <Note icon="key">
           <p>
-            The key of <bdi>{data.name}</bdi> was shown when it was registered, and is not kept here. Where it
-            is lost, <a href={`/agents/${agentId}`}>make another</a>.
+            The key of <bdi>{data.name}</bdi> was shown when it was registered and is not kept here. If it is
+            lost, <a href={`/agents/${agentId}`}>create another</a>.
           </p>
         </Note>
       )}
@@ -130,11 +130,11 @@ function KeyOf({
 function NotForYou() {
   return (
     <PageFrame title="Welcome to Writ">
-      <Section title="You are in">
+      <Section title="You are signed in">
         <p>Writ decides what autonomous agents may do, by policies, and keeps a record of each decision.</p>
         <div class="form-actions">
           <ButtonLink look="primary" href="/">
-            To your work
+            Go to your work
           </ButtonLink>
           <ButtonLink href="/account">Your account</ButtonLink>
         </div>

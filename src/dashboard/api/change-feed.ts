@@ -1,0 +1,88 @@
+// The stream of hints that something has changed, shared by all of the page. INVARIANT: after a gap everybody is told, for
+// nobody knows what was missed.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { tellReachable } from './connection.ts';
+
+const changeKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+type Listener = () => void;
+
+const listeners = new Map<ChangeKind, Set<Listener>>(changeKinds.map((kind) => [kind, new Set()]));
+let source: EventSource | null = null;
+let pauseMs = 1_000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+/** Runs while the stream is interrupted. */
+let doubt: ReturnType<typeof setTimeout> | undefined;
+/** Whether something may have been missed since the stream was open last. */
+let hasGap = false;
+
+const pauseMsMax = 15_000;
+/** A stream that has ended in order is back sooner: the browser waits for two seconds. */
+const doubtMs = 4_000;
+
+/** Follows the news from now on; without a session nothing comes. */
+export function openChangeFeed(): void {
+  closeChangeFeed();
+  const own = new EventSource('/v1/news');
+  source = own;
+  own.onopen = () => {
+    pauseMs = 1_000;
+    clearTimeout(doubt);
+    doubt = undefined;
+    tellReachable('yes');
+    if (hasGap) tellAll();
+    hasGap = false;
+  };
+  own.onerror = () => {
+    hasGap = true;
+    doubt ??= setTimeout(() => tellReachable('no'), doubtMs);
+    // The browser tries again by itself, except after an answer that is no stream.
+    if (own.readyState !== EventSource.CLOSED) return;
+    // What answered can be reached. Why it did is for the next looks to find: the session may have ended.
+    clearTimeout(doubt);
+    doubt = undefined;
+    timer = setTimeout(() => {
+      openChangeFeed();
+      tellAll();
+    }, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, pauseMsMax);
+  };
+  for (const kind of changeKinds) own.addEventListener(kind, () => tell(kind));
+}
+
+/** What happens from now on is missed, and told once the stream is open again. */
+export function closeChangeFeed(): void {
+  clearTimeout(timer);
+  clearTimeout(doubt);
+  doubt = undefined;
+  if (source !== null) hasGap = true;
+  source?.close();
+  source = null;
+}
+
+/** Calls `onChange` whenever one of the kinds has news. */
+export function useChanges(kinds: readonly ChangeKind[], onChange: Listener): void {
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  const names = kinds.join(' ');
+  useEffect(() => {
+    const listener = (): void => latest.current();
+    const sets = changeKinds
+      .filter((kind) => names.split(' ').includes(kind))
+      .map((kind) => listeners.get(kind));
+    for (const set of sets) set?.add(listener);
+    return () => {
+      for (const set of sets) set?.delete(listener);
+    };
+  }, [names]);
+}
+
+function tell(kind: ChangeKind): void {
+  for (const listener of [...(listeners.get(kind) ?? [])]) listener();
+}
+
+function tellAll(): void {
+  for (const kind of changeKinds) tell(kind);
+}

@@ -1,0 +1,106 @@
+// The address is the state: where the page is, what its filters are. Links are ordinary; a click on one of ours changes
+// the address without a reload. INVARIANT: whatever is shown can be had again from its address alone.
+
+import { useEffect, useState } from 'preact/hooks';
+
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** What follows `#`; links carry their secrets there, since it never reaches a server. */
+  readonly hash: string;
+}
+
+type Listener = (place: Place) => void;
+
+const listeners = new Set<Listener>();
+
+function currentPlace(): Place {
+  const { pathname, search, hash } = window.location;
+  return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
+}
+
+/** Goes to an address of the dashboard. `replace` leaves no step to go back to. */
+export function go(address: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  const isOtherPath = new URL(address, window.location.href).pathname !== window.location.pathname;
+  if (replace) window.history.replaceState(null, '', address);
+  else window.history.pushState(null, '', address);
+  if (isOtherPath) window.scrollTo(0, 0);
+  tell();
+}
+
+/** Sets parameters of the query; null and the empty text take one away. */
+export function setQuery(changes: Readonly<Record<string, string | null>>, { replace = false } = {}): void {
+  const { path, query } = currentPlace();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.toString();
+  go(text === '' ? path : `${path}?${text}`, { replace });
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(currentPlace);
+  useEffect(() => {
+    listeners.add(setPlace);
+    // One may have gone elsewhere since this was drawn.
+    setPlace((before) => (addressIn(before) === addressIn(currentPlace()) ? before : currentPlace()));
+    return () => void listeners.delete(setPlace);
+  }, []);
+  return place;
+}
+
+/** The parameters of `pattern` (`/agents/:id`) in `path`; null where it is another one. */
+export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
+  const expected = pattern.split('/');
+  const found = path.replace(/(.)\/$/, '$1').split('/');
+  if (expected.length !== found.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, part] of expected.entries()) {
+    const value = found[index] ?? '';
+    if (part.startsWith(':')) params[part.slice(1)] = decode(value);
+    else if (part !== value) return null;
+  }
+  return params;
+}
+
+/** Takes over clicks on links within the dashboard, and the browser's back and forward. Call it once. */
+export function followLinks(): void {
+  window.addEventListener('popstate', tell);
+  document.addEventListener('click', (event) => {
+    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    const link = (event.target as Element | null)?.closest('a');
+    if (
+      !isPlain ||
+      event.defaultPrevented ||
+      link == null ||
+      link.target !== '' ||
+      link.hasAttribute('download')
+    )
+      return;
+    const url = new URL(link.href, window.location.href);
+    const isOurs =
+      url.origin === window.location.origin && !/^\/(v1|openapi\.json|metrics)/.test(url.pathname);
+    if (!isOurs || link.getAttribute('href')?.startsWith('#')) return;
+    event.preventDefault();
+    go(url.pathname + url.search + url.hash);
+  });
+}
+
+function addressIn({ path, query, hash }: Place): string {
+  const text = query.toString();
+  return `${path}${text === '' ? '' : `?${text}`}${hash === '' ? '' : `#${hash}`}`;
+}
+
+function tell(): void {
+  const place = currentPlace();
+  for (const listener of [...listeners]) listener(place);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,76 @@
+// The roles and groups of a person. The choice offers the groups that policies ask, and those that the person already
+// holds: a group that no policy asks is most likely a typing error.
+
+import { useRef } from 'preact/hooks';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { type Role, RoleChoice, roles } from '../../parts/form/roles.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+
+export interface RolesAndGroups {
+  readonly roles: readonly Role[];
+  readonly groups: readonly string[];
+}
+
+interface RolesAndGroupsFieldsProps {
+  readonly rolesAndGroups: RolesAndGroups;
+  readonly onChange: (rolesAndGroups: RolesAndGroups) => void;
+  readonly problem: unknown;
+}
+
+/** Only an admin hands them out, and groups. */
+export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
+/** The control owner of an agent is always one of this group for it. */
+const implied = 'owner';
+
+export function RolesAndGroupsFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {
+  const isAdmin = useGrant('people.change') === 'yes';
+  return (
+    <>
+      <RoleChoice
+        offered={isAdmin ? roles : roles.filter((role) => !rolesOfAdmins.includes(role))}
+        chosen={rolesAndGroups.roles}
+        onChoose={(chosen) => onChange({ ...rolesAndGroups, roles: chosen })}
+        problem={detailFor(problem, 'roles')}
+      />
+      {isAdmin && <GroupFields rolesAndGroups={rolesAndGroups} onChange={onChange} problem={problem} />}
+    </>
+  );
+}
+
+function GroupFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {
+  const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
+  const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
+  const held = useRef(rolesAndGroups.groups).current;
+  const others = held.filter((group) => !asked.some(({ name }) => name === group));
+  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy uses it now' }))];
+  const problemOfGroups = detailFor(problem, 'groups');
+  return (
+    <>
+      <ProblemNote problem={policies.problem} onRetry={policies.reload} />
+      <fieldset>
+        <legend class="field-legend">Groups that they approve for</legend>
+        {groups.map(({ name, title }) => (
+          <label class="choice" key={name}>
+            <input
+              type="checkbox"
+              checked={rolesAndGroups.groups.includes(name)}
+              onChange={({ currentTarget: { checked } }) => {
+                const rest = rolesAndGroups.groups.filter((one) => one !== name);
+                onChange({ ...rolesAndGroups, groups: checked ? [...rest, name] : rest });
+              }}
+            />
+            <span>
+              {name} <span class="access-soft">{title}</span>
+            </span>
+          </label>
+        ))}
+        {groups.length === 0 && policies.data !== null && (
+          <p class="access-soft">No policy asks a group for approval yet.</p>
+        )}
+        {problemOfGroups !== null && <p class="field-problem">{problemOfGroups}</p>}
+      </fieldset>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+// Compares a value with the payload profile of its agent and action, in words. INVARIANT: a value is called unusual only
+// where the profile shows that it is.
+
+import type { Operations } from '../../api/types.ts';
+
+export type PayloadProfile = Operations['getUsual']['reply'];
+type ProfileField = PayloadProfile['fields'][number];
+
+export interface Compared {
+  readonly isUnusual: boolean;
+  readonly words: string;
+}
+
+/** The service tells of so many fields; what is beyond them is not known. */
+const fieldsMax = 100;
+const textLengthMax = 100;
+const commonShown = 3;
+
+/** Null where there is nothing to compare with. */
+export function compareWithProfile(
+  { count, fields }: PayloadProfile,
+  path: string,
+  value: unknown,
+): Compared | null {
+  if (count === 0) return null;
+  const field = fields.find((one) => one.path === path);
+  if (field === undefined) {
+    return fields.length < fieldsMax ? { isUnusual: true, words: 'never sent before' } : null;
+  }
+  return field.kind === 'number' ? compareNumber(field, value) : compareCommon(field, value);
+}
+
+function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unknown): Compared {
+  const range = min === max ? `always ${min}` : `${min} to ${max}, median ${p50}`;
+  if (typeof value !== 'number') return { isUnusual: true, words: `not a number; so far ${range}` };
+  if (value > max) return { isUnusual: true, words: `higher than ever: so far ${range}` };
+  if (value < min) return { isUnusual: true, words: `lower than ever: so far ${range}` };
+  return { isUnusual: false, words: `usual: ${range}` };
+}
+
+function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): Compared {
+  const same = common.find((one) => one.value === (typeof value === 'string' ? cut(value) : value));
+  if (same !== undefined)
+    return { isUnusual: false, words: `usual: ${same.count} ${times(same.count)} so far` };
+  if (common.length > 0 && distinct > common.length && common[0]?.count === 1)
+    return { isUnusual: false, words: 'different every time so far' };
+  const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count}x)`);
+  const isComplete = distinct <= common.length;
+  const rest = distinct - listed.length;
+  const known = [...listed, ...(rest > 0 ? [`${rest} others`] : [])].join(', ');
+  return isComplete
+    ? { isUnusual: true, words: `new; so far ${known}` }
+    : { isUnusual: false, words: `not one of the most frequent: ${known}` };
+}
+
+function times(count: number): string {
+  return count === 1 ? 'time' : 'times';
+}
+
+/** As the service cuts what it tells. */
+function cut(text: string): string {
+  return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+}

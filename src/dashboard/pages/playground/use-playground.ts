@@ -1,0 +1,103 @@
+// The state of the playground: the files in force with a person's copies over them, which of them is open, and the request
+// that is written. This window keeps it; a copy that equals the text in force is no longer a change.
+
+import { useEffect, useState } from 'preact/hooks';
+import { type Resource, useResource } from '../../api/resource.ts';
+import { usePerson } from '../../api/session.tsx';
+import type { Vocabulary } from '../../editor/vocabulary.ts';
+import { usePlace } from '../../navigation/navigation.ts';
+import { type Change, type Draft, keepDraft, readDraft, withText } from './changes.ts';
+import { exampleText } from './example-request.ts';
+import { startPath } from './start-path.ts';
+import { useFailedFile } from './take-failed.ts';
+import { type Texts, useTexts } from './use-texts.ts';
+
+export interface PlaygroundState {
+  /** Of the set in force; null until it is known. */
+  readonly digest: string | null;
+  readonly inForce: readonly string[];
+  /** In force or added here. */
+  readonly paths: readonly string[];
+  /** Of the file that is open. */
+  readonly path: string;
+  readonly changes: readonly Change[];
+  readonly texts: Texts;
+  /** The text as the playground has it; null until it is loaded. */
+  readonly textOf: (path: string) => string | null;
+  readonly setText: (path: string, text: string) => void;
+  /** Null takes back all. */
+  readonly reset: (path: string | null) => void;
+  readonly request: string;
+  readonly setRequest: (text: string) => void;
+  /** False where the window cannot keep it. */
+  readonly isKept: boolean;
+  /** When the playground was opened; examples use this time. */
+  readonly openedAt: string;
+  readonly vocabulary: Vocabulary | null;
+  readonly looks: readonly Pick<Resource<unknown>, 'data' | 'problem' | 'reload'>[];
+}
+
+export function usePlayground(): PlaygroundState {
+  const { query } = usePlace();
+  const files = useResource('listPolicyFiles', {}, ['policies']);
+  const words = useResource('getVocabulary', {}, ['policies']);
+  const { draft, setDraft, isKept } = useDraft(usePerson().id);
+  const { changes } = draft;
+  const digest = files.data?.digest ?? null;
+  const inForce = files.data?.items.map((item) => item.path) ?? [];
+  const changed = changes.map((change) => change.path);
+  const paths = [...new Set([...inForce, ...changed])].toSorted();
+  const path = startPath(query.get('file'), paths);
+  const texts = useTexts(
+    digest,
+    [...new Set([path, ...changed])].filter((one) => inForce.includes(one)),
+  );
+  const inForceText = (one: string): string | null =>
+    inForce.includes(one) ? (texts.byPath.get(one)?.text ?? null) : null;
+  useEffect(() => {
+    const isChange = ({ path: one, text }: Change): boolean => text !== inForceText(one);
+    if (!changes.every(isChange))
+      setDraft((before) => ({ ...before, changes: before.changes.filter(isChange) }));
+  }, [changes, texts.byPath]);
+  useFailedFile(changes, (change) =>
+    setDraft((before) => ({ ...before, changes: withText(before.changes, change, null) })),
+  );
+  const [openedAt] = useState(() => `${new Date().toISOString().slice(0, 16)}:00Z`);
+  return {
+    digest,
+    inForce,
+    paths,
+    path,
+    changes,
+    texts,
+    isKept,
+    openedAt,
+    textOf: (one) => changes.find((change) => change.path === one)?.text ?? inForceText(one),
+    setText: (one, text) =>
+      setDraft((before) => ({
+        ...before,
+        changes: withText(before.changes, { path: one, text }, inForceText(one)),
+      })),
+    reset: (one) =>
+      setDraft((before) => ({
+        ...before,
+        changes: one === null ? [] : before.changes.filter((change) => change.path !== one),
+      })),
+    request: draft.request ?? firstExample(words.data, openedAt),
+    setRequest: (request) => setDraft((before) => ({ ...before, request })),
+    vocabulary: words.data,
+    looks: [files, words, { data: null, problem: texts.problem, reload: texts.retry }],
+  };
+}
+
+function firstExample(vocabulary: Vocabulary | null, at: string): string {
+  const [action] = vocabulary?.actions ?? [];
+  return vocabulary === null || action === undefined ? '' : exampleText(action, vocabulary, at);
+}
+
+function useDraft(person: string) {
+  const [draft, setDraft] = useState<Draft>(() => readDraft(window.sessionStorage, person));
+  const [isKept, setKept] = useState(true);
+  useEffect(() => setKept(keepDraft(window.sessionStorage, person, draft)), [draft, person]);
+  return { draft, setDraft, isKept };
+}

@@ -1,0 +1,69 @@
+// A request into what happened to it, in order. INVARIANT: only what the service has said is told; a time that it has not
+// said is left out.
+
+import type { Operations } from '../../api/types.ts';
+
+export type RequestDetail = Operations['getRequest']['reply'];
+
+export interface TimelineEvent {
+  readonly kind: 'asked' | 'approved' | 'rejected' | 'decided' | 'waits' | 'ends' | 'ended' | 'used';
+  readonly at: string | null;
+  /** Who did it, where it was a person; with address and id as the record has it. */
+  readonly by: string | null;
+  readonly text: string;
+  readonly comment: string | null;
+}
+
+export function timelineEvents(request: RequestDetail, nowMs: number): readonly TimelineEvent[] {
+  const { created_at, decided_at, expires_at, status, approvals } = request;
+  const plain = { by: null, comment: null } as const;
+  const asked: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
+  const votes = approvals.map(
+    ({ by, group, is_approved, comment, at, fell_away: why }): TimelineEvent => ({
+      kind: is_approved ? 'approved' : 'rejected',
+      at,
+      by,
+      comment,
+      text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}${
+        why === null ? '' : `, which no longer counts: ${personWords(by)} ${why}`
+      }`,
+    }),
+  );
+  const isOver = Date.parse(expires_at) <= nowMs;
+  const decided = (text: string): TimelineEvent => ({ ...plain, kind: 'decided', at: decided_at, text });
+  const ends: TimelineEvent = isOver
+    ? { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' }
+    : { ...plain, kind: 'ends', at: expires_at, text: 'The grant ends' };
+  const before = [asked, ...votes];
+  switch (status) {
+    case 'pending':
+      return [...before, { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' }];
+    case 'auto_approved':
+      return [...before, decided('Granted by the policies'), ends];
+    case 'approved':
+      return [...before, decided('Granted'), ends];
+    case 'rejected':
+      return approvals.some(({ is_approved }) => !is_approved)
+        ? before
+        : [...before, decided('Refused by the policies')];
+    case 'expired':
+      return request.decision !== 'ALLOW'
+        ? [...before, { ...plain, kind: 'ended', at: expires_at, text: 'The deadline passed' }]
+        : [
+            ...before,
+            decided('Granted'),
+            { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' },
+          ];
+    case 'consumed':
+      return [
+        ...before,
+        decided('Granted'),
+        { ...plain, kind: 'used', at: null, text: 'Outcome of the request was reported' },
+      ];
+  }
+}
+
+/** "ben@example.com (b3f1…)" without the id. */
+export function personWords(by: string): string {
+  return by.replace(/ \([0-9a-f-]{36}\)$/, '');
+}

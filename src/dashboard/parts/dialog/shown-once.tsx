@@ -1,0 +1,32 @@
+// A secret that its reply holds and nothing will show again: with what it is for, and the focus, since it is what the
+// press was for.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../layout/icon.tsx';
+import { CopyText } from '../text/copy.tsx';
+import { PlainText } from '../text/plain-text.tsx';
+import './shown-once.css';
+
+interface ShownOnceProps {
+  readonly title: string;
+  readonly label: string;
+  readonly text: string;
+  /** What to do with it. */
+  readonly children?: ComponentChildren;
+}
+
+export function ShownOnce({ title, label, text, children }: ShownOnceProps) {
+  const heading = useRef<HTMLParagraphElement>(null);
+  useEffect(() => heading.current?.focus(), [text]);
+  return (
+    <div class="shown-once">
+      <p class="shown-once-title" ref={heading} tabIndex={-1}>
+        <Icon name="key" /> <PlainText text={title} isShort />
+      </p>
+      <CopyText text={text} label={label} />
+      <p class="shown-once-warning">Copy it now: it is shown only once and is not stored in clear text.</p>
+      {children}
+    </div>
+  );
+}

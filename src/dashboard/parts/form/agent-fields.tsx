@@ -1,0 +1,111 @@
+// What an agent is registered with: name, risk tier, control owner, tags.
+
+import { useId } from 'preact/hooks';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { useGrant } from '../../api/session.tsx';
+import { Field } from './field.tsx';
+
+export const riskTiers = ['low', 'medium', 'high', 'critical'] as const;
+export type RiskTier = (typeof riskTiers)[number];
+
+export interface AgentDraft {
+  readonly name: string;
+  readonly tier: RiskTier;
+  readonly owner: string;
+  /** As it is typed, with commas between. */
+  readonly tags: string;
+}
+
+/** Tags as they are typed into those they are. */
+function tagsOf(text: string): readonly string[] {
+  const tags = text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  return [...new Set(tags)];
+}
+
+/** As a change or a new agent carries it. */
+export function draftBody({ name, tier, owner, tags }: AgentDraft) {
+  return { name: name.trim(), risk_tier: tier, control_owner: owner.trim(), tags: tagsOf(tags) };
+}
+
+interface AgentFieldsProps {
+  readonly draft: AgentDraft;
+  readonly onChange: (draft: AgentDraft) => void;
+  readonly problem: unknown;
+}
+
+export function AgentFields({ draft, onChange, problem }: AgentFieldsProps) {
+  const listId = useId();
+  const mayList = useGrant('people.view') === 'yes';
+  const { data } = useResource('listPeople', mayList ? { query: { limit: '200' } } : null, ['people']);
+  const people = (data?.items ?? []).filter(({ status }) => status === 'active');
+  return (
+    <>
+      <Field label="Name" problem={detailFor(problem, 'name')} help="As shown in records and policies.">
+        <input
+          required
+          maxLength={100}
+          autoComplete="off"
+          spellcheck={false}
+          value={draft.name}
+          onInput={({ currentTarget }) => onChange({ ...draft, name: currentTarget.value })}
+        />
+      </Field>
+      <Field
+        label="Risk tier"
+        problem={detailFor(problem, 'risk_tier')}
+        help="How much harm it could do; policies read it as agent.risk_tier."
+      >
+        <select
+          value={draft.tier}
+          onChange={({ currentTarget }) => {
+            const tier = riskTiers.find((one) => one === currentTarget.value);
+            if (tier !== undefined) onChange({ ...draft, tier });
+          }}
+        >
+          {riskTiers.map((tier) => (
+            <option key={tier}>{tier}</option>
+          ))}
+        </select>
+      </Field>
+      <Field
+        label="Control owner"
+        problem={detailFor(problem, 'control_owner')}
+        help="The person who answers for it and steps up for it, by e-mail address."
+      >
+        <input
+          required
+          maxLength={254}
+          autoComplete="off"
+          spellcheck={false}
+          list={listId}
+          value={draft.owner}
+          onInput={({ currentTarget }) => onChange({ ...draft, owner: currentTarget.value })}
+        />
+      </Field>
+      <datalist id={listId}>
+        {people.map(({ id, email, name }) => (
+          <option key={id} value={email}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+      <Field
+        label="Tags"
+        isOptional
+        problem={detailFor(problem, 'tags')}
+        help="With commas between; policies read them as agent.tags."
+      >
+        <input
+          autoComplete="off"
+          spellcheck={false}
+          value={draft.tags}
+          onInput={({ currentTarget }) => onChange({ ...draft, tags: currentTarget.value })}
+        />
+      </Field>
+    </>
+  );
+}

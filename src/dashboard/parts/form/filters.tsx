@@ -1,0 +1,99 @@
+// Filters of a list, each a parameter of the address. INVARIANT: another filter begins at the first page again, and what
+// is being typed is never overwritten by what was asked for before.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import './filters.css';
+
+const typingMs = 250;
+
+export function Filters({ children }: { readonly children: ComponentChildren }) {
+  return <search class="filters">{children}</search>;
+}
+
+/** What is typed goes into the address once the typing rests. */
+export function TextFilter({ name, label }: { readonly name: string; readonly label: string }) {
+  const { query } = usePlace();
+  const asked = query.get(name) ?? '';
+  const [typed, setTyped] = useState(asked);
+  const sent = useRef(asked);
+  const id = useId();
+  useEffect(() => {
+    if (asked === sent.current) return;
+    sent.current = asked;
+    setTyped(asked);
+  }, [asked]);
+  useEffect(() => {
+    const text = typed.trim();
+    if (text === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = text;
+      setQuery({ [name]: text, cursor: null }, { replace: true });
+    }, typingMs);
+    return () => clearTimeout(timer);
+  }, [typed, name]);
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        autoComplete="off"
+        spellcheck={false}
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+interface ChoiceFilterProps {
+  readonly name: string;
+  readonly label: string;
+  readonly any: string;
+  /** Values with their words. */
+  readonly choices: readonly (readonly [value: string, word: string])[];
+}
+
+export function ChoiceFilter({ name, label, any, choices }: ChoiceFilterProps) {
+  const { query } = usePlace();
+  const asked = query.get(name) ?? '';
+  const id = useId();
+  const isKnown = asked === '' || choices.some(([value]) => value === asked);
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={asked}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value, cursor: null })}
+      >
+        <option value="">{any}</option>
+        {choices.map(([value, word]) => (
+          <option key={value} value={value}>
+            {word}
+          </option>
+        ))}
+        {!isKnown && <option value={asked}>{asked}</option>}
+      </select>
+    </div>
+  );
+}
+
+/** A day, `2026-03-02`. */
+export function DayFilter({ name, label }: { readonly name: string; readonly label: string }) {
+  const { query } = usePlace();
+  const id = useId();
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={query.get(name) ?? ''}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value, cursor: null })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+// The field for a new password: how good it is while it is typed, and a switch that shows it.
+
+import { useState } from 'preact/hooks';
+import { Field } from './field.tsx';
+import './new-password.css';
+import { passwordHint } from './password-hint.ts';
+
+interface NewPasswordProps {
+  readonly label?: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** The person's own words, of which it must be more than. */
+  readonly names: readonly string[];
+  readonly problem?: string | null;
+}
+
+export function NewPassword({ label = 'Password', value, onInput, names, problem = null }: NewPasswordProps) {
+  const [isSeen, setSeen] = useState(false);
+  const { level, text } = passwordHint(value, names);
+  const input = {
+    ...({ autoComplete: 'new-password', autoCapitalize: 'none', spellcheck: false, required: true } as const),
+    maxLength: 1024,
+    value,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+      onInput(currentTarget.value),
+  };
+  return (
+    <div class="new-password">
+      <Field label={label} problem={problem}>
+        {isSeen ? <input type="text" {...input} /> : <input type="password" {...input} />}
+      </Field>
+      <div class="new-password-below">
+        <span role="status" class="new-password-hint" data-level={value === '' ? 'none' : level}>
+          <span class="new-password-bars" aria-hidden="true">
+            <i />
+            <i />
+            <i />
+          </span>
+          {text}
+        </span>
+        <label class="new-password-see">
+          <input type="checkbox" checked={isSeen} onChange={() => setSeen(!isSeen)} /> Show it
+        </label>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+// A form whose sending takes a proof that it is still the person: the password, with a code where codes are set up, or a
+// passkey. The caller sends what `onProof` is given beside its own fields.
+
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { answerPasskey } from '../../api/passkey.ts';
+import { usePerson } from '../../api/session.tsx';
+import { Button } from '../layout/button.tsx';
+import { ProblemNote } from '../layout/note.tsx';
+import { Field } from './field.tsx';
+import { useSending } from './form.ts';
+import { CodeField, codeDigits } from './password-and-code.tsx';
+
+export interface Proof {
+  readonly password?: string;
+  readonly code?: string;
+  readonly passkey?: Readonly<Record<string, unknown>>;
+}
+
+interface ProofFormProps {
+  /** On the button that sends. */
+  readonly word: string;
+  readonly look?: 'danger' | 'primary';
+  readonly onProof: (proof: Proof) => Promise<unknown>;
+  /** Without it there is no button to go back. */
+  readonly onClose?: () => void;
+  /** Its own fields; they are told what went wrong. */
+  readonly children?: (problem: unknown) => ComponentChildren;
+}
+
+export function ProofForm({ word, look = 'primary', onProof, onClose, children }: ProofFormProps) {
+  const { has_totp: hasCodes } = usePerson();
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  const { isBusy, problem, run } = useSending();
+
+  const send = (proof: Proof): Promise<void> =>
+    onProof(proof).then(() => {
+      setPassword('');
+      setCode('');
+    });
+  const byPassword = (): Promise<void> =>
+    run(() => send({ password, ...(hasCodes ? { code: codeDigits(code) } : {}) }));
+  const byPasskey = (): void => {
+    if (!areOwnFieldsFilled(form.current)) return;
+    void run(async () => send({ passkey: await answerPasskey(await call('askPasskeyForProof')) }));
+  };
+  return (
+    <form
+      class="form"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void byPassword();
+      }}
+    >
+      <ProblemNote problem={problem} />
+      {children?.(problem)}
+      <div class="form" data-proof>
+        <Field label="Current password" help="To confirm that it is you.">
+          <input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+          />
+        </Field>
+        {hasCodes && <CodeField label="One-time code" code={code} onCode={setCode} />}
+      </div>
+      <div class="form-actions">
+        <Button look={look} type="submit" isBusy={isBusy}>
+          {word}
+        </Button>
+        <Button icon="passkey" onClick={byPasskey}>
+          With a passkey instead
+        </Button>
+        {onClose !== undefined && <Button onClick={onClose}>Cancel</Button>}
+      </div>
+    </form>
+  );
+}
+
+/** A passkey replaces the password, and nothing else that the form asks for. */
+function areOwnFieldsFilled(form: HTMLFormElement | null): boolean {
+  const inputs = [...(form?.querySelectorAll<HTMLInputElement>('input, select, textarea') ?? [])];
+  return inputs
+    .filter((input) => input.closest('[data-proof]') === null)
+    .every((input) => input.reportValidity());
+}

@@ -1,0 +1,76 @@
+// Times and spans as people say them, with the exact time beside. One clock for the whole page, so that all of it agrees.
+
+import { useEffect, useState } from 'preact/hooks';
+
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** The time now in milliseconds, updated each second. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const listener = (): void => setNow(Date.now());
+    listeners.add(listener);
+    timer ??= setInterval(() => {
+      for (const one of [...listeners]) one();
+    }, 1_000);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }, []);
+  return now;
+}
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** How long ago, or in how long; the exact time in the title. */
+export function Ago({ at }: { readonly at: string }) {
+  const now = useNow();
+  const ms = Date.parse(at);
+  return (
+    <time dateTime={at} title={`${exact.format(ms)} (${at})`}>
+      {agoText(ms - now)}
+    </time>
+  );
+}
+
+/** The exact time, in the reader's own zone and form. */
+export function At({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {exact.format(Date.parse(at))}
+    </time>
+  );
+}
+
+/** Milliseconds from now, as "3 min ago" or "in 2 h". */
+function agoText(ms: number): string {
+  if (Math.abs(ms) < 5_000) return 'just now';
+  const text = spanText(Math.abs(ms));
+  return ms < 0 ? `${text} ago` : `in ${text}`;
+}
+
+const units = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** A span in milliseconds in its largest whole unit, two where the first is small: "2 h 5 min", "3 d". */
+export function spanText(ms: number): string {
+  const index = Math.max(
+    0,
+    units.findIndex(([size]) => ms >= size),
+  );
+  const [size, word] = ms < 1_000 ? units[3] : (units[index] ?? units[3]);
+  const count = Math.floor(ms / size);
+  const next = units[index + 1];
+  const rest = next === undefined || ms < 1_000 ? 0 : Math.floor((ms - count * size) / next[0]);
+  return rest === 0 || count >= 10 || next === undefined
+    ? `${count} ${word}`
+    : `${count} ${word} ${rest} ${next[1]}`;
+}

@@ -1,0 +1,32 @@
+// Text to take along: shown whole, with a button that copies it and says so.
+
+import { useState } from 'preact/hooks';
+import { Button } from '../layout/button.tsx';
+import './copy.css';
+
+export function CopyText({ text, label }: { readonly text: string; readonly label: string }) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
+  const copy = async (): Promise<void> => {
+    const next = await navigator.clipboard.writeText(text).then(
+      () => 'copied' as const,
+      () => 'failed' as const,
+    );
+    setState(next);
+    setTimeout(() => setState('idle'), 2_000);
+  };
+  return (
+    <div class="copy">
+      <pre>{text}</pre>
+      <Button icon={state === 'copied' ? 'check' : 'copy'} onClick={copy}>
+        Copy<span class="visually-hidden"> {label}</span>
+      </Button>
+      <span role="status" class="visually-hidden">
+        {state === 'copied'
+          ? `${label}: copied`
+          : state === 'failed'
+            ? 'Could not copy: select the text'
+            : ''}
+      </span>
+    </div>
+  );
+}

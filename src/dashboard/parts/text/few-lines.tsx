@@ -1,0 +1,24 @@
+// Text by somebody else that may have any number of lines: a few of them, the rest on demand, so that one text never
+// pushes the others off the screen.
+
+import { useState } from 'preact/hooks';
+import { Button } from '../layout/button.tsx';
+import { PlainText } from './plain-text.tsx';
+
+const linesShown = 6;
+
+export function FewLines({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const lines = text.split('\n');
+  if (lines.length <= linesShown) return <PlainText text={text} />;
+  return (
+    <div>
+      <div>
+        <PlainText text={isWhole ? text : lines.slice(0, linesShown).join('\n')} />
+      </div>
+      <Button look="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+        {isWhole ? 'Show less' : `Show all ${lines.length} lines`}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,186 @@
+// A JSON value as people read it, field by field, in the order in which it came. INVARIANT: texts of others are nothing
+// but text, what cannot be seen is shown as its code point, digests that stand for secrets say so, and what is
+// folded is marked where it stands and above it all.
+
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../layout/button.tsx';
+import { Icon } from '../layout/icon.tsx';
+import { aboutJson, entriesOf, partsShown, pathInto, secretDigest, textLengthShown } from './json-parts.ts';
+import './json-view.css';
+import { PlainPieces } from './plain-text.tsx';
+import { cutText } from './text-pieces.ts';
+
+interface JsonViewProps {
+  readonly value: unknown;
+  /** Its name for screen readers: "Payload". */
+  readonly label: string;
+  /** What is shown beside a value that has no parts, by its path (`items[].price`). */
+  readonly beside?: (path: string, value: unknown) => ComponentChildren;
+}
+
+type Beside = NonNullable<JsonViewProps['beside']>;
+
+export function JsonView({ value, label, beside = () => null }: JsonViewProps) {
+  const about = useMemo(() => aboutJson(value), [value]);
+  const [isUnfolded, setUnfolded] = useState(false);
+  return (
+    <div class="json">
+      {about.folded > 0 && (
+        <div class="json-bar">
+          <span class="json-warning">
+            <Icon name="warning" size={14} />
+            {isUnfolded
+              ? 'Unfolded: everything is shown'
+              : `${about.folded} ${about.folded === 1 ? 'part is' : 'parts are'} folded`}
+          </span>
+          <Button aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
+            {isUnfolded ? 'Fold long parts' : 'Show all of it'}
+          </Button>
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section class="json-box" aria-label={label} tabIndex={0}>
+        {entriesOf(value) === null || secretDigest(value) !== null ? (
+          <Leaf value={value} isUnfolded={isUnfolded} />
+        ) : (
+          <Entries key={String(isUnfolded)} value={value} path={''} beside={beside} isUnfolded={isUnfolded} />
+        )}
+      </section>
+      <CopyJson value={value} label={label} />
+    </div>
+  );
+}
+
+function CopyJson({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const [told, setTold] = useState('');
+  const copy = async (): Promise<void> => {
+    const isCopied = await navigator.clipboard.writeText(JSON.stringify(value, null, 2)).then(
+      () => true,
+      () => false,
+    );
+    setTold(isCopied ? 'Copied' : 'Could not copy: select the text');
+    setTimeout(() => setTold(''), 2_000);
+  };
+  return (
+    <div class="json-copy">
+      <span role="status">{told}</span>
+      <Button look="quiet" icon={told === 'Copied' ? 'check' : 'copy'} onClick={copy}>
+        Copy as JSON<span class="visually-hidden">: {label}</span>
+      </Button>
+    </div>
+  );
+}
+
+interface EntriesProps {
+  readonly value: unknown;
+  readonly path: string;
+  readonly beside: Beside;
+  readonly isUnfolded: boolean;
+}
+
+const partsMoreShown = 1_000;
+
+function Entries({ value, path, beside, isUnfolded }: EntriesProps) {
+  const entries = entriesOf(value) ?? [];
+  const [shownMax, setShownMax] = useState(partsShown);
+  const shown = isUnfolded ? entries : entries.slice(0, shownMax);
+  const hidden = entries.length - shown.length;
+  const isList = Array.isArray(value);
+  if (entries.length === 0) return <span class="json-kind">{isList ? '[ ] empty' : '{ } empty'}</span>;
+  return (
+    <ul class="json-list">
+      {shown.map(([name, inner]) => (
+        <Entry
+          key={name}
+          name={name}
+          isList={isList}
+          value={inner}
+          path={pathInto(path, value, name)}
+          beside={beside}
+          isUnfolded={isUnfolded}
+        />
+      ))}
+      {hidden > 0 && (
+        <li class="json-entry">
+          <span class="json-folded">
+            {hidden.toLocaleString()} more are not shown
+            <Button look="quiet" onClick={() => setShownMax(shownMax + partsMoreShown)}>
+              Show {Math.min(hidden, partsMoreShown).toLocaleString()} more
+            </Button>
+          </span>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Entry({
+  name,
+  isList,
+  value,
+  path,
+  beside,
+  isUnfolded,
+}: EntriesProps & { readonly name: string; readonly isList: boolean }) {
+  const inner = secretDigest(value) === null ? entriesOf(value) : null;
+  const isOpen = inner !== null && inner.length > 0;
+  const kind = Array.isArray(value) ? `[ ${inner?.length} ]` : '{ }';
+  return (
+    <li class="json-entry">
+      <div class="json-line">
+        <span class={isList ? 'json-index' : 'json-key'}>
+          {isList ? name : <PlainPieces text={plainKey(name)} />}:
+        </span>
+        {isOpen ? <span class="json-kind">{kind}</span> : <Leaf value={value} isUnfolded={isUnfolded} />}
+        {inner === null && <span class="json-beside">{beside(path, value)}</span>}
+      </div>
+      {isOpen && <Entries value={value} path={path} beside={beside} isUnfolded={isUnfolded} />}
+    </li>
+  );
+}
+
+/** A name that could be taken for more than a name is quoted. */
+function plainKey(name: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name) ? name : JSON.stringify(name);
+}
+
+function Leaf({ value, isUnfolded }: { readonly value: unknown; readonly isUnfolded: boolean }) {
+  const digest = secretDigest(value);
+  if (digest !== null) {
+    return (
+      <span class="json-secret">
+        <Icon name="key" size={13} /> secret <span>{digest}</span>
+      </span>
+    );
+  }
+  if (typeof value === 'string') return <TextLeaf text={value} isUnfolded={isUnfolded} />;
+  if (typeof value === 'number') return <span class="json-value json-number">{String(value)}</span>;
+  if (entriesOf(value) !== null) {
+    return <span class="json-kind">{Array.isArray(value) ? '[ ] empty' : '{ } empty'}</span>;
+  }
+  return <span class="json-value json-word">{String(value)}</span>;
+}
+
+function TextLeaf({ text, isUnfolded }: { readonly text: string; readonly isUnfolded: boolean }) {
+  const [isWhole, setWhole] = useState(false);
+  const isFolded = !isUnfolded && !isWhole && text.length > textLengthShown;
+  // Lines of a text must not look like lines of the value around it.
+  const isBlock = text.includes('\n') || text.length > textLengthShown;
+  return (
+    <>
+      <span class={`json-value json-text${isBlock ? ' json-block' : ''}`}>
+        "<PlainPieces text={isFolded ? cutText(text, textLengthShown) : text} />
+        {!isFolded && '"'}
+      </span>
+      {isFolded && (
+        <span class="json-folded">
+          {(text.length - textLengthShown).toLocaleString()} more characters are not shown
+          <Button look="quiet" onClick={() => setWhole(true)}>
+            Show all {text.length.toLocaleString()}
+          </Button>
+        </span>
+      )}
+    </>
+  );
+}

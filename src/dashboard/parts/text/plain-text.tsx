@@ -1,0 +1,52 @@
+// Text that somebody else has written, shown as nothing but text: what would be invisible, or would turn the direction
+// of reading, is shown as its code point, and very long text is folded. INVARIANT: what is shown reads the same as
+// what a policy and a program read; no character of it is markup.
+
+import { useState } from 'preact/hooks';
+import { Button } from '../layout/button.tsx';
+import './plain-text.css';
+import { cutText, textPieces } from './text-pieces.ts';
+
+const foldedLength = 400;
+
+interface PlainTextProps {
+  readonly text: string;
+  /** One line without a button to unfold, for lists. */
+  readonly isShort?: boolean;
+}
+
+export function PlainText({ text, isShort = false }: PlainTextProps) {
+  const [isWhole, setWhole] = useState(false);
+  const lengthMax = isShort ? 120 : foldedLength;
+  const isFolded = !isWhole && text.length > lengthMax;
+  // Lists have hundreds of them.
+  if (isShort && !isFolded) return <PlainPieces text={text} />;
+  return (
+    <span class="plain-text">
+      <PlainPieces text={isFolded ? cutText(text, lengthMax) : text} />
+      {isFolded && '…'}
+      {!isShort && text.length > foldedLength && (
+        <Button look="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
+        </Button>
+      )}
+    </span>
+  );
+}
+
+/** All of the text, unfolded. */
+export function PlainPieces({ text }: { readonly text: string }) {
+  return (
+    <bdi class="plain-text">
+      {textPieces(text).map(({ text: piece, codePoint }, index) =>
+        codePoint === null ? (
+          piece
+        ) : (
+          <mark key={index} title={`an invisible character, ${codePoint}`}>
+            {codePoint}
+          </mark>
+        ),
+      )}
+    </bdi>
+  );
+}
