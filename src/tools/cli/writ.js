@@ -23,7 +23,7 @@ function isEnough(version) {
 
 function bundledNode() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  return fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../../../node_modules/.bin/${name}`, import.meta.url));
 }
 
 /** Empty when there is none that runs here. */

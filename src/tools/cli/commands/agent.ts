@@ -1,10 +1,11 @@
-// `writ agent`: registers agents, changes their keys, signing secrets and rates, and says which of them may ask.
+// `writ agent`: registers agents, changes their keys, signing secrets and rates, and enables, disables and revokes them.
 
 import { Argument, type Command, Option } from 'commander';
 import { riskTiers } from '../../../language/model/request.ts';
 import { defaultGraceMs } from '../../../service/agents/registry.ts';
 import { type AgentStatus, type SigningMode, signingModes } from '../../../service/store/contract/records.ts';
-import { type AgentAdmin, type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
+import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
+import type { AgentAdmin } from '../agents/agent-admin.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { printable, show as showResult } from '../client/api-client.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
@@ -40,8 +41,8 @@ Examples:
   writ agent revoke buyer-1 --yes
   writ agent list --url https://writ.example.com
 
-Works on the data directory of the service, whether the service runs or not: what it changes is in force within a
-second. With --url it asks the running service, as the person whose token WRIT_TOKEN is.`;
+Works on the data directory of the service, whether the service runs or not: a change takes effect
+within a second. With --url it calls the running service, as the person whose token is in WRIT_TOKEN.`;
 
 interface AddOptions extends AgentOptions {
   readonly tier: string;
@@ -52,12 +53,12 @@ interface AddOptions extends AgentOptions {
 function defineAdd(command: Command, finish: Finish): void {
   withAgentOptions(command.command('add'))
     .description('register an agent and print its API key, which is shown this once')
-    .argument('<name>', 'how people call the agent')
+    .argument('<name>', 'the name that people see')
     .addOption(
       new Option('--tier <tier>', 'how much harm it could do').choices(riskTiers).makeOptionMandatory(),
     )
     .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
-    .option('--tag <tag...>', 'words that policies may ask for', [])
+    .option('--tag <tag...>', 'words that policies can test', [])
     .action(async (name: string, options: AddOptions) => {
       finish(await withAgentAdmin(options, (admin) => add(admin, name, options)));
     });
@@ -107,7 +108,7 @@ interface StatusCommand {
 
 const statusCommands: readonly StatusCommand[] = [
   { name: 'disable', status: 'disabled', description: 'refuse all requests of an agent' },
-  { name: 'enable', status: 'active', description: 'let a disabled agent ask again' },
+  { name: 'enable', status: 'active', description: 'resume a disabled agent' },
 ];
 
 function defineStatus(command: Command, { name, status, description }: StatusCommand, finish: Finish): void {

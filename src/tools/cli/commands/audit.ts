@@ -13,6 +13,7 @@ import { isWhole, type StoreVerification, verifyStore } from '../../../service/a
 import { nameOfDifference, type StateDifference } from '../../../service/store/contract/state.ts';
 import type { SignedCheckpoint, Store } from '../../../service/store/contract/store.ts';
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
+import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
   type ExitCode,
@@ -72,7 +73,7 @@ function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot read ${path}: ${fileError(error)}`);
   }
 }
 

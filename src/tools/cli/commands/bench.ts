@@ -13,6 +13,7 @@ import { compareSides, renderComparison, type Side } from '../bench/compare.ts';
 import { createProgress } from '../bench/progress.ts';
 import { renderResult } from '../bench/render.ts';
 import { type Result, resultOf } from '../bench/result.ts';
+import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
@@ -79,8 +80,8 @@ async function bench(options: Options): Promise<ExitCode> {
 }
 
 async function readLines(file: string): Promise<readonly RequestLine[]> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`cannot read \`${file}\`: ${whyUnreadable(error)}`);
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new UsageError(`cannot read \`${file}\`: ${fileError(error)}`);
   });
   const { lines, mistakes } = readRequestLines(bytes, file);
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
@@ -88,12 +89,7 @@ async function readLines(file: string): Promise<readonly RequestLine[]> {
   return lines;
 }
 
-function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such file';
-  return code === 'EISDIR' ? 'it is a directory' : message;
-}
-
-interface Asked {
+interface RequestsOfSets {
   readonly sets: readonly PolicySet[];
   readonly paths: readonly string[];
   readonly name: string;
@@ -102,7 +98,7 @@ interface Asked {
 /** The facts for each set; throws a UsageError that lists every mistake. */
 function readAllFacts(
   lines: readonly RequestLine[],
-  { sets, paths, name }: Asked,
+  { sets, paths, name }: RequestsOfSets,
 ): readonly (readonly Facts[])[] {
   const read = sets.map((set) =>
     factsOf(
@@ -154,8 +150,8 @@ async function writePlot(file: string, sides: readonly Side[]): Promise<void> {
     nanoseconds: measured.byRequest,
   }));
   const picture = drawDistribution('Latency of a decision', lines);
-  await writeFile(file, picture).catch((error: Error) => {
-    throw new UsageError(`cannot write \`${file}\`: ${error.message}`);
+  await writeFile(file, picture).catch((error: unknown) => {
+    throw new UsageError(`cannot write \`${file}\`: ${fileError(error)}`);
   });
 }
 

@@ -77,7 +77,7 @@ async function decide(options: Options): Promise<ExitCode> {
   const { decision } = explained;
   if (options.json === true) printJson({ digest: digest(set), ...explanationJson(explained, read.sourceOf) });
   else {
-    print(renderDecision(decision));
+    print(renderDecision(explained));
     print(renderRules(explained, { sourceOf: read.sourceOf, isWhole: options.trace === true }));
     if (decision.by === 'default_deny') print(renderNear(explained));
     print(renderChanges(explained));

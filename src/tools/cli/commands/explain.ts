@@ -12,7 +12,15 @@ import { type RequestRecord, requestRecord } from '../../../service/requests/rec
 import { engineVersions, versionDifferences } from '../../../service/requests/record/versions.ts';
 import { StoreError } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
-import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output/output.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
 import {
   type ExplainEngine,
   type Explained,
@@ -87,6 +95,8 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
 
 /** The facts of a file; without `now` it is the current time. */
 async function readGiven(path: string): Promise<Awaited<ReturnType<typeof readRequestFile>>> {
+  if (path !== '-' && !existsSync(path))
+    throw new UsageError(`\`${path}\` is neither the id of a request nor a file`);
   const given = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
   return { now: new Date().toISOString(), ...given };
 }
@@ -143,7 +153,8 @@ function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explain
   const facts = factsOfRecord(record);
   if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
   if (record.decision.by === 'invalid_payload') {
-    return { set: decider.set, decision: record.decision, rules: [], near: [], unknown: [], changes: [] };
+    const { actionKey: action, decision } = record;
+    return { set: decider.set, action, decision, rules: [], near: [], unknown: [], changes: [] };
   }
   return explainDecision(recordedShape(decider.set, record.actionKey), facts);
 }
@@ -202,7 +213,7 @@ function show(
   if (record !== null) print(`${marks.faint(recordLine(record))}\n`);
   for (const note of notes) print(`${marks.bad('note:')} ${note}\n`);
   if (record !== null || notes.length > 0) print('\n');
-  print(renderDecision(explained.decision));
+  print(renderDecision(explained));
   print(renderRules(explained, { sourceOf, isWhole: true }));
   print(renderSource(explained, sourceOf));
   print(renderUnknown(explained));

@@ -3,13 +3,14 @@
 
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { findUntested } from '../../testing/find.ts';
+import { findPolicies, findUntested } from '../../testing/find.ts';
 import { reportJunit } from '../../testing/junit.ts';
 import { type Mutation, mutate } from '../../testing/mutation/mutate.ts';
 import { mutationToJson, reportMutation } from '../../testing/mutation/report.ts';
 import { countRun, reportCoverage, reportLacking, reportRun, runToJson } from '../../testing/report.ts';
 import { runTestFiles, type TestRun } from '../../testing/run.ts';
 import { createBell, watchTests } from '../../testing/watch.ts';
+import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
   type ExitCode,
@@ -57,6 +58,9 @@ interface Options {
 
 async function test(paths: readonly string[], options: Options): Promise<ExitCode> {
   const { json, junit, watch } = options;
+  const [policy] = findPolicies(paths);
+  if (policy !== undefined)
+    throw new UsageError(`${policy} is a policy file: name its folder, or the *.test.yaml file beside it`);
   if (json === true && junit === '-') throw new UsageError('--json and --junit - both want standard output');
   if (watch === true && (json === true || junit === '-'))
     throw new UsageError('--watch is for people: it goes neither with --json nor with --junit -');
@@ -99,7 +103,7 @@ function reportText(run: TestRun, { coverage, coverageMin = 0 }: Options): void 
   else if (run.coverage.percent < coverageMin) print(`\nnot covered:\n${reportLacking(run.coverage)}`);
 }
 
-/** Null where it was not asked for, or where tests fail without any mutant. */
+/** Null without `--mutate`, or where tests fail without any mutant. */
 async function tryMutants(run: TestRun, options: Options, signal?: AbortSignal): Promise<Mutation | null> {
   if (!wantsMutants(options) || !isPassed(run)) return null;
   const onProgress = process.stderr.isTTY === true ? showProgress : () => undefined;
@@ -111,8 +115,8 @@ function showProgress(done: number, total: number): void {
   printError(`\r\u001b[K${done === total ? '' : `${done}/${total} mutants`}`);
 }
 
-function wantsMutants({ mutate: isAsked, mutateMin }: Options): boolean {
-  return isAsked === true || mutateMin !== undefined;
+function wantsMutants({ mutate: isWanted, mutateMin }: Options): boolean {
+  return isWanted === true || mutateMin !== undefined;
 }
 
 function isPassed(run: TestRun): boolean {
@@ -150,11 +154,11 @@ async function writeJunit(run: TestRun, { junit }: Options): Promise<void> {
   try {
     await writeFile(junit, text);
   } catch (error) {
-    throw new UsageError(`cannot write ${junit}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot write ${junit}: ${fileError(error)}`);
   }
 }
 
-/** Ends well whatever the tests said: who ends a watch has seen them. */
+/** Resolves to success whatever the tests said: the person who ends a watch has seen them. */
 async function watchAndTest(paths: readonly string[], options: Options): Promise<ExitCode> {
   const end = new AbortController();
   const again = createBell();

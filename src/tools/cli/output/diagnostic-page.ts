@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 /** Markdown without links into the folder; null where there is no page. */
 export function diagnosticPage(code: string): string | null {
   try {
-    const page = readFileSync(new URL(`../../docs/diagnostics/${code}.md`, import.meta.url), 'utf8');
+    const page = readFileSync(new URL(`../../../../docs/diagnostics/${code}.md`, import.meta.url), 'utf8');
     return page.replace(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;

@@ -3,6 +3,7 @@
 
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileError } from './file-error.ts';
 import { UsageError } from './output.ts';
 
 /** Throws a UsageError where the file or its folder may not be written. */
@@ -18,7 +19,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
       await rm(draft, { force: true });
     }
   } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot write ${path}: ${fileError(error)}`);
   }
 }
 

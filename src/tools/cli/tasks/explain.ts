@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
+import { nearestOf } from '../../../language/diagnostic/suggest.ts';
 import { type Decision, gates, type Requirements } from '../../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
@@ -23,6 +24,7 @@ import { createMarks } from '../output/output.ts';
 
 export interface Explained {
   readonly set: PolicySet;
+  readonly action: string;
   readonly decision: Decision;
   /** Of the request's action, in the order of their ids; none where the gate refuses. */
   readonly rules: readonly ExplainedRule[];
@@ -36,15 +38,18 @@ export interface ExplainEngine {
   readonly decide: (facts: Facts) => Decision;
 }
 
-/** Decides twice, by `decide` and by the definition; throws where they disagree, which is a fault of ours. */
+/** Decides twice, by `decide` and by the definition; throws where they disagree, which is a bug in Writ. */
 export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): Explained {
+  const { action } = facts;
   const decision = decide(facts);
   if (!isDeepStrictEqual(decision, authorize(set, facts))) {
-    throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
+    throw new Error(`the compiled policies and the definition disagree on a request for ${action}`);
   }
-  if (isRefusedAtGate(decision)) return { set, decision, rules: [], near: [], unknown: [], changes: [] };
+  if (isRefusedAtGate(decision))
+    return { set, action, decision, rules: [], near: [], unknown: [], changes: [] };
   return {
     set,
+    action,
     decision,
     rules: explain(set, facts),
     near: nearRules(set, facts),
@@ -57,19 +62,21 @@ function isRefusedAtGate({ by }: Decision): boolean {
   return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
-/** A few lines. */
-export function renderDecision(decision: Decision): string {
+/** A few lines. An action that is not declared gets the nearest one that is. */
+export function renderDecision({ set, action, decision }: Explained): string {
   const { outcome, by, reason, risk, validForSeconds, requires, withShadow } = decision;
   const marks = createMarks();
   const paint = outcome === 'ALLOW' ? marks.good : marks.bad;
   const score = risk.low === risk.high ? `risk ${risk.high}` : `risk ${risk.low} to ${risk.high}`;
+  const near = decision.by === 'undeclared_action' ? nearestOf(action, set.actions.keys()) : null;
+  const help = near === null ? '' : `  did you mean \`${escapeForTerminal(near)}\`?\n`;
   const details = [
     score,
     ...(validForSeconds === null ? [] : [`valid for ${duration(validForSeconds)}`]),
     ...(requires === null ? [] : describeRequirements(requires)),
     ...(withShadow === outcome ? [] : [`${withShadow} if shadow rules were enforced`]),
   ];
-  return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n  ${details.join(', ')}\n`;
+  return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n${help}  ${details.join(', ')}\n`;
 }
 
 export interface ShownExplanation {

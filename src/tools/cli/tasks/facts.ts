@@ -9,6 +9,7 @@ import { applyPart, changeKeys, factKeys } from '../../testing/changes.ts';
 import { readMap } from '../../testing/fields.ts';
 import { readSituation, toFacts } from '../../testing/situation.ts';
 import { fromJson, type Report } from '../../testing/yaml.ts';
+import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';
 
 /** The facts of a test, or the body of `POST /v1/authorize`. Throws a UsageError. */
@@ -54,7 +55,7 @@ async function readBytes(text: string, name: string): Promise<Uint8Array> {
   try {
     return await readFile(text.slice(1));
   } catch (error) {
-    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot read ${text.slice(1)} (${name}): ${fileError(error)}`);
   }
 }
 
