@@ -1,5 +1,5 @@
-// `writ bench`: measures what decisions cost on a user's own policies and requests, and where the time goes; with
-// `--compare` two sets of policies side by side. Nothing is timed before the definition has agreed.
+// `writ bench`: measures the cost of decisions on a user's own policies and requests, and shows where the time goes. With
+// `--compare` it measures two sets side by side. It measures nothing before the definition has agreed.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -24,9 +24,9 @@ export function defineBench(command: Command, finish: (code: ExitCode) => void):
       'a policy directory, or one file (default: ./policies, else the current directory)',
     )
     .requiredOption('--requests <file>', 'the requests: one JSON object a line')
-    .option('--compare <path>', 'other policies, to be measured in turn on the same requests')
+    .option('--compare <path>', 'other policies to measure in turn on the same requests')
     .option('--plot <file>', 'write the distribution of latencies as SVG')
-    .option('--rounds <n>', 'rounds; what is shown is the median of them', readWhole('--rounds'), 5)
+    .option('--rounds <n>', 'rounds; the output shows their median', readWhole('--rounds'), 5)
     .option('--duration <seconds>', 'how long to measure', readSeconds, 3)
     .option('--json', 'print everything as JSON')
     .addHelpText('after', examples)
@@ -52,7 +52,7 @@ interface Options {
   readonly compare?: string;
   readonly plot?: string;
   readonly rounds: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly duration: number;
   readonly json?: boolean;
 }
@@ -114,7 +114,7 @@ function readAllFacts(
   return read.map(({ facts }) => facts);
 }
 
-/** What is spent on the costs of single rules, beside the rounds. */
+/** The time for the costs of single rules, as a part of the time for the rounds. */
 const rulesShare = 0.5;
 
 function measureSides(
@@ -176,7 +176,7 @@ function report(sides: readonly Side[], { lines, requests, options }: Reported):
   if (plot !== undefined && json !== true) printError(`latencies drawn in ${plot}\n`);
 }
 
-/** With what every request took. */
+/** The result as JSON, with the time of every request. */
 function withCpu(result: Result, { byRequest, decisions }: Measured): object {
   const requests = decisions.map(({ outcome, by }, at) => ({
     outcome,

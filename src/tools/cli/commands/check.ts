@@ -1,5 +1,5 @@
-// `writ check`: reads and compiles a policy set, shows every diagnostic, and tries the guarantees; where it is asked to,
-// it first applies the fixes that diagnostics offer.
+// `writ check`: reads and compiles a policy set, shows every diagnostic, and tries the guarantees. With
+// `--fix` it first applies the fixes that diagnostics offer.
 
 import { type Command, Option } from 'commander';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
@@ -37,10 +37,10 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
-    .option('--requests <n>', 'requests on which each guarantee is tried', readCount, trialRequestsDefault)
+    .option('--requests <n>', 'how many requests to try each guarantee on', readCount, trialRequestsDefault)
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
-    .option('--fix', 'apply the fixes that diagnostics offer, and check what comes out')
+    .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
     .option('--dry-run', 'with --fix: write nothing, show a diff')
     .addHelpText(
       'after',
@@ -78,7 +78,7 @@ interface Checked {
 }
 
 interface Result extends Checked {
-  /** As severe as they are taken. */
+  /** The diagnostics with their severity after `--strict`. */
   readonly diagnostics: readonly Diagnostic[];
   readonly trials: readonly Trial[];
   readonly isGood: boolean;
@@ -106,11 +106,11 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 
 // ---- fixes
 
-/** What is checked afterwards is the fixed text, written or not. */
+/** Returns the fixed text, whether it was written or not: the check continues with it. */
 async function fix(loaded: LoadedPolicies, options: Options): Promise<Checked> {
   const fixed = fixPolicies(loaded.read.sources, loaded.compiled);
   const { root } = loaded.read;
-  // Standard output belongs to the result where a program reads it.
+  // When a program reads the result, standard output holds nothing else.
   const show = formatOf(options) === 'text' ? print : printError;
   for (const { path, before, after } of fixed.changes) {
     if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));

@@ -1,5 +1,5 @@
-// Puts a new text in the place of a file in one step: whoever reads it sees the old text or the new, never a part.
-// INVARIANT: the file keeps its mode, and a link stays a link: what it leads to is replaced.
+// Replaces the text of a file in one step: readers see the old text or the new one, never a part.
+// INVARIANT: the file keeps its mode, and a link stays a link to the replaced file.
 
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// A decision as people read it: the outcome with what it asks for, each rule with the parts of its condition and the
-// value that each part had, what was unknown, what came close, and what would have changed it.
+// Renders a decision for people: the outcome with its requirements, each rule with the value of each part of its condition,
+// the unknown facts, the rules that came close, and the changes that would change the decision.
 
 import { isDeepStrictEqual } from 'node:util';
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
@@ -26,7 +26,7 @@ export interface Explained {
   readonly set: PolicySet;
   readonly action: string;
   readonly decision: Decision;
-  /** Of the request's action, in the order of their ids; none where the gate refuses. */
+  /** The rules of the request's action, in the order of their ids; none if the gate refuses. */
   readonly rules: readonly ExplainedRule[];
   readonly near: readonly NearRule[];
   readonly unknown: readonly UnknownFact[];
@@ -81,7 +81,7 @@ export function renderDecision({ set, action, decision }: Explained): string {
 
 export interface ShownExplanation {
   readonly sourceOf: SourceOf;
-  /** Every rule; else the deciding one alone. */
+  /** Whether to show every rule or the deciding one only. */
   readonly isWhole: boolean;
 }
 
@@ -102,7 +102,7 @@ export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole 
   return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
 }
 
-/** The deciding rule as it stands in its file; empty where no rule decided. */
+/** The source of the deciding rule; empty if no rule decided. */
 export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): string {
   const rule = ruleOf(set, decision.by);
   const text = rule === null ? null : sourceOf(rule.span.file);
@@ -112,7 +112,7 @@ export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): 
   return section(`${escapeForTerminal(rule.span.file)}:${line}`, lines);
 }
 
-/** Rules that all but one part of their condition would have made true. */
+/** The rules of which a single part was not true. */
 export function renderNear({ near, decision }: Explained): string {
   const missed = near.filter(({ rule }) => !decision.rules.includes(rule));
   const lines = missed.map(
@@ -129,7 +129,7 @@ export function renderUnknown({ unknown }: Explained): string {
   );
 }
 
-/** The contribution of each rule that has, or may have, made one. */
+/** The points of each rule that added to the risk, or may have. */
 export function renderRisk({ set, rules }: Explained): string {
   const lines = rules.flatMap(({ rule: id, truth, isShadow }) => {
     const points = ruleOf(set, id)?.points ?? 0;
@@ -139,7 +139,7 @@ export function renderRisk({ set, rules }: Explained): string {
   return section('risk', lines);
 }
 
-/** One line a change; those that are not in the agent's hands stand apart. */
+/** One line for each change; changes that the agent does not control come separately. */
 export function renderChanges({ changes, decision }: Explained): string {
   if (isRefusedAtGate(decision)) return '';
   const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
@@ -171,7 +171,7 @@ function ruleOf(set: PolicySet, id: string): Rule | null {
   return set.policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id) ?? null;
 }
 
-/** Everything, without the payloads of changes: they may hold secrets. */
+/** Everything except the payloads of changes, which can contain secrets. */
 export function explanationJson(explained: Explained, sourceOf: SourceOf): object {
   const { decision, rules, near, unknown, changes } = explained;
   return {

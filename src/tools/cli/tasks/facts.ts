@@ -1,4 +1,4 @@
-// A request as JSON, from a file, standard input or options, into the facts of one policy set.
+// Reads a request as JSON, from a file, standard input or options, and makes the facts of one policy set.
 
 import { readFile } from 'node:fs/promises';
 import { readJson } from '../../../language/json/read.ts';
@@ -22,7 +22,7 @@ export async function readRequestFile(text: string, name: string): Promise<JsonO
   return action === undefined ? rest : { action, ...rest };
 }
 
-/** JSON as it stands, `@file`, or `-` for standard input. Throws a UsageError. */
+/** JSON text, `@file`, or `-` for standard input. Throws a UsageError. */
 export async function readFactValue(text: string, name: string): Promise<Json> {
   const result = readJson(await readBytes(text, name));
   if (result.ok) return result.value;

@@ -1,11 +1,11 @@
-// The trials of a set's guarantees as people read them: refuted by a request that can be replayed, or not refuted.
+// Renders the trials of a set's guarantees for people: refuted by a request that they can replay, or not refuted.
 
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
 import type { Trial } from '../../../reasoning/guarantees/try.ts';
 import { createMarks } from '../output/output.ts';
 
-/** A line a claim; below one that is refuted the request that does it, as `writ decide` takes it. */
+/** A line for each claim; below a refuted one, the request that refutes it, as `writ decide` takes it. */
 export function renderTrials(trials: readonly Trial[], sourceOf: SourceOf): string {
   const marks = createMarks();
   return trials
