@@ -40,6 +40,40 @@ describe('writ switch', () => {
   });
 });
 
+describe('a scope', () => {
+  test('that is none is refused with the scopes there are, and the nearest', async () => {
+    const { service, run } = await startWithAdmin();
+    const wrong = [
+      ['everything', 'all'],
+      ['al', 'all'],
+      ['tier:hihg', 'tier:high'],
+      ['High', 'tier:high'],
+    ] as const;
+    for (const [scope, near] of wrong) {
+      const ran = await run('switch', 'on', scope, '--reason', 'x');
+      expect([ran.code, ran.stdout]).toEqual([2, '']);
+      expect(ran.stderr).toBe(
+        `error: \`${scope}\` is not a scope: use all, tier:TIER (low, medium, high, critical), area:AREA or agent:NAME; did you mean \`${near}\`?\n`,
+      );
+    }
+    const far = await run('switch', 'on', 'area:', '--reason', 'x');
+    expect([far.code, far.stderr]).toEqual([2, expect.stringMatching(/agent:NAME\n$/)]);
+    expect((await authorize(service)).status).toBe(200);
+  });
+
+  test('names an agent by name or id, and one that is not there is an error', async () => {
+    const { service, run } = await startWithAdmin();
+    const [buyer] = JSON.parse((await run('agent', 'list', '--url', service.url, '--json')).stdout);
+    const made = JSON.parse(
+      (await run('switch', 'on', 'agent:BUYER', '--reason', 'an incident', '--json')).stdout,
+    );
+    expect(made).toMatchObject({ scope: `agent:${buyer.id}` });
+    expect((await authorize(service)).status).toBe(403);
+    const none = await run('switch', 'on', 'agent:nobody', '--reason', 'x');
+    expect([none.code, none.stderr]).toEqual([1, 'error: you can see no agent `nobody`\n']);
+  });
+});
+
 describe('writ agent', () => {
   test('does over HTTP what it does on the data directory, in the name of a person', async () => {
     const { service, admin, run } = await startWithAdmin();
@@ -93,7 +127,7 @@ describe('writ agent', () => {
     const { service, run } = await startWithAdmin();
     const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
     const wrong = [
-      [['show', 'nobody'], 'error: there is no agent `nobody`, or not for you\n'],
+      [['show', 'nobody'], 'error: you can see no agent `nobody`\n'],
       [['add', 'x', '--tier', 'low', '--owner', 'nobody'], '/control_owner'],
       [['add', 'buyer', '--tier', 'low', '--owner', 'ann@example.com'], '/name: another agent has this name'],
     ] as const;
@@ -119,7 +153,10 @@ describe('writ people', () => {
   test('invites, changes, disables and lists', async () => {
     const { run } = await startWithAdmin();
     const invited = await run('people', 'invite', 'ben@example.com', '--name', 'Ben', '--role', 'auditor');
-    expect([invited.code, invited.stdout]).toEqual([0, expect.stringMatching(/#token=[\w-]{43}\n/)]);
+    expect([invited.code, invited.stdout]).toEqual([
+      0,
+      expect.stringMatching(/ {2}http:\/\/127\.0\.0\.1:\d+\/invitation#token=[\w-]{43}\n/),
+    ]);
     const weak = await run('people', 'invite', 'eve@example.com', '--name', 'Eve', '--role', 'approver');
     expect([weak.code, weak.stderr]).toEqual([1, expect.stringContaining('/groups: name the groups')]);
     const { items } = JSON.parse((await run('people', 'list', '--json')).stdout);
@@ -195,7 +232,7 @@ describe('writ people', () => {
     const late = await writ(['people', 'setup-link', '--data', data]);
     expect([late.code, late.stderr]).toEqual([
       1,
-      'error: there are people already: an admin invites others\n',
+      'error: somebody has access already: ask an admin for an invitation\n',
     ]);
   });
 });
@@ -252,6 +289,12 @@ describe('writ requests, approve, reject', () => {
     };
     const [one, other] = [await ask(), await ask()];
     const list = await run('requests', '--status', 'pending');
+    expect(await run('requests', '--status', 'Waiting')).toEqual(list);
+    const found = (await run('requests', '--decision', 'ESCALATE', '--text', one)).stdout;
+    expect([found.includes(one), found.includes(other)]).toEqual([true, false]);
+    expect((await run('requests', '--decision', 'DENY')).stdout).toBe('no requests\n');
+    const odd = await run('requests', '--status', 'odd');
+    expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('Allowed choices are auto_approved')]);
     expect([list.code, list.stdout]).toEqual([0, expect.stringContaining(one)]);
     const shown = await run('requests', 'show', one);
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('demo.escalate')]);

@@ -52,8 +52,21 @@ describe('the command line', () => {
     expect(none.code).toBe(2);
   });
 
-  it('tells its version', async () => {
-    expect((await writ(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  it('tells its version, by flag and by word', async () => {
+    const [flag, word] = await Promise.all([writ(['--version']), writ(['version'])]);
+    expect(flag.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(word).toEqual(flag);
+  });
+
+  it('names a missing request before a missing comment', async () => {
+    for (const vote of ['approve', 'reject']) {
+      const [noId, noComment] = await Promise.all([writ([vote]), writ([vote, 'x'])]);
+      expect(noId).toMatchObject({ code: 2, stderr: "error: missing required argument 'id'\n" });
+      expect(noComment).toMatchObject({
+        code: 2,
+        stderr: 'error: say why: --comment TEXT is recorded with your vote\n',
+      });
+    }
   });
 
   it('helps, in whole and with each command', async () => {
@@ -192,6 +205,24 @@ false   escalate p/medium
       ],
     });
     expect(JSON.parse(unknown.stdout)).toMatchObject({ decision: { outcome: 'DENY', by: 'p/budget' } });
+  });
+
+  it('offers the nearest action for one that is not declared', async () => {
+    const args = ['decide', '--policies', folder(), '--payload', '{}', '--action'];
+    const [near, far] = await Promise.all([writ([...args, 'a.c']), writ([...args, 'payment.create'])]);
+    expect(near).toMatchObject({
+      code: 3,
+      stdout: 'DENY by undeclared_action\n  Action a.c is not declared\n  did you mean `a.b`?\n  risk 100\n',
+    });
+    expect(far.stdout).not.toContain('did you mean');
+  });
+
+  it('says in words that a file is not there', async () => {
+    const { code, stderr } = await writ(['decide', '--action', 'a.b', '--payload', '@nowhere.json']);
+    expect([code, stderr]).toEqual([
+      2,
+      'error: cannot read nowhere.json (--payload): there is no such file\n',
+    ]);
   });
 
   it('refuses what it cannot read, each in a line', async () => {

@@ -139,7 +139,10 @@ risk:
       writ(['explain', 'nowhere.json'], { cwd: folder }),
       writ(['explain', '-', '--policies', join(folder, 'bad.policy')], { stdin: '{"action": "a.b"}' }),
     ]);
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.json: ENOENT') });
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: 'error: `nowhere.json` is neither the id of a request nor a file\n',
+    });
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('bad.policy:1:') });
   });
 });

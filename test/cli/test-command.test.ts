@@ -22,6 +22,16 @@ const tests = `tests:
 const moreTests = `${tests}  - { name: hundred, action: a.b, payload: { n: 100 }, expect: DENY }
 `;
 
+describe('writ test', () => {
+  it('says that a policy file is no test file', async () => {
+    const cwd = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
+    expect(await writ(['test', 'a.policy'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: 'error: a.policy is a policy file: name its folder, or the *.test.yaml file beside it\n',
+    });
+  });
+});
+
 describe('writ test --coverage-min', () => {
   it('fails below it and says which rule lacks what', async () => {
     const little = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });

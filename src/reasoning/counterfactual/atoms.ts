@@ -1,5 +1,5 @@
-// The conditions of an action's rules taken apart to the parts that no `and`, `or` or `not` joins. A decision depends
-// on a request through the truth of these atoms alone, so two requests on which they agree are decided alike.
+// Splits the conditions of an action's rules into atoms: parts without `and`, `or` and `not`. A decision depends on a
+// request only through the truths of these atoms, so two requests with equal truths get the same decision.
 
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
@@ -13,15 +13,15 @@ import { expressionText, pathText } from './words.ts';
 
 export interface Atom {
   readonly expression: Expression;
-  /** In the words of the language; equal text is one atom. */
+  /** The atom as the language writes it; equal texts are one atom. */
   readonly text: string;
-  /** What it reads, as keys of places: `payload.lines[].price`, `agent.tags`, `meters.spent_24h`, `now`. */
+  /** The places that it reads, as keys: `payload.lines[].price`, `agent.tags`, `meters.spent_24h`, `now`. */
   readonly keys: ReadonlySet<string>;
-  /** Every part of it, with what its lets stand for. */
+  /** Every part of the atom, with its lets resolved. */
   readonly parts: readonly Expression[];
 }
 
-/** The atoms of the enforced rules that speak of the action, in the order of `ruleIds`, then of the set. */
+/** The atoms of the enforced rules for the action, in the order of `ruleIds`, then of the set. */
 export function atomsOf(set: PolicySet, action: string, ruleIds: readonly string[]): readonly Atom[] {
   const rules = set.policies
     .filter((policy) => policy.actions.includes(action))
@@ -38,7 +38,7 @@ export function atomsOf(set: PolicySet, action: string, ruleIds: readonly string
   return [...atoms.values()];
 }
 
-/** Of what no `and`, `or`, `not` or let is: a constant never turns, and risk follows from the truth of the atoms. */
+/** Whether a part is an atom. A constant never turns, and risk follows from the other atoms, so neither is one. */
 export function isAtom(set: PolicySet, condition: Expression): boolean {
   return condition.kind !== 'literal' && partsOf(set, condition).every(({ kind }) => kind !== 'risk');
 }
@@ -53,10 +53,10 @@ export function isBelow(key: string, outer: string): boolean {
   return key.startsWith(`${outer}.`) || key.startsWith(`${outer}[`);
 }
 
-/** How the atom turns out for a request. */
-export function atomTruth({ expression }: Atom, set: PolicySet, asked: Facts): SpecTruth {
-  const facts = resolveFacts(set, asked);
-  // No atom reads `risk`, so any will do.
+/** The truth of the atom for a request. */
+export function atomTruth({ expression }: Atom, set: PolicySet, given: Facts): SpecTruth {
+  const facts = resolveFacts(set, given);
+  // No atom reads `risk`, so any value works.
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const list = expression.kind === 'in-list' ? set.lists.get(expression.list) : undefined;
   if (expression.kind !== 'in-list' || list?.type.kind !== 'text')
@@ -66,7 +66,7 @@ export function atomTruth({ expression }: Atom, set: PolicySet, asked: Facts): S
   return keysOf(list).has(list.ignoringCase ? fold(subject) : subject);
 }
 
-/** Lists are long, and one is asked for many requests. */
+/** The entries of each list as a set: lists are long, and many requests search them. */
 const keysByList = new WeakMap<List, ReadonlySet<unknown>>();
 
 function keysOf(list: List): ReadonlySet<unknown> {
@@ -93,7 +93,7 @@ function atomExpressions(set: PolicySet, condition: Expression): readonly Expres
   }
 }
 
-/** The expression, all below it and all that its lets and meters stand for. */
+/** The expression with all its parts, and those of its lets and meters. */
 function partsOf(set: PolicySet, expression: Expression): readonly Expression[] {
   return [expression, ...innerOf(set, expression).flatMap((inner) => partsOf(set, inner))];
 }
@@ -110,7 +110,7 @@ function innerOf(set: PolicySet, expression: Expression): readonly Expression[] 
   return childrenOf(expression);
 }
 
-/** What the variables in scope stand for, as keys of places; several where a quantifier has several sources. */
+/** The places that the variables in scope stand for, as keys; several if a quantifier has several sources. */
 type Variables = ReadonlyMap<string, readonly string[]>;
 
 function readsOf(set: PolicySet, expression: Expression): Pick<Atom, 'keys' | 'parts'> {

@@ -1,6 +1,6 @@
-// From a decided request to the smallest changes that would have changed the decision: what would make it milder or,
-// where it is ALLOW, what would end that. One place is changed first, then two. INVARIANT: each change that is
-// returned has been made and decided by the definition, on a payload that is still of its shape.
+// Finds the smallest changes of a request that change its decision: those that make it milder or, for ALLOW, those that
+// end it. The search changes one place first, then two. INVARIANT: the definition has decided each change that is
+// returned, on a payload of the declared shape.
 
 import { type Decision, gates, type Outcome, outcomes } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -14,40 +14,43 @@ import { type Candidate, type ChangePlace, type ChangeSubject, placesOf } from '
 import { createSearch, type Search } from './search.ts';
 
 export interface SmallestChange {
-  /** What would be decided. */
+  /** The outcome after the change. */
   readonly outcome: Outcome;
-  /** The rule that would decide. */
+  /** The deciding rule after the change. */
   readonly by: string;
-  /** On one line: `ALLOW if payload.amount <= 1000 USD`. Values of secret fields are in none. */
+  /** One line, such as `ALLOW if payload.amount <= 1000 USD`. It never contains values of secret fields. */
   readonly text: string;
-  /** What has to hold for it: one part a place, at most two. */
+  /** The conditions of the change: one part for each place, at most two. */
   readonly parts: readonly ChangePart[];
-  /** An instance of the change, as it was decided. Holds the payload, secrets included. */
+  /** An instance of the change, as it was decided. It contains the payload with its secrets. */
   readonly facts: Facts;
 }
 
 export interface ChangePart {
-  /** `payload` is the agent's own word; all else is not in its hands. */
+  /** The agent controls `payload` and nothing else. */
   readonly of: ChangeSubject;
   readonly text: string;
 }
 
 export interface ChangeOptions {
-  /** The fast reading; what it finds is confirmed by the definition. */
+  /** The compiled function; the definition confirms what it finds. */
   readonly decide: (facts: Facts) => Decision;
-  /** How many decisions may be tried. */
+  /** The maximum number of decisions to try. */
   readonly triesMax?: number;
   readonly changesMax?: number;
 }
 
 const triesMaxDefault = 2_000;
 const changesMaxDefault = 6;
-/** Of one place towards one outcome. */
+/** The limit for one place and one outcome. */
 const perPlaceMax = 3;
 const pairRepresentativesMax = 14;
 const pairsFoundMax = 8;
 
-/** The most useful first; none for what the gate refuses, whose reason names what to mend. Deterministic. */
+/**
+ * The changes, the most useful first, always in the same order. None for a request that the gate refuses: its reason names
+ * what to correct.
+ */
 export function smallestChange(
   set: PolicySet,
   facts: Facts,
@@ -74,7 +77,7 @@ export function smallestChange(
   return [...confirmed.values()];
 }
 
-// What each stage may have spent of all tries when it ends.
+// The share of all tries that each stage may have spent when it ends.
 const singleShare = 0.5;
 const pairShare = 0.8;
 
@@ -89,7 +92,7 @@ interface TriedPlace {
   readonly tries: readonly Try[];
 }
 
-/** One try for each way in which the conditions can turn out, and for each value that can be named. */
+/** One try for each combination of truths of the conditions, and for each value that has a name. */
 function tryPlace(search: Search, place: ChangePlace): TriedPlace {
   const atoms = search.atoms.filter((atom) => reads(atom, place.key));
   const signature = (facts: Facts): string =>
@@ -97,7 +100,7 @@ function tryPlace(search: Search, place: ChangePlace): TriedPlace {
   const seen = new Set(place.subject === 'people' ? [] : [signature(search.facts)]);
   const tries = place.candidates.flatMap((candidate): Try[] => {
     const facts = candidate.apply(search.facts);
-    // Conditions are asked of payloads of the shape alone.
+    // Conditions are evaluated only on payloads of the declared shape.
     if (place.subject === 'payload' && !search.isWellShaped(facts)) return [];
     const found = place.subject === 'people' ? null : signature(facts);
     const isRepeated =
@@ -110,10 +113,10 @@ function tryPlace(search: Search, place: ChangePlace): TriedPlace {
   return { place, tries };
 }
 
-/** A change with what ranks it. */
+/** A change with the keys that rank it. */
 interface Ranked {
   readonly change: SmallestChange;
-  /** How far the place is from where it is, as a part of its value; 1 where that cannot be said. */
+  /** The distance of the change as a part of the current value; 1 if the place has no scale. */
   readonly distance: number;
   readonly conditions: number;
   readonly places: number;
@@ -137,7 +140,7 @@ interface Phrased {
   readonly instance: Try;
 }
 
-/** On each side of the current value the nearest, and what has no place on the scale. */
+/** The nearest change on each side of the current value, and those without a place on the scale. */
 function nearestPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
   const current = place.scale?.current ?? null;
   const isAbove = ({ candidate: { at } }: Try): boolean =>
@@ -153,7 +156,7 @@ function nearestPhrases(search: Search, place: ChangePlace, tries: readonly Try[
   }));
 }
 
-/** Tries of which the same can be said are one, and so are values that can be named. */
+/** Merges the tries that one phrase describes, and the values that have names. */
 function plainPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
   const groups = new Map<string, Try[]>();
   for (const one of tries) {
@@ -166,7 +169,7 @@ function plainPhrases(search: Search, place: ChangePlace, tries: readonly Try[])
   }));
 }
 
-/** Two places at once, where one alone does not reach the mildest outcome; people are never one of them. */
+/** Changes of two places at once, if one alone does not reach the mildest outcome; neither is a place of people. */
 function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ranked[] {
   const own = tried.filter(({ place }) => place.subject !== 'people');
   const best = Math.min(...own.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))));
@@ -186,10 +189,10 @@ function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ran
   return [...groups.values()].map((group) => rankedPair(search, group));
 }
 
-/** Two places and what was tried at each, on the facts and with the decision of both. */
+/** Two places with their tries, and the facts and decision of both changes together. */
 type FoundPair = readonly PlacedTry[];
 
-/** Pairs of which the same can be said. */
+/** Pairs that one phrase describes. */
 function rankedPair(search: Search, group: readonly FoundPair[]): Ranked {
   const [first] = group as readonly [FoundPair];
   const parts = first.map(({ place }, index) => ({
@@ -208,7 +211,7 @@ interface PlacedTry {
   readonly one: Try;
 }
 
-/** The earliest candidates of all places first. */
+/** The first candidate of every place, then the second of every place, and so on. */
 function pairsOf(tried: readonly TriedPlace[]): readonly (readonly [PlacedTry, PlacedTry])[] {
   const pairs = tried.flatMap((first, index) =>
     tried
@@ -242,7 +245,7 @@ function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Try)
   const { outcome, by } = decision;
   const said = new Set<string>();
   const parts = phrased.flatMap(({ place, phrase }): ChangePart[] => {
-    // A condition that reads both places of a pair is said once.
+    // A condition that reads both places of a pair appears once.
     const own = phrase.conditions.filter((condition) => !said.has(condition));
     for (const condition of own) said.add(condition);
     return own.length === 0 ? [] : [{ of: place.subject, text: own.join(' and ') }];
@@ -264,7 +267,7 @@ function compareChanges({ direction }: Search, a: Ranked, b: Ranked): number {
   const subject = ({ change }: Ranked): number =>
     Math.max(...change.parts.map(({ of }) => subjects.indexOf(of)));
   const places = a.places - b.places;
-  // The boundary that would be met first ends an ALLOW, whatever comes behind it.
+  // The nearest boundary ends an ALLOW, whatever lies beyond it.
   const near = a.distance - b.distance;
   const from = subject(a) - subject(b);
   const kind = direction === 1 ? from || near || outcome : outcome || from;

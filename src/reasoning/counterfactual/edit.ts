@@ -1,5 +1,5 @@
-// Facts with one place changed. A reading includes the request itself, so one that the change alters is taken along:
-// where it cannot be told what it would be, it becomes unknown, which opens nothing.
+// Changes one place of the facts. A reading of a meter includes the request itself, so it changes along with the request.
+// If the new reading cannot be computed it becomes unknown, which opens nothing.
 
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { Meter, PolicySet } from '../../language/model/policy.ts';
@@ -11,10 +11,10 @@ import { resolveFacts } from '../../language/spec/payload.ts';
 import { add, type Decimal, fromNumber, subtract, toNumber, zero } from '../../language/value/decimal.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 
-/** Names of fields, and places in lists from 0. */
+/** Names of fields, and places in lists, which count from 0. */
 export type Steps = readonly (string | number)[];
 
-/** The facts with `value` at a place of the payload; `undefined` takes the field away. */
+/** The facts with `value` at a place of the payload; `undefined` removes the field. */
 export function putField(set: PolicySet, steps: Steps, value: Json | undefined): (facts: Facts) => Facts {
   return (facts) => {
     const shape = set.actions.get(facts.action)?.shape ?? { fields: [], isOpen: false };
@@ -24,7 +24,7 @@ export function putField(set: PolicySet, steps: Steps, value: Json | undefined):
   };
 }
 
-/** What stands at a place of the payload; `undefined` where nothing does. */
+/** The value at a place of the payload; `undefined` if there is none. */
 export function jsonAt(payload: Json, steps: Steps): Json | undefined {
   return steps.reduce<Json | undefined>((json, step) => {
     if (Array.isArray(json)) return json[Number(step)];
@@ -32,7 +32,7 @@ export function jsonAt(payload: Json, steps: Steps): Json | undefined {
   }, payload);
 }
 
-/** A small value of the type; of the shape unless a pattern asks for more. */
+/** A small value of the type. It fits the declared shape unless a pattern requires more. */
 export function sampleJson(type: Type): Json {
   switch (type.kind) {
     case 'boolean':
@@ -88,7 +88,7 @@ interface Put {
   readonly value: Json | undefined;
 }
 
-/** Records on the way that are not there are made of samples. */
+/** Missing records on the path are made from samples. */
 function setIn(slot: Slot, json: Json | undefined, { steps, value }: Put): Json | undefined {
   const [step, ...rest] = steps;
   const { type } = slot;
@@ -117,7 +117,7 @@ function settledMeters(set: PolicySet, before: Facts, after: Facts): Facts['mete
   return Object.fromEntries(settled);
 }
 
-/** Null: it cannot be told. */
+/** Null if the reading cannot be computed. */
 function settle(reading: Reading, [before, after]: readonly [Share, Share]): Reading | null {
   if (before.of === after.of) return reading;
   if (before.amount === null || after.amount === null || before.window !== after.window) return null;
@@ -126,18 +126,18 @@ function settle(reading: Reading, [before, after]: readonly [Share, Share]): Rea
   return low && high ? { low, high } : null;
 }
 
-/** What a request adds to a meter. */
+/** The part that a request adds to a meter. */
 interface Share {
   /** Equal for requests that the meter cannot tell apart. */
   readonly of: string;
-  /** Null where it is not known, or no number says it. */
+  /** Null if the part is unknown or not a number. */
   readonly amount: Decimal | null;
-  /** The values of the payload by which windows are kept apart. */
+  /** The values of the payload that select the window. */
   readonly window: string;
 }
 
-function share(set: PolicySet, meter: Meter, asked: Facts): Share {
-  const facts = resolveFacts(set, asked);
+function share(set: PolicySet, meter: Meter, given: Facts): Share {
+  const facts = resolveFacts(set, given);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const isCounted = meter.when === null ? true : evaluateCondition(meter.when, scope);
   const argument = meter.argument === null ? null : evaluate(meter.argument, scope);

@@ -1,5 +1,5 @@
-// What a decision missed by one condition: the rules that would have come out true but for a single part, and the facts
-// that nobody knew, each with the reason.
+// Finds what a decision missed narrowly: the rules of which a single part was not true, and the unknown facts, each with
+// the reason.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Effect, PolicySet } from '../../language/model/policy.ts';
@@ -13,17 +13,17 @@ import { type Atom, atomsOf, atomTruth } from './atoms.ts';
 import { expressionText, pathText } from './words.ts';
 
 export interface NearRule {
-  /** Its id. */
+  /** The id of the rule. */
   readonly rule: string;
   readonly effect: Effect;
-  /** The part of its condition that is not true, in the words of the language. */
+  /** The part of the rule's condition that is not true, as the language writes it. */
   readonly missing: string;
   readonly isUnknown: boolean;
 }
 
 /**
- * Enforced rules of which all parts but one hold; a guard of one part is near to everything, so it is left out. `allow`
- * rules first. The payload must be of its shape.
+ * Enforced rules of which all parts but one hold, `allow` rules first. Guards with a single part are left out, since they
+ * are near every request. The payload must have the declared shape.
  */
 export function nearRules(set: PolicySet, facts: Facts): readonly NearRule[] {
   const { judged, scope } = judge(set, facts, (rule) => !rule.isShadow);
@@ -46,7 +46,7 @@ export interface UnknownFact {
   readonly why: string;
 }
 
-/** What left conditions of enforced rules unknown, in the order of the rules. The payload must be of its shape. */
+/** The facts that left conditions of enforced rules unknown, in rule order. The payload must have the declared shape. */
 export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact[] {
   const atoms = atomsOf(set, facts.action, []).filter((atom) => atomTruth(atom, set, facts) === unknown);
   const found = new Map<string, string>();

@@ -1,5 +1,5 @@
-// Which of the conditions that a change turned it takes: a vendor that comes onto one list may leave another one that
-// makes no difference. Decides the same rules with the conditions' truth put in their place.
+// Finds which of the conditions that a change turned are needed for its result: a vendor that joins one list can leave
+// another list that makes no difference. It decides the same rules with each condition replaced by its truth.
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -12,7 +12,7 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Atom, atomTruth, isAtom } from './atoms.ts';
 import type { Search } from './search.ts';
 
-/** As few of the turned atoms as lead to the outcome, with all others as they were. */
+/** A smallest set of turned atoms that leads to the outcome while all others keep their truth. */
 export function neededTurns(
   search: Search,
   turned: readonly Atom[],
@@ -67,7 +67,7 @@ function assume(
   }
 }
 
-/** A meter that is declared nowhere is unknown. */
+/** A meter that no policy declares is unknown. */
 function constant({ span }: Expression, truth: SpecTruth): Expression {
   const node = { type: booleanType, span };
   return truth === unknown

@@ -1,11 +1,11 @@
-// What people can do about a decision that waits for them: approve, step up, or both.
+// The changes that people can make to a decision that waits for them: approve, step up, or both.
 
 import type { Decision, Requirements } from '../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { ChangePlace } from './places.ts';
 
-/** One place a wait that can be ended; none where nothing is asked for. */
+/** One place for each requirement that people can satisfy; none if the decision requires nobody. */
 export function peoplePlaces(set: PolicySet, decision: Decision): readonly ChangePlace[] {
   const { requires } = decision;
   if (requires === null) return [];
@@ -35,7 +35,7 @@ function people(needs: number): string {
   return needs === 1 ? '1 person' : `${needs} people`;
 }
 
-/** The approvals of a group satisfy all its rules that ask for no more people. */
+/** The approvals of a group satisfy all its rules that need no more people. */
 function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean {
   return (
     requirement?.kind === 'approval' &&

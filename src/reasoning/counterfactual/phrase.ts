@@ -1,5 +1,5 @@
-// What has to hold at a changed place, in the words of the conditions: the range around a number, the values that have
-// names, or else each condition that the change turned.
+// Describes a changed place in the words of the conditions: the range around a number, the values that have names, or
+// otherwise each condition that the change turned.
 
 import { type Decision, outcomes } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -13,9 +13,9 @@ import type { Search } from './search.ts';
 import { negatedText, quoted } from './words.ts';
 
 export interface Phrase {
-  /** The conditions that it takes to say it; at least one. */
+  /** The conditions that describe the change; at least one. */
   readonly conditions: readonly string[];
-  /** From 0 to below 1 for what has an order, by how much of its value it changes; 1 for all else. */
+  /** From 0 to below 1 for an ordered value: the part of the value that changes. 1 for any other value. */
   readonly distance: number;
 }
 
@@ -28,7 +28,7 @@ export interface Instance {
 const examplesMax = 3;
 const allTries = 1;
 
-/** All instances of one place, decided alike. */
+/** Instances of one place that have the same decision. */
 export function createPhrase(search: Search, place: ChangePlace, instances: readonly Instance[]): Phrase {
   const [first] = instances;
   if (first === undefined) throw new Error('a phrase needs an instance');
@@ -49,7 +49,7 @@ export function createPhrase(search: Search, place: ChangePlace, instances: read
   return { conditions, distance: 1 };
 }
 
-/** Equal for instances of one place and decision of which the same can be said. */
+/** A key that is equal for instances of one place and decision that one phrase describes. */
 export function phraseKey(search: Search, place: ChangePlace, instance: Instance): string {
   const { at, named } = instance.candidate;
   if (at !== null || named !== null || place.subject === 'people') return place.name;
@@ -81,7 +81,7 @@ function scalePhrase(
     },
   });
   if (range === null) return null;
-  // Without tries left the ends of the range are not known.
+  // When no tries remain, the ends of the range are unknown.
   const text = search.isSpent() ? `${scale.name} == ${scale.show(facts, at)}` : range;
   const current = scale.current === null ? null : toNumber(scale.current);
   const way = current === null ? 1 : Math.abs(toNumber(at) - current) / Math.max(1, Math.abs(current));
@@ -92,7 +92,7 @@ function namesText(name: string, names: readonly string[]): string {
   return names.length === 1 ? `${name} == ${names[0]}` : `${name} in [${names.join(', ')}]`;
 }
 
-/** The conditions on the place that have come out otherwise and are known. */
+/** The conditions on the place whose truth changed and is known. */
 function turnedAtoms({ set, facts, atoms }: Search, { key }: ChangePlace, changed: Facts): readonly Atom[] {
   return atoms
     .filter((atom) => reads(atom, key))
@@ -102,12 +102,12 @@ function turnedAtoms({ set, facts, atoms }: Search, { key }: ChangePlace, change
     });
 }
 
-/** The condition as it has come out. */
+/** The condition with its new truth: itself or its opposite. */
 function holdingText({ set, textOf }: Search, atom: Atom, changed: Facts): string {
   return atomTruth(atom, set, changed) === true ? textOf(atom.expression) : negatedText(set, atom.expression);
 }
 
-/** Entries of the list that the condition names, among those that were tried. */
+/** The tried entries of the list that the condition names. */
 function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[]): string {
   const { expression } = atom;
   if (expression.kind !== 'in-list') return '';
@@ -123,7 +123,7 @@ function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[
   return ` (${examples.slice(0, examplesMax).join(', ')}${more})`;
 }
 
-/** For a change that no condition names by itself, such as a sum that can no longer be told. */
+/** A phrase for a change that no single condition names, such as a sum that became unknown. */
 function valueText({ name }: ChangePlace, { candidate }: Instance): string {
   return candidate.entry === null ? `${name} is another` : `${name} == ${quoted(candidate.entry)}`;
 }

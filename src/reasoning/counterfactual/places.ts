@@ -1,5 +1,5 @@
-// All that could be otherwise about a request and that its rules read: payload fields, what the registry and the host
-// know, readings, the time; each with the changes to try, as functions from facts to facts.
+// Lists the places of a request that its rules read and that could change: payload fields, facts of the registry and the
+// service, readings and the time. Each place has the changes to try, as functions from facts to facts.
 
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -20,27 +20,27 @@ import { byDistance, createScale, measureOf, type Scale } from './scale.ts';
 import { ipValues, textValues, type ValueSource, valuesFor } from './values.ts';
 import { pathText, quoted } from './words.ts';
 
-/** Whose word a fact is: the agent's own (`payload`), or not. */
+/** Whether the agent controls a fact (`payload`) or not. */
 export type ChangeSubject = 'payload' | 'people' | 'time' | 'meters' | 'request' | 'agent';
 
 export interface ChangePlace {
   readonly subject: ChangeSubject;
-  /** As atoms know it: `payload.lines[].price`. */
+  /** The key in atoms: `payload.lines[].price`. */
   readonly key: string;
-  /** As conditions call it. */
+  /** The place as conditions write it. */
   readonly name: string;
-  /** Values that have an order. */
+  /** The scale of a place whose values have an order. */
   readonly scale: Scale | null;
   readonly candidates: readonly Candidate[];
 }
 
 export interface Candidate {
   readonly apply: (facts: Facts) => Facts;
-  /** Its point on the place's scale. */
+  /** The point of the new value on the place's scale. */
   readonly at: Decimal | null;
-  /** The value in the words of the language, where the place has few values and each can be named. */
+  /** The new value as the language writes it, if the place has few values and each has a name. */
   readonly named: string | null;
-  /** The text itself, where it may be an entry of a list. */
+  /** The new text, if it can be an entry of a list. */
   readonly entry: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface PlaceSource {
   readonly atoms: readonly Atom[];
 }
 
-/** In the order of the atoms that read them; the payload's first. */
+/** The places in the order of the atoms that read them; those of the payload come first. */
 export function placesOf(source: PlaceSource): readonly ChangePlace[] {
   const rank = ({ key }: ChangePlace): number => source.atoms.findIndex((atom) => reads(atom, key));
   const payload = fieldPlaces(source).toSorted((a, b) => rank(a) - rank(b));
@@ -78,7 +78,7 @@ interface FieldPlace {
   readonly key: string;
 }
 
-/** The place itself and what lies in it, as far as atoms read it. */
+/** The place and the places inside it that atoms read. */
 function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlace[] {
   const { slot, steps, key } = place;
   const { type } = slot;
@@ -98,7 +98,7 @@ function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlac
   const json = jsonAt(source.facts.payload, steps);
   if (type.kind !== 'list' || !Array.isArray(json)) return own;
   const isPlain = type.element.type.kind !== 'record' && type.element.type.kind !== 'list';
-  // A plain element is changed with its list.
+  // An element that is not a record changes with its list.
   if (isPlain && measureOf(type.element.type) === null) return own;
   const elements = json.slice(0, elementsMax).flatMap((_, index) =>
     slotPlaces(source, {
@@ -111,7 +111,7 @@ function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlac
   return [...own, ...elements];
 }
 
-/** A record is changed in its fields, and itself where it may come or go. */
+/** The changes of a record are those of its fields and, if it is optional, its presence. */
 function isReadItself({ atoms }: PlaceSource, { slot, isOptional, key }: FieldPlace): boolean {
   const read = (isMatch: (key: string) => boolean): boolean =>
     atoms.some(({ keys }) => [...keys].some(isMatch));
@@ -242,7 +242,7 @@ const dayMs = 86_400_000;
 const laterDays = [10, 14, 30, 60, 90, 180, 365];
 const halfHours = 8 * 48;
 
-/** The moments to come at which a condition on the time turns, to the second: time does not run back. */
+/** The future moments at which a condition on the time turns, to the second. */
 function timePlaces({ set, facts, atoms }: PlaceSource): readonly ChangePlace[] {
   const timed = atoms.filter(({ keys }) => keys.has('now'));
   if (timed.length === 0) return [];

@@ -1,5 +1,5 @@
-// Places whose values have an order (numbers, money, dates, times, meters): the points on that order at which decisions
-// may turn, and the widest range around a point that is decided as well as the point itself.
+// Places whose values have an order (numbers, money, dates, times, meters): finds the points at which decisions can
+// change, and the widest range around a point in which the decision is at least as good as at the point.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -17,13 +17,13 @@ import {
 import type { Atom } from './atoms.ts';
 
 export interface Scale {
-  /** As conditions call the place: `payload.amount`. */
+  /** The place as conditions write it: `payload.amount`. */
   readonly name: string;
-  /** Ascending. */
+  /** In ascending order. */
   readonly points: readonly Decimal[];
-  /** The points that stand in conditions. */
+  /** The points that conditions name. */
   readonly constants: readonly Decimal[];
-  /** How far apart values are. */
+  /** The smallest distance between two values. */
   readonly step: Decimal;
   readonly current: Decimal | null;
   readonly put: (facts: Facts, value: Decimal) => Facts;
@@ -31,7 +31,7 @@ export interface Scale {
 }
 
 export interface ScaleOptions extends Pick<Scale, 'name' | 'current' | 'put' | 'show'> {
-  /** What the constants in conditions are measured in. */
+  /** The unit of the constants in conditions. */
   readonly kind: Quantity | 'money';
   readonly key: string;
   readonly range: Range;
@@ -49,7 +49,7 @@ export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scal
   const ends = [range.low, range.high].filter((end) => end !== null);
   const step = stepOf(kind, [...constants, ...ends, ...(current === null ? [] : [current])]);
   const around = constants.flatMap((constant) => [subtract(constant, step), constant, add(constant, step)]);
-  // Where the place is one term of a sum or a product, its turning points stand in no condition.
+  // If the place is one term of a sum or a product, no condition names its turning points.
   const far = read.every(({ expression }) => isDirect(expression)) ? [] : farPoints(kind, current, step);
   const points = [...around, ...ends, ...far, current]
     .filter((point) => point !== null)
@@ -60,15 +60,15 @@ export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scal
   return { name, constants, step, current, put, show, points: near.toSorted(compare) };
 }
 
-/** Nearest first; in their own order where nothing is the nearest. */
+/** The nearest first, or in their own order if distance has no meaning. */
 export function byDistance({ points, current }: Scale): readonly Decimal[] {
   return points.toSorted((a, b) => compareDistance(current, a, b));
 }
 
 /**
- * The condition that holds from `at` as far as `isGood` does, `payload.amount > 5 USD and payload.amount <= 10 USD`;
- * null where nothing bounds it. `isGood` is null for values that are not of the shape, and asked at the points alone and
- * in the gaps where it turns.
+ * The widest condition around `at` in which `isGood` holds: `payload.amount > 5 USD and payload.amount <= 10 USD`. Null if
+ * nothing bounds it. `isGood` returns null for values of another shape. It is called at the points, and within a gap only
+ * if its result differs between the ends.
  */
 export function rangeText(
   scale: Scale,
@@ -107,7 +107,7 @@ interface Edge {
 
 type Operator = '<' | '<=' | '>' | '>=';
 
-/** By the constant that a condition names, where one stands at the edge. */
+/** Names the edge by a constant of a condition, if there is one at the edge. */
 function bound(
   scale: Scale,
   { bad, good }: Edge,
@@ -130,7 +130,7 @@ function narrow(edge: Edge, step: Decimal, isInside: (value: Decimal) => boolean
   return { bad, good };
 }
 
-/** A value between two others, a whole number of steps from the smaller; null where there is none. */
+/** A value between two others, a whole number of steps from the smaller; null if there is none. */
 function middleOf(a: Decimal, b: Decimal, step: Decimal): Decimal | null {
   const [low, high] = compare(a, b) < 0 ? [a, b] : [b, a];
   const gap = subtract(high, low);
@@ -159,7 +159,7 @@ function stepOf(kind: Quantity | 'money', values: readonly Decimal[]): Decimal {
   return { coefficient: 1n, exponent };
 }
 
-/** The place, or what a let or meter of that place yields, against a constant. */
+/** Comparisons of the place, or of a let or meter that reads it, with a constant. */
 function isDirect(expression: Expression): boolean {
   const isRead = ({ kind }: Expression): boolean => kind === 'field' || kind === 'meter';
   if (expression.kind === 'compare') {
@@ -216,7 +216,7 @@ function distance(a: Decimal, b: Decimal): Decimal {
   return difference.coefficient < 0n ? { ...difference, coefficient: -difference.coefficient } : difference;
 }
 
-/** A type that is measured by one number; null for all others. */
+/** The scale of a type whose values are one number; null for other types. */
 export function measureOf(type: Type): { readonly kind: Quantity | 'money'; readonly range: Range } | null {
   switch (type.kind) {
     case 'money':

@@ -1,4 +1,4 @@
-// The search for changes of one decision: what it starts from, what it wants, and how many tries it may still make.
+// The search for changes of one decision: its start, its goal, and how many tries remain.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -8,19 +8,19 @@ import { checkPayload } from '../../language/spec/payload.ts';
 import { type Atom, atomsOf } from './atoms.ts';
 import { expressionText } from './words.ts';
 
-/** A decided request, what it hangs on, and how many tries are left. */
+/** A decided request, the atoms that it depends on, and the tries that remain. */
 export interface Search {
   readonly set: PolicySet;
   readonly facts: Facts;
   readonly base: Decision;
   readonly atoms: readonly Atom[];
-  /** An expression in the words of the language. */
+  /** An expression as the language writes it. */
   readonly textOf: (expression: Expression) => string;
   readonly isWellShaped: (facts: Facts) => boolean;
-  /** Null where the payload would not be of its shape, and once `share` of all tries is spent. */
+  /** Null if the payload would have another shape, and once `share` of all tries is spent. */
   readonly decide: (facts: Facts, share: number) => Decision | null;
   readonly isSpent: () => boolean;
-  /** -1 where a milder decision is wanted, 1 where a stricter one. */
+  /** -1 to search for a milder decision, 1 for a stricter one. */
   readonly direction: -1 | 1;
 }
 

@@ -1,5 +1,5 @@
-// Values worth trying at a place without an order: both sides of every condition that reads it, as far as a value can
-// be made for them.
+// Values to try at a place without an order: for both sides of every condition that reads the place, as far as a value can
+// be made.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
@@ -12,16 +12,16 @@ import { sampleJson, textSamples } from './edit.ts';
 
 export interface ValueSource {
   readonly set: PolicySet;
-  /** Those that read the place. */
+  /** The conditions that read the place. */
   readonly atoms: readonly Atom[];
 }
 
-/** So many entries of a list stand for all of them. */
+/** The number of entries that represent a long list. */
 const entriesMax = 20;
 const lengthMax = 10_000;
 const elementsMax = 8;
 
-/** In the order of the conditions; not all need be of the type. */
+/** The values in the order of the conditions; some can have another type. */
 export function valuesFor(source: ValueSource, slot: Slot, current: Json | undefined): readonly Json[] {
   const { type } = slot;
   switch (type.kind) {
@@ -41,7 +41,7 @@ export function valuesFor(source: ValueSource, slot: Slot, current: Json | undef
   }
 }
 
-/** Texts of the kind, made of what the conditions compare with and of the current text. */
+/** Texts of the kind, made from the constants of the conditions and the current text. */
 export function textValues(source: ValueSource, kind: TextKind, current: string): readonly string[] {
   const constants = textConstants(source);
   const without = constants
@@ -66,7 +66,7 @@ export function ipValues({ atoms }: ValueSource): readonly string[] {
   return distinct([...known, '192.0.2.1', '198.51.100.1']);
 }
 
-/** What a text of each kind is when a condition holds `text` against it or a part of it. */
+/** For each kind of text, the values that match a condition which compares the text or a part of it with `text`. */
 const forms: Readonly<Record<TextKind, (text: string) => readonly string[]>> = {
   string: (text) => [text],
   path: (text) => [text],
@@ -107,7 +107,7 @@ function entriesOf(set: PolicySet, list: string): readonly string[] {
     .filter((entry) => typeof entry === 'string');
 }
 
-/** The numbers that a length may be compared with. */
+/** The numbers that conditions compare a length with. */
 function lengthsOf({ atoms }: ValueSource): readonly number[] {
   return atoms
     .filter(({ parts }) => parts.some((part) => part.kind === 'call' && part.builtin === 'length'))
@@ -126,7 +126,7 @@ function ipsOf(part: Expression): readonly Ip[] {
   return isIp ? [part.value as Ip] : [];
 }
 
-/** Without one element, with one alone, with another in the place of one, and with one more. */
+/** The list without one element, with one element only, with one element replaced, and with one more. */
 function listValues(source: ValueSource, element: Slot, current: readonly Json[]): readonly Json[] {
   const others = elementValues(source, element.type);
   const kept = current.slice(0, elementsMax);

@@ -1,5 +1,5 @@
-// Expressions of the model back in the words of the language, so that a proposed change reads as a condition that a
-// policy could hold. Every operation inside another one stands in parentheses. Literals are shown as data.
+// Prints expressions of the model in the language, so that a proposed change reads as a condition of a policy. Every
+// nested operation is in parentheses, and literals are escaped as data.
 
 import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -7,7 +7,7 @@ import { showValue } from '../../language/spec/show.ts';
 import { formatCidr } from '../../language/value/ip.ts';
 import { escapeControls } from '../../language/value/text.ts';
 
-/** One line. */
+/** The expression on one line. */
 export function expressionText(set: PolicySet, expression: Expression): string {
   const text = (operand: Expression): string => expressionText(set, operand);
   const inner = (operand: Expression): string =>
@@ -75,7 +75,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
   }
 }
 
-/** What is true where the condition is false. */
+/** The opposite of the condition. */
 export function negatedText(set: PolicySet, condition: Expression): string {
   const text = (operand: Expression): string => expressionText(set, operand);
   switch (condition.kind) {
@@ -109,7 +109,7 @@ export function negatedText(set: PolicySet, condition: Expression): string {
   }
 }
 
-/** As a policy file writes it: steps that are no names are quoted, places in lists are counted from 0. */
+/** A path as a policy file writes it: steps that are not names are quoted, and places in lists count from 0. */
 export function pathText(root: string, steps: readonly (string | number)[]): string {
   const shown = steps.map((step) =>
     typeof step === 'number' || /^[A-Za-z_]\w*$/.test(step) ? String(step) : quoted(step),
@@ -117,7 +117,7 @@ export function pathText(root: string, steps: readonly (string | number)[]): str
   return [root, ...shown].join('.');
 }
 
-/** Text as the language writes it, on one line whatever it holds. */
+/** A text literal of the language, on one line whatever the text contains. */
 export function quoted(text: string): string {
   return escapeControls(JSON.stringify(text));
 }

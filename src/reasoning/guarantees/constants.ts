@@ -1,4 +1,4 @@
-// The constants of a policy set by kind: where its decisions change, and so what requests worth trying are made of.
+// Collects the constants of a policy set by kind. Decisions change at them, so useful test requests are made of them.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -10,7 +10,7 @@ import type { Decimal } from '../../language/value/decimal.ts';
 export interface Constants {
   readonly texts: readonly string[];
   readonly currencies: readonly string[];
-  /** Amounts of money stand under `number`. */
+  /** Amounts of money are under `number`. */
   readonly quantities: Readonly<Record<Quantity, readonly Decimal[]>>;
 }
 
@@ -38,7 +38,7 @@ export function constantsOf(set: PolicySet): Constants {
   for (const expression of expressionsOf(set)) {
     for (const part of descendants(expression)) {
       if (part.kind === 'literal') keep(part.type, part.value);
-      // A star matched by nothing, and by something.
+      // Once with every star as nothing, and once as a letter.
       if (part.kind === 'like')
         texts.add(part.pattern.replaceAll('*', '')).add(part.pattern.replaceAll('*', 'x'));
     }
@@ -46,7 +46,7 @@ export function constantsOf(set: PolicySet): Constants {
   for (const { type, entries } of set.lists.values()) {
     for (const entry of entries.slice(0, entriesMax)) keep(type, entry);
   }
-  // A constant is an integer wherever it is one, whatever it is compared with.
+  // Conditions compare numbers with integers, so both kinds share their constants.
   const numbers = [...quantities.number, ...quantities.integer];
   quantities.number = numbers;
   quantities.integer = numbers;

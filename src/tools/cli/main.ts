@@ -1,22 +1,30 @@
-// The command line: from arguments to one command, which alone is loaded, and to an exit code.
+// The command line: finds the command that the arguments name, loads that one alone, and turns its result into an exit
+// code.
 
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import { type ExitCode, exitCodes, printError, UsageError, whenReaderLeaves } from './output/output.ts';
+import {
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  UsageError,
+  whenReaderLeaves,
+} from './output/output.ts';
 
 /** Adds arguments, options, examples and the action of a command; the action hands its exit code to `finish`. */
 type DefineCommand = (command: Command, finish: (code: ExitCode) => void) => void;
 
 interface Entry {
   readonly summary: string;
-  /** Another name that people try: most commands over many things are plural. */
+  /** The plural that people try, too. */
   readonly alias?: string;
-  /** It goes on when nobody reads what it prints. */
+  /** It keeps running when nobody reads its output. */
   readonly isService?: true;
   readonly load: () => Promise<DefineCommand>;
 }
 
-/** One line a command, in the order in which people meet them. */
+/** One line for each command, in the order in which people meet them. */
 const commands: Readonly<Record<string, Entry>> = {
   init: {
     summary: 'make a directory with a first policy and its tests',
@@ -28,7 +36,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   config: {
-    summary: 'show the settings in force and where they come from',
+    summary: 'show the settings and where each comes from',
     load: async () => (await import('./commands/config.ts')).defineConfig,
   },
   check: {
@@ -52,11 +60,11 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/decide.ts')).defineDecide,
   },
   explain: {
-    summary: 'explain a decision and what would change it',
+    summary: 'explain a recorded decision and what would change it',
     load: async () => (await import('./commands/explain.ts')).defineExplain,
   },
   matrix: {
-    summary: 'show which rules can meet each action',
+    summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
   },
   bench: {
@@ -69,7 +77,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   requests: {
-    summary: 'list and show what agents asked a running service for',
+    summary: 'list and show the requests of a running service',
     load: async () => (await import('./commands/requests.ts')).defineRequests,
   },
   approve: {
@@ -81,11 +89,11 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/reject.ts')).defineReject,
   },
   people: {
-    summary: 'who has access to a running service',
+    summary: 'manage who has access to a running service',
     load: async () => (await import('./commands/people.ts')).definePeople,
   },
   switch: {
-    summary: 'the kill switch of a running service',
+    summary: 'stop agents at once: the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,
   },
   audit: {
@@ -124,16 +132,18 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText(
       'after',
-      '\nExit codes: 0 well, 1 something is wrong with what was asked about, 2 usage, 70 internal error',
+      '\nExit codes: 0 success, 1 the command found something wrong, 2 wrong usage, 70 internal error',
     );
   const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
   whenReaderLeaves(wanted !== undefined && commands[wanted]?.isService === true ? 'go on' : 'end');
   for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary).exitOverride();
     if (alias !== undefined) command.alias(alias);
-    // Only the command that runs is loaded; of the others the help shows a line.
+    // Only the command that runs is loaded; the help shows one line for each other.
     if (wanted !== undefined && (name === wanted || alias === wanted)) (await load())(command, finish);
   }
+  // People try the word before the flag.
+  program.command('version', { hidden: true }).action(() => print(`${manifest.version}\n`));
   return program;
 }
 

@@ -18,6 +18,11 @@ export async function findUntested(paths: readonly string[]): Promise<readonly s
   return paths.filter((_, index) => found[index]!.length === 0);
 }
 
+/** The paths that are policy files: people name one when they mean its folder. */
+export function findPolicies(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => path.endsWith('.policy'));
+}
+
 async function findUnder(path: string): Promise<readonly string[]> {
   const stats = await stat(path).catch(() => null);
   if (!stats?.isDirectory()) return [path];

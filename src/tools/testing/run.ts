@@ -28,7 +28,7 @@ export interface TestRun {
   readonly tested: readonly TestedPolicies[];
 }
 
-/** Policies, and the cases that were put to them. */
+/** Policies with the cases that they decided. */
 export interface TestedPolicies extends LoadedPolicies {
   readonly cases: readonly TestCase[];
 }
@@ -47,14 +47,14 @@ export interface CaseResult {
   readonly outcome: CaseOutcome;
   /** Expected against actual; of a disagreement, the definition against the compiled function. */
   readonly differences: readonly Difference[];
-  /** Null where the case could not be put to the policies. */
+  /** Null if the policies could not decide the case. */
   readonly decision: Decision | null;
-  /** Why it could not be, rendered; null otherwise. */
+  /** The rendered reason why they could not; null otherwise. */
   readonly mistake: string | null;
   readonly durationMs: number;
 }
 
-/** `disagreed`: the compiled function is not what the definition says. `mistaken`: the case names what is not there. */
+/** `disagreed`: the compiled function and the definition differ. `mistaken`: the case names something unknown. */
 type CaseOutcome = 'passed' | 'failed' | 'disagreed' | 'mistaken';
 
 export interface RunOptions {

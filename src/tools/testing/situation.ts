@@ -29,7 +29,7 @@ import { find, readBoolean, readMap, readText, readTexts, readWord } from './fie
 import type { Amount, GivenReading, GivenSatisfaction, Situation } from './test-file.ts';
 import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
-/** A test that says no time is decided at the start of 2026, in UTC. */
+/** The default time of a test: the start of 2026, in UTC. */
 export const defaultNowMs = Date.UTC(2026, 0, 1);
 
 /** Null with at least one report when the facts cannot be understood; `span` is the case's. */
@@ -53,7 +53,7 @@ export function readSituation(facts: RawFacts, span: Span, report: Report): Situ
   return isWhole ? situation : null;
 }
 
-/** The facts as a policy set takes them; null with at least one report where a name is not one of the set. */
+/** The facts for a policy set; null with at least one report where a name is not one of the set. */
 export function toFacts(situation: Situation, set: PolicySet, report: Report): Facts | null {
   const { action, payload, agent, request, nowMs } = situation;
   const readings = situation.meters.map((given) => [given.meter, readingOf(given, set, report)] as const);

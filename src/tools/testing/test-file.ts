@@ -72,7 +72,7 @@ export interface Expectation {
 }
 
 export interface ExpectedRequirements {
-  /** All groups that are asked, in any order. */
+  /** All groups that must approve, in any order. */
   readonly escalate: readonly ExpectedApproval[] | null;
   /** `none`, `this request`, or the time within which a step-up counts, in seconds. */
   readonly reauth: 'none' | 'this request' | number | null;

@@ -18,7 +18,7 @@ export interface WatchOptions {
   readonly onIdle: () => void;
   /** Ends the watch. */
   readonly end: AbortSignal;
-  /** Asks for a run without a change. */
+  /** Starts a run without a change. */
   readonly again: Bell;
 }
 
@@ -89,16 +89,16 @@ interface Expected {
   readonly end: AbortSignal;
 }
 
-/** The files that changed; none where the end came or a run was asked for. */
+/** The files that changed; none at the end of the watch and for a run without a change. */
 async function nextChange({ before, watched, events, again, end }: Expected): Promise<readonly string[]> {
   const ended = new Promise<'end'>((done) => {
     if (end.aborted) done('end');
     end.addEventListener('abort', () => done('end'), { once: true });
   });
-  const asked = again.wait().then(() => 'again' as const);
+  const requested = again.wait().then(() => 'again' as const);
   for (;;) {
     const event = events.wait().then(() => 'event' as const);
-    const first = await Promise.race([ended, asked, event]);
+    const first = await Promise.race([ended, requested, event]);
     if (first !== 'event') return [];
     await pause(settleMs);
     const changed = differing(before, await marks([...watched.keys()], [...before.keys()]));

@@ -1,35 +1,21 @@
-// `writ agent` as a client of a running service: what the person whose token it is may do, on record in their name.
+// `writ agent` on a running service. The roles of the token's person decide what it can do, and changes are recorded in
+// their name.
 
 import { type Api, type Page, refuse, step } from '../client/api-client.ts';
-import type { AgentAdmin } from './admin.ts';
+import type { AgentAdmin } from './agent-admin.ts';
 import type { ShownAgent, ShownKey } from './text.ts';
 
 type ReplyKey = Omit<ShownKey, 'last_used'> & { readonly last_used_at: string | null };
 
 const statusWords = { active: 'enable', disabled: 'disable', revoked: 'revoke' } as const;
-const atOnce = '200';
+const pageSize = '200';
 
 export function httpAdmin(api: Api): AgentAdmin {
-  async function listed(text?: string): Promise<readonly ShownAgent[]> {
-    const all: ShownAgent[] = [];
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page: Page<ShownAgent> = await api.get('/v1/agents', { limit: atOnce, cursor, text });
-      all.push(...page.items.map(shown));
-      cursor = page.next_cursor ?? null;
-    }
-    return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  async function agentOf(name: string): Promise<ShownAgent> {
-    const found = await listed(name);
-    const agent = found.find(({ id }) => id === name) ?? found.find((one) => isNamed(one, name));
-    return agent ?? refuse(`there is no agent \`${name}\`, or not for you`);
-  }
-
+  const agentOf = (name: string): Promise<ShownAgent> => findAgent(api, name);
   const pathOf = ({ id }: ShownAgent): string => `/v1/agents/${step(id)}`;
 
   return {
-    list: () => listed(),
+    list: () => listAgents(api),
     add: async ({ name, riskTier, controlOwner, tags }) => {
       const body = { name, risk_tier: riskTier, control_owner: controlOwner, tags };
       const { agent, api_key } = await api.post<{ agent: ShownAgent; api_key: string }>('/v1/agents', body);
@@ -48,7 +34,7 @@ export function httpAdmin(api: Api): AgentAdmin {
       return { agent: shown(agent), isChanged: before.status !== status };
     },
     setRate: async (name, { ratePerMinute: rate_per_minute, burst }) =>
-      // What is undefined is not written.
+      // JSON leaves out what is undefined.
       shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { rate_per_minute, burst })),
     rotate: async (name, graceMs) => {
       const body = { grace_seconds: graceMs / 1_000 };
@@ -68,13 +54,30 @@ export function httpAdmin(api: Api): AgentAdmin {
   };
 }
 
-/** As the store tells names apart. */
-function isNamed({ name }: ShownAgent, asked: string): boolean {
-  const fold = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return fold(name) === fold(asked);
+/** The agent with this id or name. Ends the command where there is none that the caller can see. */
+export async function findAgent(api: Api, idOrName: string): Promise<ShownAgent> {
+  const found = await listAgents(api, idOrName);
+  const agent = found.find(({ id }) => id === idOrName) ?? found.find((one) => isNamed(one, idOrName));
+  return agent ?? refuse(`you can see no agent \`${idOrName}\``);
 }
 
-/** What the service says beyond that is left out. */
+async function listAgents(api: Api, text?: string): Promise<readonly ShownAgent[]> {
+  const all: ShownAgent[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Page<ShownAgent> = await api.get('/v1/agents', { limit: pageSize, cursor, text });
+    all.push(...page.items.map(shown));
+    cursor = page.next_cursor ?? null;
+  }
+  return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Compares names as the store does: without regard to the case of ASCII letters. */
+function isNamed({ name }: ShownAgent, wanted: string): boolean {
+  const fold = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return fold(name) === fold(wanted);
+}
+
+/** Only the fields that the store's agents have, too. */
 function shown(agent: ShownAgent): ShownAgent {
   const { id, name, risk_tier, control_owner, tags, status, signing, rate_per_minute, burst, created_at } =
     agent;

@@ -1,5 +1,4 @@
-// `writ agent` on the store of a data directory, whether the service runs or not: what is changed is in force within a
-// second.
+// `writ agent` on the store of a data directory. The service may be running: a change takes effect within a second.
 
 import { join } from 'node:path';
 import {
@@ -15,13 +14,13 @@ import { StoreError } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
 import { commandLineUser } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
-import type { AgentAdmin } from './admin.ts';
+import type { AgentAdmin } from './agent-admin.ts';
 import { agentJson, keyJson, shownTime } from './text.ts';
 
-/** What the operator has asked for cannot be done; lines to be printed. A class because it is thrown. */
+/** The operation is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
 
-/** Opens and closes the store; what goes wrong is for the operator, not a fault of ours. */
+/** Opens and closes the store; an error of the operation or the store is printed for the operator. */
 export async function withStoreAdmin(
   data: string,
   run: (admin: AgentAdmin) => Promise<void>,

@@ -1,4 +1,4 @@
-// Agents and their keys into what a person or a program reads of them. INVARIANT: nothing secret is in it, sealed or not.
+// Turns agents and their keys into tables and JSON. INVARIANT: the output holds no secret, sealed or not.
 
 import type { AgentRow, KeyRow } from '../../../service/store/contract/records.ts';
 

@@ -1,5 +1,5 @@
-// Two sets of policies on the same requests: what they decide differently, and then what the second costs against the
-// first, round by round.
+// Compares two sets of policies on the same requests: first the decisions that differ, then the cost of the second
+// relative to the first, round by round.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../../language/model/decision.ts';

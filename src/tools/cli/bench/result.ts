@@ -1,4 +1,4 @@
-// What was measured of one set of policies, summed up: for people it is printed, for programs it is the JSON.
+// The summary of the measurements of one set of policies, which is printed for people and is the JSON for programs.
 
 import { rulesInOneTextMax } from '../../../language/emit/code/emit.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';

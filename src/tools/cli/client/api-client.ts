@@ -1,6 +1,5 @@
-// Commands as clients of the service's management API: where it is, who asks, and an answer or a sentence that says what
-// to do about it. INVARIANT: a token is read from the environment or an option, sent to that address alone, and never
-// printed.
+// Calls the management API for a command, and turns each failure into one line that says what to do. INVARIANT: a token
+// comes from the environment or an option, goes to that address alone, and is never printed.
 
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
@@ -11,22 +10,19 @@ export interface ApiOptions {
   readonly json?: boolean;
 }
 
-/** As `writ serve` listens unless told otherwise. */
+/** The default address of `writ serve`. */
 const defaultUrl = 'http://127.0.0.1:8181';
 
 /** Adds the options that every client has. */
 export function withApiOptions(command: Command): Command {
   return command
     .option('--url <address>', `where the service is (WRIT_URL; default: ${defaultUrl})`)
-    .option(
-      '--token <token>',
-      'a personal token (WRIT_TOKEN, which is not seen by other users of the machine)',
-    )
+    .option('--token <token>', 'a personal token (WRIT_TOKEN, which other users of the machine do not see)')
     .option('--json', 'print the result as JSON');
 }
 
 export const apiHelp = `
-A personal token is made in the service (POST /v1/tokens). WRIT_URL and WRIT_TOKEN spare the options.`;
+Make a personal token in the dashboard, under your account. Set WRIT_URL and WRIT_TOKEN to leave the options out.`;
 
 export interface Api {
   get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<T>;
@@ -35,7 +31,7 @@ export interface Api {
   delete(path: string): Promise<void>;
 }
 
-/** What the service or the way to it has against a request, to be printed. A class because it is thrown. */
+/** The service refused a call or did not answer; the message is printed. A class because it is thrown. */
 class ApiError extends Error {}
 
 /** Ends the command with a line that says why. */
@@ -55,7 +51,7 @@ export async function withApi(options: ApiOptions, run: (api: Api) => Promise<vo
   }
 }
 
-/** `result` as JSON where that is asked for, else what `print` makes of it. */
+/** Prints `result` as JSON with `--json`, else through `print`. */
 export function show<T>({ json }: ApiOptions, result: T, print: (result: T) => void): void {
   if (json === true) printJson(result);
   else print(result);
@@ -67,8 +63,14 @@ export function step(id: string): string {
   return encodeURIComponent(id);
 }
 
-function openApi({ url, token }: ApiOptions): Api {
-  const base = baseOf(url ?? environment('WRIT_URL') ?? defaultUrl);
+/** The address of the service, without a slash at its end. Throws a UsageError. */
+export function serviceAddress({ url }: ApiOptions): string {
+  return baseOf(url ?? environment('WRIT_URL') ?? defaultUrl);
+}
+
+function openApi(options: ApiOptions): Api {
+  const base = serviceAddress(options);
+  const { token } = options;
   const secret = token ?? environment('WRIT_TOKEN');
   if (secret === undefined) throw new UsageError('name a personal token: set WRIT_TOKEN or use --token');
   if (!/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('the token holds characters that no token has');
@@ -123,7 +125,7 @@ async function send(base: string, { method, path, secret, body }: Sending): Prom
     });
   } catch (error) {
     throw new ApiError(
-      `there is no answer from ${base} (${reasonOf(error)}): is the service running, and --url right?`,
+      `${base} does not answer (${reasonOf(error)}): is the service running, and is --url right?`,
     );
   }
 }
@@ -142,8 +144,8 @@ interface Problem {
 }
 
 const help: Readonly<Record<string, string>> = {
-  not_signed_in: 'the token is not valid or has ended: make a new one',
-  not_allowed: 'see which roles your token has',
+  not_signed_in: 'the token is not valid or has expired: make a new one',
+  not_allowed: 'check the roles of your token',
   unknown_route: 'is --url the address of a Writ service?',
 };
 
@@ -151,7 +153,7 @@ function problemOf(status: number, text: string): ApiError {
   const problem = parse(text) as Problem | null;
   const isProblem = typeof problem === 'object' && problem !== null && typeof problem.detail === 'string';
   if (!isProblem)
-    return new ApiError(`the answer is ${status}, and not from a Writ service: is --url right?`);
+    return new ApiError(`the reply (status ${status}) is not from a Writ service: is --url right?`);
   const places = (problem.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`).join('');
   const code = String(problem.type).replace('urn:writ:error:', '');
   const what = help[code] === undefined ? '' : ` (${help[code]})`;
@@ -188,12 +190,13 @@ export function table(names: readonly string[], rows: readonly (readonly string[
   return `${cells.map(line).join('\n')}\n`;
 }
 
-/** A page of a list, with a word on how to see the rest. */
+/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next_cursor?: string | null;
 }
 
+/** Says on standard error how to list the next page, when there is one. */
 export function printRest({ next_cursor: next }: Page<unknown>): void {
-  if (next) printError(`there are more: --cursor ${next}\n`);
+  if (next) printError(`for the next page: --cursor ${next}\n`);
 }

@@ -1,5 +1,5 @@
-// Opens the store of a data directory for one command, in the name of the user who runs it, and closes it again. What
-// the store says is for the operator, not a fault of ours.
+// Opens the store of a data directory for one command, in the name of the user who runs it, and closes it again. An
+// error of the store becomes one line for the operator.
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';

@@ -1,10 +1,11 @@
-// `writ agent`: registers agents, changes their keys, signing secrets and rates, and says which of them may ask.
+// `writ agent`: registers agents, changes their keys, signing secrets and rates, and enables, disables and revokes them.
 
 import { Argument, type Command, Option } from 'commander';
 import { riskTiers } from '../../../language/model/request.ts';
 import { defaultGraceMs } from '../../../service/agents/registry.ts';
 import { type AgentStatus, type SigningMode, signingModes } from '../../../service/store/contract/records.ts';
-import { type AgentAdmin, type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
+import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
+import type { AgentAdmin } from '../agents/agent-admin.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { printable, show as showResult } from '../client/api-client.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
@@ -40,8 +41,8 @@ Examples:
   writ agent revoke buyer-1 --yes
   writ agent list --url https://writ.example.com
 
-Works on the data directory of the service, whether the service runs or not: what it changes is in force within a
-second. With --url it asks the running service, as the person whose token WRIT_TOKEN is.`;
+Works on the data directory of the service, whether the service runs or not: a change takes effect
+within a second. With --url it calls the running service, as the person whose token is in WRIT_TOKEN.`;
 
 interface AddOptions extends AgentOptions {
   readonly tier: string;
@@ -51,13 +52,13 @@ interface AddOptions extends AgentOptions {
 
 function defineAdd(command: Command, finish: Finish): void {
   withAgentOptions(command.command('add'))
-    .description('register an agent and print its API key, which is shown this once')
-    .argument('<name>', 'how people call the agent')
+    .description('register an agent and print its API key, which is shown only this once')
+    .argument('<name>', 'the name that people see')
     .addOption(
       new Option('--tier <tier>', 'how much harm it could do').choices(riskTiers).makeOptionMandatory(),
     )
     .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
-    .option('--tag <tag...>', 'words that policies may ask for', [])
+    .option('--tag <tag...>', 'words that policies can test', [])
     .action(async (name: string, options: AddOptions) => {
       finish(await withAgentAdmin(options, (admin) => add(admin, name, options)));
     });
@@ -85,7 +86,7 @@ const agentArgument = ['<agent>', 'its name or id'] as const;
 
 function defineShow(command: Command, finish: Finish): void {
   withAgentOptions(command.command('show'))
-    .description('show an agent and its keys: when they were made, last used, and end')
+    .description('show an agent and its keys: when they were created and last used, and when they end')
     .argument(...agentArgument)
     .action(async (name: string, options: AgentOptions) => {
       finish(
@@ -107,7 +108,7 @@ interface StatusCommand {
 
 const statusCommands: readonly StatusCommand[] = [
   { name: 'disable', status: 'disabled', description: 'refuse all requests of an agent' },
-  { name: 'enable', status: 'active', description: 'let a disabled agent ask again' },
+  { name: 'enable', status: 'active', description: 'resume a disabled agent' },
 ];
 
 function defineStatus(command: Command, { name, status, description }: StatusCommand, finish: Finish): void {
@@ -121,9 +122,9 @@ function defineStatus(command: Command, { name, status, description }: StatusCom
 
 function defineRevoke(command: Command, finish: Finish): void {
   withAgentOptions(command.command('revoke'))
-    .description('refuse all requests of an agent for good: nothing brings it back')
+    .description('refuse all requests of an agent for good; you cannot undo this')
     .argument(...agentArgument)
-    .option('--yes', 'say that this is meant, for it is final')
+    .option('--yes', 'confirm it: revoking is final')
     .action(async (agent: string, options: AgentOptions & { readonly yes?: boolean }) => {
       if (options.yes !== true)
         throw new UsageError('a revoked agent can never be enabled again: say --yes if that is meant');
@@ -149,7 +150,7 @@ interface RotateOptions extends AgentOptions {
 
 function defineRotate(command: Command, finish: Finish): void {
   withAgentOptions(command.command('rotate'))
-    .description('give an agent a new API key, shown this once, and its present one an end')
+    .description('create a new API key, shown only this once, and end the current one')
     .argument(...agentArgument)
     .option(
       '--grace <time>',
@@ -189,10 +190,13 @@ interface SigningOptions extends AgentOptions {
 
 function defineSigning(command: Command, finish: Finish): void {
   withAgentOptions(command.command('signing'))
-    .description('say whether an agent signs its requests; a new signing secret is shown this once')
+    .description('set whether an agent signs its requests; a new signing secret is shown only this once')
     .argument(...agentArgument)
     .addArgument(new Argument('<mode>', 'off forgets the signing secret').choices(signingModes))
-    .option('--new-secret', 'replace the signing secret; without it one is made only where there is none')
+    .option(
+      '--new-secret',
+      'replace the signing secret; without this option, only an agent without a secret gets one',
+    )
     .action(async (agent: string, mode: SigningMode, options: SigningOptions) => {
       const isSecretNew = options.newSecret === true;
       if (mode === 'off' && isSecretNew)
@@ -218,7 +222,7 @@ interface RateOptions extends AgentOptions {
 
 function defineRate(command: Command, finish: Finish): void {
   withAgentOptions(command.command('rate'))
-    .description('say how many requests an agent may send; `default` is what all agents may')
+    .description('set how many requests an agent may send; `default` restores the limits of all agents')
     .argument(...agentArgument)
     .option('--per-minute <count>', 'how many in a minute, or default', readCount)
     .option('--burst <count>', 'how many at once, or default', readCount)

@@ -1,9 +1,9 @@
-// `writ approve`: gives one person's approval to a request that waits for it.
+// `writ approve`: approves a request that waits.
 
 import type { Command } from 'commander';
 import type { ExitCode } from '../output/output.ts';
-import { defineDecision } from '../tasks/give-vote.ts';
+import { defineVote } from '../tasks/give-vote.ts';
 
 export function defineApprove(command: Command, finish: (code: ExitCode) => void): void {
-  defineDecision(command, 'approve', finish);
+  defineVote(command, 'approve', finish);
 }

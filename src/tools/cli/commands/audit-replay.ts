@@ -1,5 +1,5 @@
 // `writ audit replay`: decides recorded requests again, on their own facts and by the policies that decided them, and
-// lists what comes out otherwise.
+// lists the differences.
 
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
@@ -28,7 +28,7 @@ interface Options extends DataOption {
 
 export function defineReplay(command: Command, finish: (code: ExitCode) => void): void {
   withDataOption(command.command('replay'))
-    .description('decide recorded requests again by the same policies, and list what comes out otherwise')
+    .description('decide recorded requests again by the same policies, and list the differences')
     .argument('[request]', 'the id of a request')
     .option('--all', 'every request that these policies decided')
     .option('--policies <path>', 'the policy directory (default: ./policies, else the current directory)')
@@ -76,7 +76,7 @@ async function load(options: Options): Promise<ReplayPolicies | null> {
 
 const recordsAtOnce = 100;
 
-/** All requests, the oldest first; memory is bounded by one stretch of the chain. */
+/** All requests, the oldest first. It holds one part of the chain in memory at a time. */
 async function* recordsOf(store: Store): AsyncGenerator<ReplayableRecord> {
   let after = 0;
   for (;;) {
@@ -97,7 +97,7 @@ function recordOfEntry(entry: ChainEntry): ReplayableRecord {
 type Columns = Pick<ReplayableRecord, 'id' | 'actionKey' | 'createdAtMs'>;
 
 function recordOf(columns: Columns, recordJson: string): ReplayableRecord {
-  // Written by `requestRow`; `writ audit verify` tells whether it still is what was written.
+  // `requestRow` wrote this; `writ audit verify` tells whether somebody changed it.
   return { ...decisionRecord(recordJson), ...columns };
 }
 
@@ -106,7 +106,7 @@ interface Tally {
   finish(): ExitCode;
 }
 
-/** At so many records that differ only the number goes on. */
+/** Beyond this many differing records, only their number is shown. */
 const shownMax = 100;
 
 function createTally({ json, all }: Options): Tally {

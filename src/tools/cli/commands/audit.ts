@@ -1,5 +1,5 @@
-// `writ audit`: checks that all that is stored is as it was written, hands the records to other programs, signs where they
-// stand, deletes old ones, and decides them again. Works on the data directory of the service, whether the service runs or not.
+// `writ audit`: verifies the store, exports the records, signs checkpoints, deletes old records, and replays decisions. It
+// works on the data directory of the service, whether the service runs or not.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { isWhole, type StoreVerification, verifyStore } from '../../../service/a
 import { nameOfDifference, type StateDifference } from '../../../service/store/contract/state.ts';
 import type { SignedCheckpoint, Store } from '../../../service/store/contract/store.ts';
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
+import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
   type ExitCode,
@@ -53,8 +54,8 @@ interface VerifyCommandOptions extends DataOption {
 
 function defineVerify(command: Command, finish: Finish): void {
   withDataOption(command.command('verify'))
-    .description('check that all that is stored is as the service wrote it; name what is not')
-    .option('--checkpoint <file...>', 'compare with checkpoints that were kept elsewhere', [])
+    .description('check that the store is as the service wrote it, and name what is not')
+    .option('--checkpoint <file...>', 'compare with checkpoints that you kept elsewhere', [])
     .option('--json', 'print the result as JSON')
     .action(async (options: VerifyCommandOptions) => {
       const checkpoints = options.checkpoint.map(readCheckpointFile);
@@ -72,7 +73,7 @@ function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot read ${path}: ${fileError(error)}`);
   }
 }
 
@@ -157,7 +158,7 @@ async function exportAll(store: Store, { since, until, format }: ExportCommandOp
 
 const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** To milliseconds since 1970-01-01T00:00Z; a date is its first moment in UTC. */
+/** Parses a time to milliseconds since 1970-01-01T00:00Z; a date is its first moment in UTC. */
 function readTime(text: string): number {
   const ms = timeForm.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms))
@@ -175,7 +176,7 @@ function defineCheckpoint(command: Command, finish: Finish): void {
     });
 }
 
-/** Only what is whole is signed. */
+/** Signs only records that verify. */
 async function checkpoint(store: Store): Promise<ExitCode> {
   const result = await verifyWithProgress(store);
   const { chain } = result;
@@ -197,7 +198,7 @@ interface PruneCommandOptions extends DataOption {
 
 function definePrune(command: Command, finish: Finish): void {
   withDataOption(command.command('prune'))
-    .description('delete the records before a time, up to the first that is still in force')
+    .description('delete the records before a time, up to the first that still counts')
     .requiredOption('--before <time>', 'records from this time on stay', readTime)
     .option('--json', 'print the result as JSON')
     .action(async (options: PruneCommandOptions) => {
@@ -225,18 +226,18 @@ interface AcceptCommandOptions extends DataOption {
 
 function defineAccept(command: Command, finish: Finish): void {
   withDataOption(command.command('accept'))
-    .description('take what is stored beside the records as it is, where it was changed on purpose')
+    .description('accept changes beside the records that you made by hand on purpose')
     .option('--yes', 'do it, and record who did; without it, only list what differs')
     .action(async (options: AcceptCommandOptions) => {
       finish(await withStore(options, (store) => accept(store, options)));
     });
 }
 
-/** The records stay as they are: one that was changed is found after this as before. */
+/** Does not change the records: `verify` still finds a changed record afterwards. */
 async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<ExitCode> {
   const differences = await store.state.differences({ isQuick: false });
   if (differences.length === 0) {
-    print('all is as the service left it: there is nothing to accept\n');
+    print('the store is as the service left it: there is nothing to accept\n');
     return exitCodes.ok;
   }
   for (const difference of differences) printDifference(difference);
@@ -249,13 +250,13 @@ async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<Exit
   return exitCodes.ok;
 }
 
-const why = { date: '', 'in-force': '; an older one is still in force: it stays, and all after it' } as const;
+const why = { date: '', 'in-force': '; an older one still counts: it stays, with all later ones' } as const;
 
 function count(number: number): string {
   return number.toLocaleString('en');
 }
 
-/** One line on a terminal, each text in the place of the last; nothing where nobody watches. */
+/** One line on a terminal, in which each text replaces the last; nothing for pipes and files. */
 function createProgress(): { readonly show: (text: string) => void; readonly clear: () => void } {
   const stream = process.stderr;
   const intervalMs = 100;

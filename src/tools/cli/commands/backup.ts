@@ -26,7 +26,7 @@ Examples:
   writ backup /backup/writ-2026-03-01.db
   cp /backup/writ-2026-03-01.db var/writ.db && cp /backup/writ-2026-03-01.db.key var/writ.db.key   # to restore`;
 
-/** The copy is opened as the service would open it: its key must be the right one, and its records whole. */
+/** Opens the copy as the service would: its key must match, and its records must verify. */
 async function check(file: string): Promise<ExitCode> {
   const copy = await openStore({ path: file });
   try {

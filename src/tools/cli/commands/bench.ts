@@ -1,5 +1,5 @@
-// `writ bench`: measures what decisions cost on a user's own policies and requests, and where the time goes; with
-// `--compare` two sets of policies side by side. Nothing is timed before the definition has agreed.
+// `writ bench`: measures the cost of decisions on a user's own policies and requests, and shows where the time goes. With
+// `--compare` it measures two sets side by side. It measures nothing before the definition has agreed.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -13,6 +13,7 @@ import { compareSides, renderComparison, type Side } from '../bench/compare.ts';
 import { createProgress } from '../bench/progress.ts';
 import { renderResult } from '../bench/render.ts';
 import { type Result, resultOf } from '../bench/result.ts';
+import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
@@ -23,9 +24,9 @@ export function defineBench(command: Command, finish: (code: ExitCode) => void):
       'a policy directory, or one file (default: ./policies, else the current directory)',
     )
     .requiredOption('--requests <file>', 'the requests: one JSON object a line')
-    .option('--compare <path>', 'other policies, to be measured in turn on the same requests')
+    .option('--compare <path>', 'other policies to measure in turn on the same requests')
     .option('--plot <file>', 'write the distribution of latencies as SVG')
-    .option('--rounds <n>', 'rounds; what is shown is the median of them', readWhole('--rounds'), 5)
+    .option('--rounds <n>', 'rounds; the output shows their median', readWhole('--rounds'), 5)
     .option('--duration <seconds>', 'how long to measure', readSeconds, 3)
     .option('--json', 'print everything as JSON')
     .addHelpText('after', examples)
@@ -51,7 +52,7 @@ interface Options {
   readonly compare?: string;
   readonly plot?: string;
   readonly rounds: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly duration: number;
   readonly json?: boolean;
 }
@@ -79,8 +80,8 @@ async function bench(options: Options): Promise<ExitCode> {
 }
 
 async function readLines(file: string): Promise<readonly RequestLine[]> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`cannot read \`${file}\`: ${whyUnreadable(error)}`);
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new UsageError(`cannot read \`${file}\`: ${fileError(error)}`);
   });
   const { lines, mistakes } = readRequestLines(bytes, file);
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
@@ -88,12 +89,7 @@ async function readLines(file: string): Promise<readonly RequestLine[]> {
   return lines;
 }
 
-function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such file';
-  return code === 'EISDIR' ? 'it is a directory' : message;
-}
-
-interface Asked {
+interface RequestsOfSets {
   readonly sets: readonly PolicySet[];
   readonly paths: readonly string[];
   readonly name: string;
@@ -102,7 +98,7 @@ interface Asked {
 /** The facts for each set; throws a UsageError that lists every mistake. */
 function readAllFacts(
   lines: readonly RequestLine[],
-  { sets, paths, name }: Asked,
+  { sets, paths, name }: RequestsOfSets,
 ): readonly (readonly Facts[])[] {
   const read = sets.map((set) =>
     factsOf(
@@ -118,7 +114,7 @@ function readAllFacts(
   return read.map(({ facts }) => facts);
 }
 
-/** What is spent on the costs of single rules, beside the rounds. */
+/** The time for the costs of single rules, as a part of the time for the rounds. */
 const rulesShare = 0.5;
 
 function measureSides(
@@ -154,8 +150,8 @@ async function writePlot(file: string, sides: readonly Side[]): Promise<void> {
     nanoseconds: measured.byRequest,
   }));
   const picture = drawDistribution('Latency of a decision', lines);
-  await writeFile(file, picture).catch((error: Error) => {
-    throw new UsageError(`cannot write \`${file}\`: ${error.message}`);
+  await writeFile(file, picture).catch((error: unknown) => {
+    throw new UsageError(`cannot write \`${file}\`: ${fileError(error)}`);
   });
 }
 
@@ -180,7 +176,7 @@ function report(sides: readonly Side[], { lines, requests, options }: Reported):
   if (plot !== undefined && json !== true) printError(`latencies drawn in ${plot}\n`);
 }
 
-/** With what every request took. */
+/** The result as JSON, with the time of every request. */
 function withCpu(result: Result, { byRequest, decisions }: Measured): object {
   const requests = decisions.map(({ outcome, by }, at) => ({
     outcome,

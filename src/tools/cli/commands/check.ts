@@ -45,7 +45,7 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
     .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
-    .option('--fix', 'apply the fixes that diagnostics offer, and check what comes out')
+    .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
     .option('--dry-run', 'with --fix: write nothing, show a diff')
     .addHelpText(
       'after',
@@ -83,7 +83,7 @@ interface Checked {
 }
 
 interface Result extends Checked {
-  /** As severe as they are taken. */
+  /** The diagnostics with their severity after `--strict`. */
   readonly diagnostics: readonly Diagnostic[];
   readonly claims: readonly JudgedClaim[];
   readonly isStrict: boolean;
@@ -113,11 +113,11 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 
 // ---- fixes
 
-/** What is checked afterwards is the fixed text, written or not. */
+/** Returns the fixed text, whether it was written or not: the check continues with it. */
 async function fix(loaded: LoadedPolicies, options: Options): Promise<Checked> {
   const fixed = fixPolicies(loaded.read.sources, loaded.compiled);
   const { root } = loaded.read;
-  // Standard output belongs to the result where a program reads it.
+  // When a program reads the result, standard output holds nothing else.
   const show = formatOf(options) === 'text' ? print : printError;
   for (const { path, before, after } of fixed.changes) {
     if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));

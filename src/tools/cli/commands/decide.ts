@@ -1,5 +1,5 @@
-// `writ decide`: puts one request to a policy set and shows the decision, the rule that made it and what would change
-// it; with `--trace` every rule, with the value of each part. Nothing is recorded, no meter is touched.
+// `writ decide`: decides one request by a policy set and shows the decision, the deciding rule and what would change it.
+// With `--trace` it shows every rule with the value of each part. It records nothing and touches no meter.
 
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
@@ -23,14 +23,17 @@ export function defineDecide(command: Command, finish: (code: ExitCode) => void)
       '--policies <path>',
       'a policy directory, or one file (default: ./policies, else the current directory)',
     )
-    .option('--action <key>', 'the action; without it a whole request is read from standard input as JSON')
+    .option(
+      '--action <key>',
+      'the action; without it, the command reads a whole request from standard input as JSON',
+    )
     .option('--payload <json>', 'the payload: JSON, @file, or - for standard input', '{}')
-    .option('--agent <json>', 'what the registry knows of the agent')
-    .option('--request <json>', 'what the host knows of the request: ip, signed, session')
+    .option('--agent <json>', 'the facts of the registry about the agent')
+    .option('--request <json>', 'the facts of the service about the request: ip, signed, session')
     .option('--meters <json>', 'readings by meter: 10, [10, 25] or "100 USD"')
-    .option('--satisfied <json>', 'requirements that are met: {"escalate": [...], "reauth": [...]}')
+    .option('--satisfied <json>', 'satisfied requirements: {"escalate": [...], "reauth": [...]}')
     .option('--now <time>', 'the time to decide at, with an offset (default: the current time)')
-    .option('--unknown <path...>', 'facts to be taken as unknown, such as agent.risk_tier')
+    .option('--unknown <path...>', 'facts to treat as unknown, such as agent.risk_tier')
     .option('--trace', 'show every rule with the value of each part of its condition')
     .option('--json', 'print the decision and the explanation as JSON')
     .addHelpText('after', examples)
@@ -77,7 +80,7 @@ async function decide(options: Options): Promise<ExitCode> {
   const { decision } = explained;
   if (options.json === true) printJson({ digest: digest(set), ...explanationJson(explained, read.sourceOf) });
   else {
-    print(renderDecision(decision));
+    print(renderDecision(explained));
     print(renderRules(explained, { sourceOf: read.sourceOf, isWhole: options.trace === true }));
     if (decision.by === 'default_deny') print(renderNear(explained));
     print(renderChanges(explained));

@@ -1,5 +1,5 @@
 // `writ dump`: prints what a stage of the compiler made of a policy file or directory, for people who work on the
-// compiler or wonder what it understood.
+// compiler or want to see what it understood.
 
 import { type Command, Option } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
@@ -14,7 +14,7 @@ export function defineDump(command: Command, finish: (code: ExitCode) => void): 
   command
     .argument('<path>', 'a policy file or directory')
     .addOption(new Option('--stage <stage>', 'which stage').choices(stages).makeOptionMandatory())
-    .option('--action <key>', 'of the model, the program and the function only what concerns this action')
+    .option('--action <key>', 'print the model, the program or the function of this action only')
     .addHelpText(
       'after',
       '\nExamples:\n  writ dump --stage tokens policies/payments/payments.policy\n  writ dump --stage function policies/payments --action payment.create',
@@ -57,7 +57,7 @@ async function dumpTokens(path: string): Promise<ExitCode> {
   return diagnostics.length === 0 ? exitCodes.ok : exitCodes.wrong;
 }
 
-/** A tree is there whatever is wrong with the text. */
+/** The parser always makes a tree, also of a broken text. */
 async function dumpTree(path: string): Promise<ExitCode> {
   const { parse } = await import('../../../language/syntax/parse.ts');
   const read = await readSources(path);
@@ -90,7 +90,7 @@ async function dumpCompiled(
   return exitCodes.ok;
 }
 
-/** The parts of the model that speak of one action. */
+/** The parts of the model for one action. */
 function narrow(set: PolicySet, action: string): object {
   return {
     action: set.actions.get(action),

@@ -1,5 +1,5 @@
-// `writ explain REQUEST`: why a request was decided as it was, and what would have changed that. REQUEST is the id of
-// a recorded request, or a file with one as JSON. Nothing is recorded.
+// `writ explain REQUEST`: shows why a request got its decision, and what would change it. REQUEST is the id of a recorded
+// request, or a JSON file with one. The command records nothing.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,15 @@ import { type RequestRecord, requestRecord } from '../../../service/requests/rec
 import { engineVersions, versionDifferences } from '../../../service/requests/record/versions.ts';
 import { StoreError } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
-import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output/output.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
 import {
   type ExplainEngine,
   type Explained,
@@ -85,8 +93,10 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   return exitCodes.ok;
 }
 
-/** The facts of a file; without `now` it is the current time. */
+/** The facts of a file. The default of `now` is the current time. */
 async function readGiven(path: string): Promise<Awaited<ReturnType<typeof readRequestFile>>> {
+  if (path !== '-' && !existsSync(path))
+    throw new UsageError(`\`${path}\` is neither the id of a request nor a file`);
   const given = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
   return { now: new Date().toISOString(), ...given };
 }
@@ -97,7 +107,7 @@ function isRequestId(text: string): boolean {
 
 async function findRecord(id: string, data: string): Promise<RequestRecord | 'none'> {
   const path = join(data, 'writ.db');
-  // Opening would make a store that is not there.
+  // Opening the store would create a missing one.
   if (!existsSync(path)) return fail(`there is no store in \`${data}\``);
   try {
     const store = await openStore({ path });
@@ -138,12 +148,13 @@ function showRecorded(record: RequestRecord, { decider, loaded, options }: Recor
   show({ explained, record, notes }, loaded, options);
 }
 
-/** What the record says where its payload failed a check that cannot be repeated; else a decision on its facts. */
+/** Decides on the recorded facts, or returns the recorded decision if the payload check cannot be repeated. */
 function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explained {
   const facts = factsOfRecord(record);
   if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
   if (record.decision.by === 'invalid_payload') {
-    return { set: decider.set, decision: record.decision, rules: [], near: [], unknown: [], changes: [] };
+    const { actionKey: action, decision } = record;
+    return { set: decider.set, action, decision, rules: [], near: [], unknown: [], changes: [] };
   }
   return explainDecision(recordedShape(decider.set, record.actionKey), facts);
 }
@@ -158,7 +169,7 @@ function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now:
   return `these policies (digest ${short(now)}) are not the ones that decided (digest ${short(then)}${place})`;
 }
 
-/** Records of before they named their engine say nothing of it. */
+/** Old records do not name their engine. */
 function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
   if (engine === undefined) return [];
   return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
@@ -178,7 +189,7 @@ function short(text: string): string {
 
 interface Answer {
   readonly explained: Explained;
-  /** Null for a request that nothing has recorded. */
+  /** Null for a request from a file. */
   readonly record: RequestRecord | null;
   readonly notes: readonly string[];
 }
@@ -202,7 +213,7 @@ function show(
   if (record !== null) print(`${marks.faint(recordLine(record))}\n`);
   for (const note of notes) print(`${marks.bad('note:')} ${note}\n`);
   if (record !== null || notes.length > 0) print('\n');
-  print(renderDecision(explained.decision));
+  print(renderDecision(explained));
   print(renderRules(explained, { sourceOf, isWhole: true }));
   print(renderSource(explained, sourceOf));
   print(renderUnknown(explained));

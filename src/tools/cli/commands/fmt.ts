@@ -1,5 +1,5 @@
-// `writ fmt`: policy files in their one canonical form. A file with errors of syntax is left alone.
-// INVARIANT: a file is written only when its new text is read as the same declarations with the same comments.
+// `writ fmt`: rewrites policy files in the one canonical form. It does not change a file with syntax errors.
+// INVARIANT: it writes a file only if the new text parses to the same declarations with the same comments.
 
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -19,9 +19,9 @@ import { defaultPath, showDiagnostics } from '../tasks/policies.ts';
 export function defineFmt(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path...]', 'policy files or directories (default: ./policies, else the current directory)')
-    .option('--check', 'write nothing: show a diff and exit with 1 where a file is not in canonical form')
+    .option('--check', 'write nothing: show a diff, and exit with 1 if a file is not in canonical form')
     .option('--stdin', 'read one file from standard input and print its canonical form')
-    .option('--json', 'print what became of each file as JSON')
+    .option('--json', 'print the state of each file as JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  writ fmt\n  writ fmt --check policies\n  writ fmt --check | patch -p1\n  writ fmt --stdin < a.policy',
@@ -57,25 +57,25 @@ async function fmt(paths: readonly string[], options: Options): Promise<ExitCode
   return isWrong ? exitCodes.wrong : exitCodes.ok;
 }
 
-/** What becomes of the canonical form. */
+/** What to do with the canonical form. */
 function modeOf({ check, stdin }: Options): 'check' | 'print' | 'write' {
   if (check === true) return 'check';
   return stdin === true ? 'print' : 'write';
 }
 
 interface Formatted {
-  /** As seen from the current folder. */
+  /** Relative to the current folder. */
   readonly path: string;
   readonly before: string;
-  /** Null where errors of syntax forbid to touch the file. */
+  /** Null for a file with syntax errors, which stays as it is. */
   readonly after: string | null;
-  /** Why, empty otherwise. */
+  /** The syntax errors. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 interface Run {
   readonly files: readonly Formatted[];
-  /** Of files that could not be read. */
+  /** Diagnostics of files that could not be read. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -92,7 +92,7 @@ async function formatStdin(): Promise<Run> {
 
 async function formatPaths(paths: readonly string[]): Promise<Run> {
   const { root, sources, diagnostics } = await readPaths(paths);
-  // What is not there is called as it was named, for it has no place under the root.
+  // A missing file keeps the name that the user gave, since it has no place under the root.
   const shown = (file: string): string => (paths.includes(file) ? file : shownPath(root, file));
   return {
     files: sources.files.map(({ path, text }) => format({ path: shownPath(root, path), text })),
@@ -121,7 +121,7 @@ function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }
 
-/** All of a file but where its parts stand. */
+/** The content of a file without positions. */
 function meaningOf({ declarations, comments }: PolicyFile): string {
   return JSON.stringify([declarations, comments.map(({ text }) => text)], (key, value: unknown) =>
     key === 'span' || key === 'operatorSpan' ? undefined : value,

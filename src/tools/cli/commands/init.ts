@@ -1,5 +1,5 @@
-// `writ init`: a new directory with a small policy, its tests and a page about them. INVARIANT: nothing that is there is
-// changed; a directory that holds anything is refused.
+// `writ init`: makes a directory with a small policy, its tests and a page about them. INVARIANT: it changes no existing
+// file, and refuses a directory that is not empty.
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -17,7 +17,7 @@ export function defineInit(command: Command, finish: (code: ExitCode) => void): 
     });
 }
 
-/** The files to begin with, as they stand in `src/tools/cli/init`. */
+/** The first files, copied from `src/tools/cli/init`. */
 const starters = ['support.policy', 'support.test.yaml', 'README.md'];
 
 async function init(directory: string): Promise<ExitCode> {
@@ -27,7 +27,7 @@ async function init(directory: string): Promise<ExitCode> {
     await mkdir(directory, { recursive: true });
     if ((await readdir(directory)).length > 0)
       throw new UsageError(`${directory} is not empty; nothing was written`);
-    // `wx` fails on what has come to be there in the meantime.
+    // `wx` fails on a file that somebody made in the meantime.
     for (const [index, name] of starters.entries())
       await writeFile(join(directory, name), texts[index]!, { flag: 'wx' });
   } catch (error) {
@@ -40,7 +40,7 @@ async function init(directory: string): Promise<ExitCode> {
   return exitCodes.ok;
 }
 
-/** An agent and a meter are named, for what is unknown never opens the gate. */
+/** The example gives an agent and a meter, since unknown facts never open the gate. */
 const exampleRequest = `--action refund.create --payload '{"order": "A-1001", "amount": 20, "currency": "EUR"}' --agent '{"risk_tier": "low"}' --meters '{"refunded_today": "0 EUR"}'`;
 
 function describe(directory: string): string {
@@ -55,7 +55,7 @@ function describe(directory: string): string {
   return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** For a shell, where it needs to be. */
+/** Quotes the path for a shell if necessary. */
 function quote(path: string): string {
   return /^[\w./-]+$/.test(path) && !path.startsWith('-') ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

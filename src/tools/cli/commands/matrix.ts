@@ -1,4 +1,4 @@
-// `writ matrix`: shows for each action the rules that can meet it, and the actions that nothing can allow.
+// `writ matrix`: shows for each action the rules that can apply to it, and the actions that nothing can allow.
 
 import { type Command, Option } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';

@@ -1,5 +1,5 @@
-// `writ people`: who has access to a running service, and who asks for it. Only `setup-link` works on the data directory
-// itself: it is for the time before there is anybody.
+// `writ people`: manages who has access to a running service. Only `setup-link` works on the data directory itself: it
+// is for the time before the first admin exists.
 
 import { type Command, Option } from 'commander';
 import { createSetUpLink } from '../../../service/people/access.ts';
@@ -10,6 +10,7 @@ import {
   apiHelp,
   type Page,
   printRest,
+  serviceAddress,
   show,
   step,
   table,
@@ -60,7 +61,7 @@ interface ListOptions extends ApiOptions {
   readonly cursor?: string;
 }
 
-interface StandingOptions extends ApiOptions {
+interface AccessOptions extends ApiOptions {
   readonly role?: readonly string[];
   readonly group?: readonly string[];
 }
@@ -92,10 +93,10 @@ Examples:
 function withPage(command: Command): Command {
   return withApiOptions(command)
     .option('--limit <count>', 'how many at most: 1 to 200')
-    .option('--cursor <cursor>', 'go on where the list before ended');
+    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it');
 }
 
-function withStanding(command: Command): Command {
+function withAccess(command: Command): Command {
   return withApiOptions(command)
     .addOption(new Option('--role <role...>', 'what they may do').choices(roles))
     .option('--group <group...>', 'the groups that an approver approves for');
@@ -131,39 +132,38 @@ function defineLists(command: Command, finish: Finish): void {
 }
 
 function defineInvite(command: Command, finish: Finish): void {
-  withStanding(command.command('invite'))
-    .description('invite somebody, and print the token of their link, which is shown this once')
+  withAccess(command.command('invite'))
+    .description('invite somebody, and print their link, which is shown only this once')
     .argument('<email>')
-    .requiredOption('--name <name>', 'what people call them')
-    .action(async (email: string, options: StandingOptions & { readonly name: string }) => {
+    .requiredOption('--name <name>', 'the name that others see')
+    .action(async (email: string, options: AccessOptions & { readonly name: string }) => {
       const { name, role = [], group = [] } = options;
       finish(
         await withApi(options, async (api) => {
           const body = { email, name, roles: role, groups: group };
-          show(options, await api.post<ShownInvitation>('/v1/invitations', body), printInvitation);
+          const invitation = await api.post<ShownInvitation>('/v1/invitations', body);
+          show(options, invitation, () => printInvitation(invitation, options));
         }),
       );
     });
 }
 
 function defineInvitations(command: Command, finish: Finish): void {
-  withPage(
-    command.command('invitations').description('list the invitations whose link is still good'),
-  ).action(async (options: ListOptions) => {
-    const { limit, cursor } = options;
-    finish(
-      await withApi(options, async (api) => {
-        const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
-        show(options, page, ({ items }) => {
-          print(items.length === 0 ? 'no open invitations\n' : invitationTable(items));
-          printRest(page);
-        });
-      }),
-    );
-  });
-  withApiOptions(
-    command.command('withdraw').description('withdraw an invitation: its link is not good any more'),
-  )
+  withPage(command.command('invitations').description('list the invitations that are still valid')).action(
+    async (options: ListOptions) => {
+      const { limit, cursor } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
+          show(options, page, ({ items }) => {
+            print(items.length === 0 ? 'no open invitations\n' : invitationTable(items));
+            printRest(page);
+          });
+        }),
+      );
+    },
+  );
+  withApiOptions(command.command('withdraw').description('withdraw an invitation: its link stops working'))
     .argument('<id>', 'as `invitations` shows it')
     .action(async (id: string, options: ApiOptions) => {
       finish(
@@ -176,13 +176,11 @@ function defineInvitations(command: Command, finish: Finish): void {
 }
 
 function defineChange(command: Command, finish: Finish): void {
-  withStanding(command.command('change'))
-    .description(
-      'change name, roles or groups; the roles and groups that are named take the place of all others',
-    )
+  withAccess(command.command('change'))
+    .description('change name, roles or groups; the roles and groups that you name replace all others')
     .argument('<id>', 'as `list` shows it')
     .option('--name <name>')
-    .action(async (id: string, options: StandingOptions & { readonly name?: string }) => {
+    .action(async (id: string, options: AccessOptions & { readonly name?: string }) => {
       const { name, role, group } = options;
       const change = {
         ...(name === undefined ? {} : { name }),
@@ -194,8 +192,8 @@ function defineChange(command: Command, finish: Finish): void {
       finish(await patchPerson(id, change, options));
     });
   for (const [word, status, description] of [
-    ['disable', 'disabled', 'let somebody in no more; they are out at once'],
-    ['enable', 'active', 'let somebody in again'],
+    ['disable', 'disabled', 'end the access of somebody at once'],
+    ['enable', 'active', 'restore the access of somebody'],
   ] as const) {
     withApiOptions(command.command(word).description(description))
       .argument('<id>', 'as `list` shows it')
@@ -213,16 +211,17 @@ function patchPerson(id: string, change: object, options: ApiOptions): Promise<E
 }
 
 function defineAnswers(command: Command, finish: Finish): void {
-  withStanding(command.command('grant'))
+  withAccess(command.command('grant'))
     .description('grant an application: it becomes an invitation')
     .argument('<id>', 'as `applications` shows it')
-    .action(async (id: string, options: StandingOptions) => {
+    .action(async (id: string, options: AccessOptions) => {
       const { role = [], group = [] } = options;
       finish(
         await withApi(options, async (api) => {
           const body = { roles: role, groups: group };
           const path = `/v1/applications/${step(id)}/grant`;
-          show(options, await api.post<ShownInvitation>(path, body), printInvitation);
+          const invitation = await api.post<ShownInvitation>(path, body);
+          show(options, invitation, () => printInvitation(invitation, options));
         }),
       );
     });
@@ -243,9 +242,7 @@ function defineAnswers(command: Command, finish: Finish): void {
 
 function defineSetUpLink(command: Command, finish: Finish): void {
   withDataOption(command.command('setup-link'))
-    .description(
-      'make a new link for the first admin, while there is nobody; the one of before is not good any more',
-    )
+    .description('make a new link for the first admin, while nobody has access; the old link stops working')
     .option('--url <address>', 'where people reach the service (WRIT_URL)')
     .option('--json', 'print the result as JSON')
     .action(async (options: DataOption & ApiOptions) => {
@@ -255,7 +252,7 @@ function defineSetUpLink(command: Command, finish: Finish): void {
           const directory = createDirectory(store.documents, Date.now);
           const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'anew' });
           if (secret === null) {
-            printError('error: there are people already: an admin invites others\n');
+            printError('error: somebody has access already: ask an admin for an invitation\n');
             return exitCodes.wrong;
           }
           const url = `${base}/setup#token=${secret}`;
@@ -267,9 +264,9 @@ function defineSetUpLink(command: Command, finish: Finish): void {
     });
 }
 
-function printInvitation({ email, token, ends_at }: ShownInvitation): void {
-  print(`${email} is invited until ${ends_at}. The end of their link, shown this once:\n\n`);
-  print(`  /invitation#token=${token}\n`);
+function printInvitation({ email, token, ends_at }: ShownInvitation, options: ApiOptions): void {
+  print(`${email} is invited until ${ends_at}. Send them this link, which is shown only this once:\n\n`);
+  print(`  ${serviceAddress(options)}/invitation#token=${token}\n`);
 }
 
 function personTable(items: readonly ShownPerson[]): string {

@@ -1,9 +1,9 @@
-// `writ reject`: ends a request that waits: one rejection is enough.
+// `writ reject`: rejects a request that waits, which is final.
 
 import type { Command } from 'commander';
 import type { ExitCode } from '../output/output.ts';
-import { defineDecision } from '../tasks/give-vote.ts';
+import { defineVote } from '../tasks/give-vote.ts';
 
 export function defineReject(command: Command, finish: (code: ExitCode) => void): void {
-  defineDecision(command, 'reject', finish);
+  defineVote(command, 'reject', finish);
 }

@@ -1,6 +1,7 @@
-// `writ requests`: what agents have asked a running service for, and how it stands.
+// `writ requests`: lists the requests of a running service and shows one with its state.
 
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { outcomes } from '../../../language/model/decision.ts';
 import { requestStatuses } from '../../../service/store/contract/records.ts';
 import {
   type ApiOptions,
@@ -18,6 +19,8 @@ import { requestText, type ShownRequest } from '../tasks/request-text.ts';
 
 interface ListOptions extends ApiOptions {
   readonly status?: string;
+  readonly decision?: string;
+  readonly text?: string;
   readonly agent?: string;
   readonly action?: string;
   readonly policy?: string;
@@ -29,20 +32,26 @@ interface ListOptions extends ApiOptions {
 
 export function defineRequests(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)
-    .addOption(new Option('--status <status>', 'only those that stand so').choices(requestStatuses))
+    .addOption(
+      new Option('--status <status>', `only those with this status: ${requestStatuses.join(', ')}`).argParser(
+        readStatus,
+      ),
+    )
+    .addOption(new Option('--decision <decision>', 'only those with this first decision').choices(outcomes))
+    .option('--text <text>', 'only those with this text in id, action, reason, message or payload')
     .option('--agent <id>', 'only those of an agent')
     .option('--action <key>', 'only those for an action')
     .option('--policy <name>', 'only those that a policy decided')
     .option('--from <time>', 'only those from this moment on')
     .option('--to <time>', 'only those before this moment')
     .option('--limit <count>', 'how many at most: 1 to 200')
-    .option('--cursor <cursor>', 'go on where the list before ended')
+    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it')
     .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
-      const { status, agent, action, policy, from, to, limit, cursor } = options;
+      const { status, decision, text, agent, action, policy, from, to, limit, cursor } = options;
       finish(
         await withApi(options, async (api) => {
-          const query = { status, agent, action, policy, from, to, limit, cursor };
+          const query = { status, decision, text, agent, action, policy, from, to, limit, cursor };
           const page = await api.get<Page<ShownRequest>>('/v1/requests', query);
           show(options, page, ({ items }) => {
             print(items.length === 0 ? 'no requests\n' : requestTable(items));
@@ -63,6 +72,22 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
         }),
       );
     });
+}
+
+/** The dashboard's words for a status, where they differ from the API's. */
+const statusWords: Readonly<Record<string, string>> = {
+  waiting: 'pending',
+  allowed: 'auto_approved',
+  denied: 'rejected',
+  refused: 'rejected',
+  used: 'consumed',
+};
+
+function readStatus(text: string): string {
+  const word = text.toLowerCase().replaceAll('-', '_');
+  const status = statusWords[word] ?? word;
+  if ((requestStatuses as readonly string[]).includes(status)) return status;
+  throw new InvalidArgumentError(`Allowed choices are ${requestStatuses.join(', ')}.`);
 }
 
 const examples = `

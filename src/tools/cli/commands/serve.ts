@@ -1,5 +1,5 @@
-// `writ serve`: starts the service. Every setting is a flag; what is not a flag comes from the environment or from
-// writ.yaml.
+// `writ serve`: starts the service. Every setting is a flag; the environment and writ.yaml give the other
+// values.
 
 import type { Command } from 'commander';
 import { flagOf, type SettingName, settings } from '../../../service/http/config.ts';
@@ -28,27 +28,27 @@ Examples:
   writ serve --port 9000 --policies ./policies --data /var/lib/writ
   WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
 
-Flags stand above environment variables (WRIT_PORT and so on), those above the file, that above the defaults.
-SIGTERM and SIGINT stop in order, a second one at once; SIGHUP reads the policies again.`;
+Flags override environment variables (WRIT_PORT and so on), which override the file, which overrides the defaults.
+SIGTERM and SIGINT stop the service in order, and a second signal at once; SIGHUP reloads the policies.`;
 
 const names = Object.keys(settings) as readonly SettingName[];
 
 const descriptions = {
   host: { value: 'address', meaning: 'the address to listen on' },
   port: { value: 'port', meaning: 'the port to listen on; 0 takes a free one' },
-  policies: { value: 'directory', meaning: 'where the policies are' },
+  policies: { value: 'directory', meaning: 'the policy directory' },
   'policies.compile_timeout': {
     value: 'seconds',
-    meaning: 'for how long compiling a change of the policies may take',
+    meaning: 'how long compiling a change of the policies may take',
   },
-  data: { value: 'directory', meaning: 'where the records are kept' },
+  data: { value: 'directory', meaning: 'the data directory, with the records' },
   'sandbox.token': {
     value: 'token',
     meaning: 'the token of POST /plants; made at the first start unless it is set',
   },
   'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
-  'limits.in_flight': { value: 'count', meaning: 'decisions of one agent under way at once' },
-  'limits.waits': { value: 'count', meaning: 'answers held for one agent or person at once' },
+  'limits.in_flight': { value: 'count', meaning: 'decisions of one agent in progress at once' },
+  'limits.waits': { value: 'count', meaning: 'replies held for one agent or person at once' },
   connections_max: { value: 'count', meaning: 'connections that may be open' },
   'limits.burst': { value: 'count', meaning: 'requests of one agent at once' },
   'requests.open_max': { value: 'n', meaning: 'requests of one agent that may wait for people' },
@@ -60,7 +60,7 @@ const descriptions = {
   'meters.trust_agent_reports': {
     value: 'boolean',
     meaning:
-      "whether an agent's own word that it did not use a grant takes it out of the meters: true or false",
+      "whether an agent's own report that it did not use a grant releases it from the meters: true or false",
   },
   'clock.behind': {
     value: 'choice',
@@ -77,7 +77,7 @@ const descriptions = {
   },
   'people.new_factor_minutes': {
     value: 'minutes',
-    meaning: 'for how long a new second factor steps up for nothing',
+    meaning: 'how long a new second factor cannot step up',
   },
   'webhooks.allow_private': {
     value: 'boolean',

@@ -1,7 +1,11 @@
 // `writ switch`: the kill switch of a running service.
 
 import type { Command } from 'commander';
+import { nearestOf } from '../../../language/diagnostic/suggest.ts';
+import { riskTiers } from '../../../language/model/request.ts';
+import { findAgent } from '../agents/admin-http.ts';
 import {
+  type Api,
   type ApiOptions,
   apiHelp,
   show,
@@ -10,7 +14,7 @@ import {
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
-import { type ExitCode, print } from '../output/output.ts';
+import { type ExitCode, print, UsageError } from '../output/output.ts';
 
 interface ShownSwitch {
   readonly id: string;
@@ -35,16 +39,16 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
     },
   );
   withApiOptions(command.command('on'))
-    .description('refuse everything that the scope covers, within a second')
-    .argument('<scope>', 'all, tier:high, area:payment, agent:ID')
-    .requiredOption('--reason <text>', 'why, for everybody who is stopped by it')
+    .description('refuse every request that the scope covers, within a second')
+    .argument('<scope>', 'all, tier:high, area:payment, or agent:buyer-1 (its name or id)')
+    .requiredOption('--reason <text>', 'why; the refused agents see it')
     .action(async (scope: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
-          const { reason } = options;
-          const made = await api.post<ShownSwitch>('/v1/switches', { scope, reason });
+          const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
+          const made = await api.post<ShownSwitch>('/v1/switches', body);
           show(options, made, ({ id }) =>
-            print(`${made.scope} is stopped; to go on: writ switch off ${id}\n`),
+            print(`${made.scope} is stopped; to resume: writ switch off ${id}\n`),
           );
         }),
       );
@@ -67,9 +71,37 @@ Examples:
   writ switch on all --reason "the ledger is wrong"
   writ switch on area:payment --reason "the ledger is wrong"
   writ switch on tier:critical --reason "an incident"
+  writ switch on agent:buyer-1 --reason "an incident"
   writ switch list
   writ switch off 5a0c0de0-0000-4000-8000-000000000000
 `;
+
+const tierScopes = riskTiers.map((tier) => `tier:${tier}`);
+const wordsForAll = ['everything', 'everybody', 'everyone', '*'];
+
+/** The scope as it is, or a UsageError that lists the scopes there are. */
+function checkScope(scope: string): string {
+  const isScope =
+    scope === 'all' || tierScopes.includes(scope) || /^(area:[^\s:]+|agent:[0-9A-Za-z._-]+)$/.test(scope);
+  if (isScope) return scope;
+  const near = nearestScope(scope);
+  const help = near === null ? '' : `; did you mean \`${near}\`?`;
+  throw new UsageError(
+    `\`${scope}\` is not a scope: use all, tier:TIER (${riskTiers.join(', ')}), area:AREA or agent:NAME${help}`,
+  );
+}
+
+function nearestScope(scope: string): string | null {
+  const word = scope.toLowerCase();
+  if (wordsForAll.includes(word)) return 'all';
+  return tierScopes.find((tier) => tier === `tier:${word}`) ?? nearestOf(word, ['all', ...tierScopes]);
+}
+
+/** People know agents by name, and the service takes ids. */
+async function withAgentId(api: Api, scope: string): Promise<string> {
+  const [, name] = /^agent:(.+)$/.exec(scope) ?? [];
+  return name === undefined ? scope : `agent:${(await findAgent(api, name)).id}`;
+}
 
 function switchTable(items: readonly ShownSwitch[]): string {
   return table(

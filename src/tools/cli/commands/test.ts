@@ -1,15 +1,16 @@
-// `writ test`: runs the test files beside the policies, on the compiled function and on the definition, and, where
-// asked, tries mutants of the policies on them. To run nothing is a failure: a build server would take it for success.
+// `writ test`: runs the test files beside the policies, on the compiled function and on the definition. With
+// `--mutate` it also tries mutants of the policies. An empty run fails: a build server would take it for success.
 
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { findUntested } from '../../testing/find.ts';
+import { findPolicies, findUntested } from '../../testing/find.ts';
 import { reportJunit } from '../../testing/junit.ts';
 import { type Mutation, mutate } from '../../testing/mutation/mutate.ts';
 import { mutationToJson, reportMutation } from '../../testing/mutation/report.ts';
 import { countRun, reportCoverage, reportLacking, reportRun, runToJson } from '../../testing/report.ts';
 import { runTestFiles, type TestRun } from '../../testing/run.ts';
 import { createBell, watchTests } from '../../testing/watch.ts';
+import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
   type ExitCode,
@@ -30,9 +31,9 @@ export function defineTest(command: Command, finish: (code: ExitCode) => void): 
     .option('-t, --filter <text>', 'run only the cases whose name contains the text')
     .option('-w, --watch', 'run again when a policy, test or list file changes')
     .option('--coverage', 'show how often each rule came out true, false and unknown')
-    .option('--coverage-min <percent>', 'fail when less than this is covered', readPercent('--coverage-min'))
+    .option('--coverage-min <percent>', 'fail if coverage is lower', readPercent('--coverage-min'))
     .option('--mutate', 'change the policies in small ways and show which changes no test notices')
-    .option('--mutate-min <percent>', 'fail when fewer mutants are noticed', readPercent('--mutate-min'))
+    .option('--mutate-min <percent>', 'fail if the mutation score is lower', readPercent('--mutate-min'))
     .option('--junit <file>', 'also write JUnit XML; - is standard output, in place of the report')
     .option('--json', 'print the result as JSON')
     .addHelpText(
@@ -57,6 +58,9 @@ interface Options {
 
 async function test(paths: readonly string[], options: Options): Promise<ExitCode> {
   const { json, junit, watch } = options;
+  const [policy] = findPolicies(paths);
+  if (policy !== undefined)
+    throw new UsageError(`${policy} is a policy file: name its folder, or the *.test.yaml file beside it`);
   if (json === true && junit === '-') throw new UsageError('--json and --junit - both want standard output');
   if (watch === true && (json === true || junit === '-'))
     throw new UsageError('--watch is for people: it goes neither with --json nor with --junit -');
@@ -69,7 +73,7 @@ interface Tested {
   readonly code: ExitCode;
 }
 
-/** One run with all that it prints. */
+/** Runs the tests once and prints the result. */
 async function testOnce(paths: readonly string[], options: Options, signal?: AbortSignal): Promise<Tested> {
   const { filter } = options;
   const run = await runTestFiles(paths, filter === undefined ? {} : { filter });
@@ -78,7 +82,7 @@ async function testOnce(paths: readonly string[], options: Options, signal?: Abo
   const isEmpty = passed + failed + broken === 0;
   if (isText && !isEmpty) reportText(run, options);
   const mutation = isEmpty ? null : await tryMutants(run, options, signal);
-  // What came in between makes half of the mutants no score.
+  // An interrupted run has no mutation score.
   if (signal?.aborted === true) return { run, code: exitCodes.ok };
   if (isText && mutation !== null) print(reportMutation(mutation, createMarks()));
   if (options.json === true) printJson({ ...runToJson(run), mutation: mutation && mutationToJson(mutation) });
@@ -99,7 +103,7 @@ function reportText(run: TestRun, { coverage, coverageMin = 0 }: Options): void 
   else if (run.coverage.percent < coverageMin) print(`\nnot covered:\n${reportLacking(run.coverage)}`);
 }
 
-/** Null where it was not asked for, or where tests fail without any mutant. */
+/** Null without `--mutate`, or where tests fail without any mutant. */
 async function tryMutants(run: TestRun, options: Options, signal?: AbortSignal): Promise<Mutation | null> {
   if (!wantsMutants(options) || !isPassed(run)) return null;
   const onProgress = process.stderr.isTTY === true ? showProgress : () => undefined;
@@ -107,12 +111,12 @@ async function tryMutants(run: TestRun, options: Options, signal?: AbortSignal):
 }
 
 function showProgress(done: number, total: number): void {
-  // Back to the line's begin, and clear what is left of it.
+  // Moves to the start of the line and clears it.
   printError(`\r\u001b[K${done === total ? '' : `${done}/${total} mutants`}`);
 }
 
-function wantsMutants({ mutate: isAsked, mutateMin }: Options): boolean {
-  return isAsked === true || mutateMin !== undefined;
+function wantsMutants({ mutate: isWanted, mutateMin }: Options): boolean {
+  return isWanted === true || mutateMin !== undefined;
 }
 
 function isPassed(run: TestRun): boolean {
@@ -150,11 +154,11 @@ async function writeJunit(run: TestRun, { junit }: Options): Promise<void> {
   try {
     await writeFile(junit, text);
   } catch (error) {
-    throw new UsageError(`cannot write ${junit}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot write ${junit}: ${fileError(error)}`);
   }
 }
 
-/** Ends well whatever the tests said: who ends a watch has seen them. */
+/** Resolves to success whatever the tests said: the person who ends a watch has seen them. */
 async function watchAndTest(paths: readonly string[], options: Options): Promise<ExitCode> {
   const end = new AbortController();
   const again = createBell();
@@ -178,7 +182,7 @@ async function watchAndTest(paths: readonly string[], options: Options): Promise
   return exitCodes.ok;
 }
 
-/** The visible part alone: what scrolled away stays. */
+/** Clears the visible part only, and keeps the scrollback. */
 const clearScreen = '\u001b[2J\u001b[H';
 const endKeys = ['q', '\u0003', '\u0004'];
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

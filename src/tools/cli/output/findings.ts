@@ -8,7 +8,7 @@ import { shownPath } from './shown-path.ts';
 
 export type Finding = JsonDiagnostic;
 
-/** Stands where a diagnostic has its code. */
+/** The code of a refuted guarantee. */
 export const guaranteeRefuted = {
   code: 'guarantee-refuted',
   summary: 'a guarantee does not hold: there is a request that refutes it',
@@ -20,7 +20,7 @@ export const guaranteeUndecided = {
 } as const;
 
 export interface Found {
-  /** What the command was asked to check; stands for what concerns no single file. */
+  /** The path that the command checks; the place of findings that belong to no single file. */
   readonly path: string;
   readonly read: ReadSources;
   readonly diagnostics: readonly Diagnostic[];

@@ -1,5 +1,5 @@
 // Findings → workflow commands of GitHub Actions, a line each, which show as annotations beside the code.
-// INVARIANT: nothing that came out of a file can end a property or a line and so begin a command of its own.
+// INVARIANT: no text from a file can end a property or a line, and so begin a command of its own.
 
 import { escapeForTerminal, type Position } from '../../../language/diagnostic/render.ts';
 import type { Finding } from './findings.ts';

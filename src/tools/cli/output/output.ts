@@ -1,4 +1,4 @@
-// What every command shares of its dealings with the terminal: exit codes, colours, JSON, and a reader that hangs up.
+// The terminal for every command: exit codes, colours, JSON, and a reader that closes the pipe.
 
 import colors from 'picocolors';
 import type { Marks } from '../../testing/report.ts';
@@ -6,7 +6,7 @@ import type { Marks } from '../../testing/report.ts';
 /** Documented in docs/CLI.md. */
 export const exitCodes = {
   ok: 0,
-  /** What was checked is wrong: diagnostics, failed tests, an agent that is not there. */
+  /** The command found something wrong: diagnostics, failed tests, an unknown agent. */
   wrong: 1,
   usage: 2,
   /** `decide`: the decision is not ALLOW. */
@@ -16,7 +16,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The command line asks for something that cannot be. A class because it is thrown through the command's parser. */
+/** The command line is wrong; the message is printed. A class because it is thrown through the command's parser. */
 export class UsageError extends Error {}
 
 export function print(text: string): void {
@@ -27,12 +27,12 @@ export function printError(text: string): void {
   process.stderr.write(text);
 }
 
-/** As one JSON value on standard output; numbers beyond JSON become text, maps become objects. */
+/** Prints one JSON value on standard output. Big integers become text, maps become objects. */
 export function printJson(value: unknown): void {
   print(`${JSON.stringify(value, plain, 2)}\n`);
 }
 
-/** Colours only for eyes: not into files and pipes, and never against NO_COLOR. */
+/** Whether to use colours: on terminals only, and never with NO_COLOR. */
 export function useColor(stream: NodeJS.WriteStream = process.stdout): boolean {
   const { NO_COLOR, TERM } = process.env;
   return stream.isTTY === true && (NO_COLOR === undefined || NO_COLOR === '') && TERM !== 'dumb';
@@ -43,7 +43,7 @@ export function createMarks(stream: NodeJS.WriteStream = process.stdout): Marks 
   return { good: green, bad: red, faint: dim };
 }
 
-/** A reader that has seen enough (`writ ... | head`) closes the pipe: that ends a command without a word. */
+/** A reader such as `head` closes the pipe when it has enough: that ends a command silently. */
 export function whenReaderLeaves(what: 'end' | 'go on'): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,8 +1,9 @@
-// Puts a new text in the place of a file in one step: whoever reads it sees the old text or the new, never a part.
-// INVARIANT: the file keeps its mode, and a link stays a link: what it leads to is replaced.
+// Replaces the text of a file in one step: readers see the old text or the new one, never a part.
+// INVARIANT: the file keeps its mode, and a link stays a link to the replaced file.
 
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileError } from './file-error.ts';
 import { UsageError } from './output.ts';
 
 /** Throws a UsageError where the file or its folder may not be written. */
@@ -18,7 +19,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
       await rm(draft, { force: true });
     }
   } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot write ${path}: ${fileError(error)}`);
   }
 }
 

@@ -9,10 +9,10 @@ import { type Finding, guaranteeRefuted, guaranteeUndecided } from './findings.t
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 
-/** The folder in which the check ran; its address is left to whoever reads the log. */
+/** The folder in which the check ran; the reader of the log knows its address. */
 const base = '%SRCROOT%';
 
-/** The log as plain data. `pageOf` gives what to say of a code to those who ask, as Markdown; null for nothing more. */
+/** The log as plain data. `pageOf` returns the page of a code as Markdown, or null. */
 export function toSarif(findings: readonly Finding[], pageOf: (code: string) => string | null): object {
   const found = new Set(findings.map(({ code }) => code));
   const rules = summaries.map(([id, summary]) => toRule(id, summary, found.has(id) ? pageOf(id) : null));
@@ -93,7 +93,7 @@ function toFix({ title, edits }: NonNullable<Finding['fix']>): object {
   };
 }
 
-/** A message is a pattern to its readers, in which a brace begins a place for an argument unless it is doubled. */
+/** Doubles braces: in a SARIF message a single brace begins a place for an argument. */
 function literally(text: string): string {
   return text.replace(/[{}]/g, '$&$&');
 }

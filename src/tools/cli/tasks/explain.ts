@@ -1,8 +1,9 @@
-// A decision as people read it: the outcome with what it asks for, each rule with the parts of its condition and the
-// value that each part had, what was unknown, what came close, and what would have changed it.
+// Renders a decision for people: the outcome with its requirements, each rule with the value of each part of its condition,
+// the unknown facts, the rules that came close, and the changes that would change the decision.
 
 import { isDeepStrictEqual } from 'node:util';
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
+import { nearestOf } from '../../../language/diagnostic/suggest.ts';
 import { type Decision, gates, type Requirements } from '../../../language/model/decision.ts';
 import type { PolicySet, Rule } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
@@ -23,8 +24,9 @@ import { createMarks } from '../output/output.ts';
 
 export interface Explained {
   readonly set: PolicySet;
+  readonly action: string;
   readonly decision: Decision;
-  /** Of the request's action, in the order of their ids; none where the gate refuses. */
+  /** The rules of the request's action, in the order of their ids; none if the gate refuses. */
   readonly rules: readonly ExplainedRule[];
   readonly near: readonly NearRule[];
   readonly unknown: readonly UnknownFact[];
@@ -36,15 +38,18 @@ export interface ExplainEngine {
   readonly decide: (facts: Facts) => Decision;
 }
 
-/** Decides twice, by `decide` and by the definition; throws where they disagree, which is a fault of ours. */
+/** Decides twice, by `decide` and by the definition; throws where they disagree, which is a bug in Writ. */
 export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): Explained {
+  const { action } = facts;
   const decision = decide(facts);
   if (!isDeepStrictEqual(decision, authorize(set, facts))) {
-    throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
+    throw new Error(`the compiled policies and the definition disagree on a request for ${action}`);
   }
-  if (isRefusedAtGate(decision)) return { set, decision, rules: [], near: [], unknown: [], changes: [] };
+  if (isRefusedAtGate(decision))
+    return { set, action, decision, rules: [], near: [], unknown: [], changes: [] };
   return {
     set,
+    action,
     decision,
     rules: explain(set, facts),
     near: nearRules(set, facts),
@@ -57,24 +62,26 @@ function isRefusedAtGate({ by }: Decision): boolean {
   return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
-/** A few lines. */
-export function renderDecision(decision: Decision): string {
+/** A few lines. An action that is not declared gets the nearest one that is. */
+export function renderDecision({ set, action, decision }: Explained): string {
   const { outcome, by, reason, risk, validForSeconds, requires, withShadow } = decision;
   const marks = createMarks();
   const paint = outcome === 'ALLOW' ? marks.good : marks.bad;
   const score = risk.low === risk.high ? `risk ${risk.high}` : `risk ${risk.low} to ${risk.high}`;
+  const near = decision.by === 'undeclared_action' ? nearestOf(action, set.actions.keys()) : null;
+  const help = near === null ? '' : `  did you mean \`${escapeForTerminal(near)}\`?\n`;
   const details = [
     score,
     ...(validForSeconds === null ? [] : [`valid for ${duration(validForSeconds)}`]),
     ...(requires === null ? [] : describeRequirements(requires)),
     ...(withShadow === outcome ? [] : [`${withShadow} if shadow rules were enforced`]),
   ];
-  return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n  ${details.join(', ')}\n`;
+  return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n${help}  ${details.join(', ')}\n`;
 }
 
 export interface ShownExplanation {
   readonly sourceOf: SourceOf;
-  /** Every rule; else the deciding one alone. */
+  /** Whether to show every rule or the deciding one only. */
   readonly isWhole: boolean;
 }
 
@@ -95,7 +102,7 @@ export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole 
   return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
 }
 
-/** The deciding rule as it stands in its file; empty where no rule decided. */
+/** The source of the deciding rule; empty if no rule decided. */
 export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): string {
   const rule = ruleOf(set, decision.by);
   const text = rule === null ? null : sourceOf(rule.span.file);
@@ -105,7 +112,7 @@ export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): 
   return section(`${escapeForTerminal(rule.span.file)}:${line}`, lines);
 }
 
-/** Rules that all but one part of their condition would have made true. */
+/** The rules of which a single part was not true. */
 export function renderNear({ near, decision }: Explained): string {
   const missed = near.filter(({ rule }) => !decision.rules.includes(rule));
   const lines = missed.map(
@@ -122,7 +129,7 @@ export function renderUnknown({ unknown }: Explained): string {
   );
 }
 
-/** The contribution of each rule that has, or may have, made one. */
+/** The points of each rule that added to the risk, or may have. */
 export function renderRisk({ set, rules }: Explained): string {
   const lines = rules.flatMap(({ rule: id, truth, isShadow }) => {
     const points = ruleOf(set, id)?.points ?? 0;
@@ -132,7 +139,7 @@ export function renderRisk({ set, rules }: Explained): string {
   return section('risk', lines);
 }
 
-/** One line a change; those that are not in the agent's hands stand apart. */
+/** One line for each change; changes that the agent does not control come separately. */
 export function renderChanges({ changes, decision }: Explained): string {
   if (isRefusedAtGate(decision)) return '';
   const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
@@ -164,7 +171,7 @@ function ruleOf(set: PolicySet, id: string): Rule | null {
   return set.policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id) ?? null;
 }
 
-/** Everything, without the payloads of changes: they may hold secrets. */
+/** Everything except the payloads of changes, which can contain secrets. */
 export function explanationJson(explained: Explained, sourceOf: SourceOf): object {
   const { decision, rules, near, unknown, changes } = explained;
   return {

@@ -1,4 +1,4 @@
-// A request as JSON, from a file, standard input or options, into the facts of one policy set.
+// Reads a request as JSON, from a file, standard input or options, and makes the facts of one policy set.
 
 import { readFile } from 'node:fs/promises';
 import { readJson } from '../../../language/json/read.ts';
@@ -9,6 +9,7 @@ import { applyPart, changeKeys, factKeys } from '../../testing/changes.ts';
 import { readMap } from '../../testing/fields.ts';
 import { readSituation, toFacts } from '../../testing/situation.ts';
 import { fromJson, type Report } from '../../testing/yaml.ts';
+import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';
 
 /** The facts of a test, or the body of `POST /v1/authorize`. Throws a UsageError. */
@@ -21,7 +22,7 @@ export async function readRequestFile(text: string, name: string): Promise<JsonO
   return action === undefined ? rest : { action, ...rest };
 }
 
-/** JSON as it stands, `@file`, or `-` for standard input. Throws a UsageError. */
+/** JSON text, `@file`, or `-` for standard input. Throws a UsageError. */
 export async function readFactValue(text: string, name: string): Promise<Json> {
   const result = readJson(await readBytes(text, name));
   if (result.ok) return result.value;
@@ -54,7 +55,7 @@ async function readBytes(text: string, name: string): Promise<Uint8Array> {
   try {
     return await readFile(text.slice(1));
   } catch (error) {
-    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot read ${text.slice(1)} (${name}): ${fileError(error)}`);
   }
 }
 

@@ -18,14 +18,14 @@ export interface Fixed {
   readonly compiled: Compiled;
   /** In the order in which they were applied. */
   readonly applied: readonly AppliedFix[];
-  /** Files whose text is another now. */
+  /** The files whose text changed. */
   readonly changes: readonly FileChange[];
 }
 
 export interface AppliedFix {
   readonly diagnostic: Diagnostic;
   readonly title: string;
-  /** In the text that the fix was applied to. */
+  /** The place in the text that the fix was applied to. */
   readonly place: Position;
 }
 
@@ -86,7 +86,7 @@ interface Choice {
   readonly result: State;
 }
 
-/** All at once where that adds no error, else by halves: a harmful fix costs few compilations among many good ones. */
+/** Applies all fixes at once if that adds no error, otherwise by halves: so one harmful fix costs few compilations. */
 function chooseHarmless(round: Round, offered: readonly OfferedFix[]): Choice {
   return extend(round, { chosen: [], result: round.before }, offered);
 }
@@ -107,7 +107,7 @@ function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): C
   return extend(round, extend(round, choice, offered.slice(0, middle)), offered.slice(middle));
 }
 
-/** Errors are told apart by what they say, for their places shift. */
+/** Identifies errors by their message, since their places shift. */
 function addsError(before: Compiled, after: Compiled): boolean {
   const allowed = countErrors(before);
   return [...countErrors(after)].some(([key, count]) => count > (allowed.get(key) ?? 0));

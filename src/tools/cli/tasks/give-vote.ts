@@ -1,34 +1,36 @@
-// One person's word on a request that waits: `writ approve` and `writ reject` are this under two names.
+// Gives one person's vote on a request that waits: `writ approve` and `writ reject` share it.
 
 import type { Command } from 'commander';
 import { type ApiOptions, apiHelp, show, step, withApi, withApiOptions } from '../client/api-client.ts';
-import { type ExitCode, print } from '../output/output.ts';
+import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { requestText, type ShownRequest } from './request-text.ts';
 
-interface DecideOptions extends ApiOptions {
-  readonly comment: string;
+interface VoteOptions extends ApiOptions {
+  readonly comment?: string;
   readonly group?: string;
 }
 
-export function defineDecision(
+export function defineVote(
   command: Command,
-  word: 'approve' | 'reject',
+  vote: 'approve' | 'reject',
   finish: (code: ExitCode) => void,
 ): void {
   withApiOptions(command)
-    .argument('<id>', 'of the request')
-    .requiredOption('--comment <text>', 'why; it is recorded')
-    .option('--group <group>', 'for which of your groups, where the request waits for more than one')
+    .argument('<id>', 'the id of the request, as `writ requests` shows it')
+    .option('--comment <text>', 'why; required, and recorded with your vote')
+    .option('--group <group>', 'the group you vote for, where the request waits for several of yours')
     .addHelpText(
       'after',
-      `\nExample:\n  writ ${word} 019a0000-0000-7000-8000-000000000000 --comment "${example[word]}"\n${apiHelp}`,
+      `\nExample:\n  writ ${vote} 019a0000-0000-7000-8000-000000000000 --comment "${example[vote]}"\n${apiHelp}`,
     )
-    .action(async (id: string, options: DecideOptions) => {
+    .action(async (id: string, options: VoteOptions) => {
       const { comment, group } = options;
+      // Not a required option: the parser would name a missing comment before a missing id.
+      if (comment === undefined) throw new UsageError('say why: --comment TEXT is recorded with your vote');
       finish(
         await withApi(options, async (api) => {
           const body = { comment, ...(group === undefined ? {} : { group }) };
-          const request = await api.post<ShownRequest>(`/v1/requests/${step(id)}/${word}`, body);
+          const request = await api.post<ShownRequest>(`/v1/requests/${step(id)}/${vote}`, body);
           show(options, request, () => print(requestText(request)));
         }),
       );

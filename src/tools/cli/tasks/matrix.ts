@@ -1,5 +1,5 @@
-// The program of a policy set → which rules can meet each action, and which actions nothing can allow. What a condition
-// says of the action alone is settled there: a rule that it keeps away from an action does not stand beside it.
+// The program of a policy set → the rules that can apply to each action, and the actions that nothing can allow. Conditions
+// on the action itself are evaluated: a rule that they exclude from an action does not appear beside it.
 
 import type { Effect } from '../../../language/model/policy.ts';
 import type { ActionProgram, PlannedRule, Program } from '../../../language/program/program.ts';
@@ -22,10 +22,10 @@ export interface MatrixRule {
   readonly effect: Effect;
   /** It is true for every request for this action. */
   readonly isUnconditional: boolean;
-  /** What an `allow` asks for before it grants. */
+  /** What an `allow` requires before it grants. */
   readonly after: 'approval' | 'reauth' | null;
   readonly isShadow: boolean;
-  /** What it adds to the risk; 0 for nothing. */
+  /** The points that the rule adds to the risk. */
   readonly points: number;
 }
 

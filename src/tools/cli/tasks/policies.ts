@@ -1,4 +1,4 @@
-// From the path a command was given to compiled policies, with all that is wrong in one sorted list.
+// Reads and compiles the policies at a path, and collects all diagnostics in one sorted list.
 
 import { existsSync, statSync } from 'node:fs';
 import { type Diagnostic, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
@@ -11,7 +11,7 @@ export interface LoadedPolicies {
   readonly path: string;
   readonly read: ReadSources;
   readonly compiled: Compiled;
-  /** Of reading and compiling together. */
+  /** The diagnostics of reading and compiling together. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -32,12 +32,12 @@ export function readSources(path: string): Promise<ReadSources> {
   return isFile ? readPaths([path]) : readPolicies(path);
 }
 
-/** `policies` where there is such a directory, else the current one. */
+/** `policies` if that directory exists, otherwise the current directory. */
 export function defaultPath(): string {
   return existsSync('policies') ? 'policies' : '.';
 }
 
-/** On standard error, as people read them. */
+/** Prints diagnostics for people on standard error. */
 export function showDiagnostics(diagnostics: readonly Diagnostic[], sourceOf: SourceOf): void {
   printError(renderDiagnostics(diagnostics, sourceOf, { color: useColor(process.stderr) }));
 }

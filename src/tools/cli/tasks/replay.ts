@@ -1,5 +1,5 @@
-// A record into whether deciding it again, on its own facts and by the same policies, yields what it says. INVARIANT: a
-// record that cannot be decided again is never told to be the same.
+// Decides a record again, on its own facts and by the same policies, and compares the results. INVARIANT: a record that
+// cannot be decided again never counts as the same.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../../../language/emit/link.ts';
@@ -18,10 +18,10 @@ import {
   versionDifferences,
 } from '../../../service/requests/record/versions.ts';
 
-/** What of a record is needed to decide it again, and what came out then. */
+/** The parts of a record that deciding it again needs, with the recorded result. */
 export type ReplayableRecord = RecordedRequest &
   Pick<RequestRecord, 'id' | 'decision' | 'trace' | 'policySet'> & {
-    /** Missing from records of before they named it. */
+    /** Missing from old records. */
     readonly engine?: EngineVersions;
   };
 
@@ -39,16 +39,16 @@ export interface ReplayDifference {
 }
 
 export type Replayed =
-  /** `isWhole`: the trace was compared, too; secrets that are not in the record are in the way of that. */
+  /** `isWhole`: the trace was compared, too, which withheld secrets prevent. */
   | { readonly kind: 'same'; readonly isWhole: boolean; readonly versions: readonly string[] }
   | {
       readonly kind: 'different';
       readonly differences: readonly ReplayDifference[];
-      /** What else than policies and facts was another then. */
+      /** The versions that differ. */
       readonly versions: readonly string[];
     }
   | { readonly kind: 'other-policies'; readonly digest: string }
-  /** The payload was refused for its shape, and what it held is not in the record. */
+  /** The gate refused the payload for its shape, and the record withholds its content. */
   | { readonly kind: 'withheld' };
 
 export function replay(record: ReplayableRecord, policies: ReplayPolicies): Replayed {
@@ -74,7 +74,7 @@ interface Compared {
 function compare(now: object, { record, isWhole, versions }: Compared): Replayed {
   const { decision } = record;
   const then = isWhole ? { decision, trace: tracedRules(record.trace) } : { decision };
-  // As a record has it: what JSON does not keep is no difference.
+  // Compared as JSON, as the record holds it.
   const plain: unknown = JSON.parse(JSON.stringify(now));
   const differences = differencesOf(then, plain);
   return differences.length === 0

@@ -1,8 +1,8 @@
-// A request of a running service as lines for people.
+// Renders a request of a running service as lines for people.
 
 import { printable } from '../client/api-client.ts';
 
-/** What of a request is printed; `--json` prints all that the service says. */
+/** The printed fields of a request; `--json` prints the whole reply. */
 export interface ShownRequest {
   readonly request_id: string;
   readonly decision: string;

@@ -16,7 +16,7 @@ export function ruleChanges(rule: RuleNode, text: string): readonly PolicyEdit[]
   ];
 }
 
-/** Clauses that say of whom and how an approval is asked. */
+/** The clauses that say who must approve, and how. */
 const approvalClauses: readonly Clause['kind'][] = ['to', 'needs'];
 const conditionOfGrant: readonly Clause['kind'][] = ['after-approval', 'after-reauth', 'needs', 'within'];
 
