@@ -1,10 +1,11 @@
-// `node bench/service/neighbours.ts [--seconds 4] [--rounds 3]`: what an agent notices of a neighbour that misbehaves. One
-// service with its default limits; the agent asks at a steady pace, alone and beside each kind of misbehaviour in turn, so
-// that all figures are of one run. Prints Markdown.
+// `node bench/service/neighbours.ts [--seconds 3] [--rounds 5] [--only NAME]`: what an agent notices of a neighbour that
+// misbehaves. One service with its default limits; the agent asks at a steady pace, in turns alone and beside each kind of
+// misbehaviour, and each ratio is of two periods that follow each other. The service, the agent and the neighbour are
+// processes of their own; the neighbour writes what it has prepared and reads nothing of the replies. Prints Markdown.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -80,6 +81,16 @@ export const misbehaviours: Readonly<Record<string, Flood>> = {
     everyMs: 50,
   },
   'unread replies': { text: (target) => authorizeBy(target).repeat(200), connections: 20 },
+  'unread replies, without a key': {
+    text: () => 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000),
+    connections: 30,
+  },
+  'asks on after 429': {
+    text: (target) => authorizeBy(target),
+    connections: 200,
+    isReading: true,
+    everyMs: 20,
+  },
   'bad signatures': {
     text: (target) => authorizeBy(target, body, `X-Service-Signature: sha256=${'0'.repeat(64)}`).repeat(100),
     connections: 4,
@@ -105,36 +116,29 @@ export const misbehaviours: Readonly<Record<string, Flood>> = {
   },
 };
 
-/** Misbehaves until the function returned is called. */
-export function misbehave(
-  target: Target,
-  { text, connections, isReading = false, everyMs = 0 }: Flood,
-): () => void {
-  const bytes = text(target);
-  const sockets = new Set<Socket>();
-  let isOver = false;
+/** Misbehaves in a process of its own until the function returned is called. */
+export function misbehave(target: Target, name: string): () => void {
+  const args = [import.meta.filename, '--misbehave', name, '--target', JSON.stringify(target)];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  return () => void child.kill('SIGKILL');
+}
+
+function misbehaveHere(target: Target, { text, connections, isReading = false, everyMs = 0 }: Flood): void {
+  const bytes = Buffer.from(text(target));
   const open = () => {
     const socket = connect({ port: target.port, host: '127.0.0.1' });
-    sockets.add(socket);
     if (isReading) socket.resume();
     else socket.pause();
     const push = () => {
-      if (isOver || !socket.writable) return;
+      if (!socket.writable) return;
       const isTaken = socket.write(bytes);
       if (isTaken || everyMs > 0) setTimeout(push, Math.max(everyMs, 5));
       else socket.once('drain', push);
     };
     socket.once('connect', push).on('error', () => undefined);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (!isOver) setTimeout(() => isOver || open(), 100);
-    });
+    socket.once('close', () => setTimeout(open, 100));
   };
   for (let count = 0; count < connections; count += 1) open();
-  return () => {
-    isOver = true;
-    for (const socket of sockets) socket.destroy();
-  };
 }
 
 /** Asks at a steady pace over one connection, and yields how long each answer took, in milliseconds, the shortest first. */
@@ -205,33 +209,62 @@ export async function startTarget(): Promise<Target & { readonly end: () => void
   throw new Error(`the service did not start:\n${printed}`);
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { seconds: { type: 'string', default: '4' }, rounds: { type: 'string', default: '3' } },
-  });
-  const ms = Number(values.seconds) * 1_000;
-  const target = await startTarget();
-  await measure(target, ms);
-  const took = new Map<string, number[]>([['alone', []]]);
-  for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const [name, flood] of Object.entries(misbehaviours)) {
-      // Alone again before each, for the machine is not the same all the time.
-      took.get('alone')?.push(...(await measure(target, ms / 2)));
-      const end = misbehave(target, flood);
-      await sleep(300);
-      took.set(name, [...(took.get(name) ?? []), ...(await measure(target, ms))]);
-      end();
-      await sleep(500);
-    }
-  }
-  target.end();
-  const sorted = [...took].map(([name, all]) => [name, all.toSorted((a, b) => a - b)] as const);
-  const alone = at(sorted[0]![1], 0.99);
-  console.log('| beside | p50, ms | p99, ms | p99 to alone |\n|---|---|---|---|');
-  for (const [name, all] of sorted) {
-    const [p50, p99] = [at(all, 0.5), at(all, 0.99)];
-    console.log(`| ${name} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${(p99 / alone).toFixed(1)} |`);
-  }
+interface Period {
+  readonly alone: readonly number[];
+  readonly beside: readonly number[];
 }
 
-if (import.meta.main) await main();
+async function measureBeside(target: Target, name: string, ms: number): Promise<Period> {
+  const alone = await measure(target, ms);
+  const end = misbehave(target, name);
+  // It begins in full swing.
+  await sleep(700);
+  const beside = await measure(target, ms);
+  end();
+  await sleep(500);
+  return { alone, beside };
+}
+
+function row(name: string, periods: readonly Period[]): string {
+  const ms = (pick: (period: Period) => readonly number[], share: number) =>
+    at(sorted(periods.flatMap(pick)), share).toFixed(2);
+  const p99s = sorted(periods.map(({ alone, beside }) => at(beside, 0.99) / at(alone, 0.99)));
+  const [alone, beside] = [(period: Period) => period.alone, (period: Period) => period.beside];
+  return `| ${name} | ${ms(alone, 0.5)} | ${ms(beside, 0.5)} | ${ms(alone, 0.99)} | ${ms(beside, 0.99)} | ${at(p99s, 0.5).toFixed(1)} |`;
+}
+
+const sorted = (values: readonly number[]) => values.toSorted((a, b) => a - b);
+
+async function main(ms: number, rounds: number, names: readonly string[]): Promise<void> {
+  const target = await startTarget();
+  await measure(target, ms);
+  const all = new Map<string, Period[]>(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, periods] of all) periods.push(await measureBeside(target, name, ms));
+  }
+  target.end();
+  console.log(
+    '| beside | p50 alone, ms | p50, ms | p99 alone, ms | p99, ms | p99 to alone, median of the rounds |',
+  );
+  console.log('|---|---|---|---|---|---|');
+  for (const [name, periods] of all) console.log(row(name, periods));
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
+      only: { type: 'string' },
+      misbehave: { type: 'string' },
+      target: { type: 'string' },
+    },
+  });
+  const flood = misbehaviours[values.misbehave ?? ''];
+  if (flood !== undefined) {
+    misbehaveHere(JSON.parse(values.target ?? '') as Target, flood);
+  } else {
+    const names = values.only === undefined ? Object.keys(misbehaviours) : [values.only];
+    await main(Number(values.seconds) * 1_000, Number(values.rounds), names);
+  }
+}

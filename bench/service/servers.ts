@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { LoadOptions, LoadResult } from './load.ts';
 import type { ServerKind, ServerLine } from './server.ts';
 
+const root = join(import.meta.dirname, '../..');
 const serverCore = '0';
 const loadCore = '1';
 
@@ -16,8 +17,9 @@ export interface Server {
   readonly process: ChildProcess;
 }
 
-export async function startServer(kind: ServerKind): Promise<Server> {
-  const script = join(import.meta.dirname, 'server.ts');
+/** `checkout` is a directory of this project; this one unless said otherwise. */
+export async function startServer(kind: ServerKind, checkout = root): Promise<Server> {
+  const script = join(checkout, 'bench/service/server.ts');
   const child = spawn('taskset', ['-c', serverCore, process.execPath, script, kind], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

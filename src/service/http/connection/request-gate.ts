@@ -1,9 +1,12 @@
-// Which of a connection's requests are being answered. A client may send requests one behind the other without reading a
-// reply; those that are not answered yet wait here, and while any waits nothing more is read. INVARIANT: what a connection
-// costs is bounded, and what waits on all connections together is, too: of those that hold it, the greediest is cut.
+// Which of a connection's requests are being answered. A request that comes alone goes on at once. One that comes behind
+// another, or after many refusals, waits here: those go on by turns, at a pace that leaves most of the time to others, and
+// while any waits nothing more of its connection is read. INVARIANT: what a connection costs is bounded, and what waits on
+// all connections together is, too: of those that hold it, the greediest is cut.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { readInParts } from './partial-reads.ts';
 
 export interface RequestGate {
   /** A new connection, on which nothing has been asked. */
@@ -25,8 +28,22 @@ const decisionsAtOnceMax = 32;
 const underWayMax = 2_048;
 /** Requests that wait for others on their connections, all together. One that was read at once may hold some 2,000. */
 const waitingMax = 12_000;
-/** Requests that have waited go on by so many in a turn of the event loop. */
+/** Requests for anything else than a decision: so many go on at once in a turn of the event loop; the others wait, too. */
+const othersOfTurnMax = 4;
+/** Requests that have waited go on by so many in a turn of the event loop, */
 const ofTurnMax = 2;
+/** and by so many in a millisecond; */
+const perMs = 3;
+/** of what was not used, so much is kept for turns that come late. */
+const unusedMax = 60;
+/** So many that wait on one connection are a flood, */
+const floodOf = 64;
+/** against which connections are guarded for so long. */
+const guardedMs = 60_000;
+/** Refusals that one connection may have at once without being slowed, */
+const refusalsFree = 20;
+/** and how soon one of them is forgotten. */
+const refusalForgottenMs = 100;
 /** Bytes of replies that the client has not read; beyond it nothing more is answered. */
 const unreadBytesMax = 64 * 1024;
 
@@ -45,23 +62,42 @@ interface Connection {
   readonly waiting: Exchange[];
   /** What had left for the client when it was last looked at. */
   bytesSent: number;
+  /** Refusals that are not forgotten, as of `refusedAtMs`. */
+  refusals: number;
+  refusedAtMs: number;
+  isReadInParts: boolean;
 }
 
 export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGate {
-  const connections = new WeakMap<Socket, Connection>();
+  const connections = new Map<Socket, Connection>();
   /** The one that has been idle for longest comes first. */
   const idle = new Set<Connection>();
   const holders = new Set<Connection>();
   /** Those whose next request may go on, by turns. */
   const ready = new Set<Connection>();
   let isTurnScheduled = false;
+  /** How many requests that have waited may go on, as of `refilledAtMs`. */
+  let allowance = unusedMax;
+  let refilledAtMs = performance.now();
+  let othersOfTurn = 0;
+  let guardedUntilMs = -Infinity;
   let underWay = 0;
   let waiting = 0;
 
   function admit(socket: Socket): Connection {
-    const connection: Connection = { socket, underWay: 0, isForDecisions: true, waiting: [], bytesSent: 0 };
+    const connection: Connection = {
+      socket,
+      underWay: 0,
+      isForDecisions: true,
+      waiting: [],
+      bytesSent: 0,
+      refusals: 0,
+      refusedAtMs: 0,
+      isReadInParts: false,
+    };
     connections.set(socket, connection);
     idle.add(connection);
+    if (performance.now() < guardedUntilMs) guardRead(connection);
     const watch = setInterval(() => cutIfStalled(connection), stalledMs).unref();
     // Whoever reads a body resumes its connection, which is not to be read while requests wait.
     socket.on('resume', () => {
@@ -75,6 +111,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   }
 
   function forget(connection: Connection): void {
+    connections.delete(connection.socket);
     waiting -= connection.waiting.length;
     connection.waiting.length = 0;
     holders.delete(connection);
@@ -88,7 +125,8 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (socket.destroyed) return;
     const connection = connections.get(socket) ?? admit(socket);
     const exchange: Exchange = { message, response, listener };
-    if (!holds(connection) && mayGoOn(connection, message)) {
+    const isAlone = !holds(connection) && connection.underWay === 0;
+    if (isAlone && mayGoAtOnce(connection, message)) {
       goOn(connection, exchange);
       return;
     }
@@ -96,7 +134,18 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     holders.add(connection);
     waiting += 1;
     socket.pause();
+    schedule(connection);
+    if (connection.waiting.length === floodOf) guardReads();
     if (waiting > waitingMax) greediest().socket.destroy();
+  }
+
+  /** Of a connection on which nothing else is under way. */
+  function mayGoAtOnce(connection: Connection, message: IncomingMessage): boolean {
+    if (isSlowed(connection)) return false;
+    if (isDecision(message)) return true;
+    if (othersOfTurn === 0) setImmediate(() => (othersOfTurn = 0));
+    othersOfTurn += 1;
+    return othersOfTurn <= othersOfTurnMax;
   }
 
   function mayGoOn({ socket, underWay: own, isForDecisions }: Connection, message: IncomingMessage): boolean {
@@ -112,13 +161,14 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     }
     connection.underWay += 1;
     underWay += 1;
-    response.once('close', () => finish(connection));
+    response.once('close', () => finish(connection, response));
     listener(message, response);
   }
 
-  function finish(connection: Connection): void {
+  function finish(connection: Connection, { statusCode }: ServerResponse): void {
     connection.underWay -= 1;
     underWay -= 1;
+    if (statusCode >= 400) countRefusal(connection);
     if (connection.socket.destroyed) return;
     if (holds(connection)) schedule(connection);
     else if (connection.underWay === 0) idle.add(connection);
@@ -132,13 +182,22 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   function scheduleTurn(): void {
     if (isTurnScheduled) return;
     isTurnScheduled = true;
-    setImmediate(takeTurn);
+    refill();
+    if (allowance >= 1) setImmediate(takeTurn);
+    else setTimeout(takeTurn, 1);
   }
 
-  /** One of each connection in turn, and few in a turn of the event loop, so that whoever comes alone waits for few. */
+  function refill(): void {
+    const nowMs = performance.now();
+    allowance = Math.min(unusedMax, allowance + (nowMs - refilledAtMs) * perMs);
+    refilledAtMs = nowMs;
+  }
+
+  /** One of each connection in turn, and few at a time, so that whoever comes alone waits for few. */
   function takeTurn(): void {
     isTurnScheduled = false;
     for (let count = 0; count < ofTurnMax && ready.size > 0; count += 1) {
+      allowance -= 1;
       const [connection] = ready;
       ready.delete(connection!);
       takeNext(connection!);
@@ -152,12 +211,17 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     connection.waiting.shift();
     waiting -= 1;
     goOn(connection, next);
-    if (holds(connection)) {
-      ready.add(connection);
-    } else {
+    if (holds(connection)) ready.add(connection);
+    else {
       holders.delete(connection);
       connection.socket.resume();
     }
+  }
+
+  /** A flood seldom comes alone: from now on no connection has many requests read at a time. */
+  function guardReads(): void {
+    guardedUntilMs = performance.now() + guardedMs;
+    for (const connection of connections.values()) guardRead(connection);
   }
 
   function greediest(): Connection {
@@ -191,6 +255,25 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
 function queuedBytes(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;
+}
+
+function guardRead(connection: Connection): void {
+  if (connection.isReadInParts) return;
+  connection.isReadInParts = true;
+  readInParts(connection.socket);
+}
+
+function countRefusal(connection: Connection): void {
+  connection.refusals = refusalsNow(connection) + 1;
+  connection.refusedAtMs = performance.now();
+}
+
+function isSlowed(connection: Connection): boolean {
+  return connection.refusals > 0 && refusalsNow(connection) > refusalsFree;
+}
+
+function refusalsNow({ refusals, refusedAtMs }: Connection): number {
+  return Math.max(0, refusals - (performance.now() - refusedAtMs) / refusalForgottenMs);
 }
 
 function holds({ waiting }: Connection): boolean {

@@ -116,7 +116,11 @@ export class ProblemError extends Error {
   readonly options: ProblemOptions;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    // What a client has done wrong needs no stack, which costs more than the rest of a refusal.
+    const { stackTraceLimit } = Error;
+    if (problems[code].status < 500) Error.stackTraceLimit = 0;
     super(detail);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ProblemError';
     this.code = code;
     this.options = options;
