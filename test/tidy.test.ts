@@ -46,7 +46,7 @@ function folderOf(file: string): string {
 
 function isPure(file: string): boolean {
   const isOfWing = /^src\/(language|reasoning|service\/meters)\//.test(file);
-  return isOfWing || file === 'src/pipeline.ts' || file === 'src/index.ts';
+  return isOfWing || file === 'src/pipeline.ts';
 }
 
 /** The functions of the platform that the pure folders use: SHA-256, and whether bytes are UTF-8. */

@@ -14,9 +14,9 @@ import { createRandom } from '../../src/language/value/random.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import type { Faults } from '../../src/reasoning/cells/faults.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
-import { createProblem, type Problem } from '../../src/reasoning/prove/problem.ts';
-import type { Literal } from '../../src/reasoning/solver/literal.ts';
-import { not } from '../../src/reasoning/solver/literal.ts';
+import { createProblem, type ProofProblem } from '../../src/reasoning/prove/problem.ts';
+import type { SolverLiteral } from '../../src/reasoning/solver/literal.ts';
+import { notLiteral } from '../../src/reasoning/solver/literal.ts';
 import { readSources } from '../../src/tools/cli/tasks/policies.ts';
 import { randomSet } from './policies.ts';
 
@@ -89,31 +89,35 @@ export function holdLaw({ name, set }: Named, perAction: number, faults: Faults 
 
 type Found = Pick<Disagreement, 'kind' | 'conditions'>;
 
-function disagreementOf(problem: Problem, facts: Facts): Found | null {
+function disagreementOf(problem: ProofProblem, facts: Facts): Found | null {
   const { solver } = problem.ctx.circuit;
   const { outcome, risk } = authorize(problem.ctx.set, facts);
   const truths = truthsOf(problem, facts, risk);
   const assumptions = [...truths.keys()];
   if (solver.solve(assumptions) !== true)
     return { kind: 'not admitted', conditions: solver.core.map((literal) => truths.get(literal) ?? '') };
-  const isOtherwise = solver.solve([...assumptions, not(problem.outcomes[outcome])]) !== false;
+  const isOtherwise = solver.solve([...assumptions, notLiteral(problem.outcomes[outcome])]) !== false;
   return isOtherwise ? { kind: 'decided otherwise', conditions: [] } : null;
 }
 
-function truthsOf({ ctx }: Problem, facts: Facts, risk: EvaluationScope['risk']): Map<Literal, string> {
-  const truths = new Map<Literal, string>();
+function truthsOf(
+  { ctx }: ProofProblem,
+  facts: Facts,
+  risk: EvaluationScope['risk'],
+): Map<SolverLiteral, string> {
+  const truths = new Map<SolverLiteral, string>();
   const scope = { set: ctx.set, facts, risk, variables: new Map() };
   for (const { expression, pair } of ctx.conditions) {
     const truth = evaluateCondition(expression, scope);
     const { file, start, end } = expression.span;
     const text = `${expression.kind} ${file}:${start}:${end} is ${String(truth)}`;
-    truths.set(truth === true ? pair.isTrue : not(pair.isTrue), text);
-    truths.set(truth === false ? pair.isFalse : not(pair.isFalse), text);
+    truths.set(truth === true ? pair.isTrue : notLiteral(pair.isTrue), text);
+    truths.set(truth === false ? pair.isFalse : notLiteral(pair.isFalse), text);
   }
   for (const { rule, literal } of ctx.satisfied.values()) {
     const { escalate, reauth } = facts.satisfied;
     const met = rule.requirement?.kind === 'approval' ? escalate : reauth;
-    truths.set(met.includes(rule.id) ? literal : not(literal), rule.id);
+    truths.set(met.includes(rule.id) ? literal : notLiteral(literal), rule.id);
   }
   return truths;
 }

@@ -4,22 +4,23 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { checkLog } from '../../src/reasoning/solver/check-log.ts';
-import { type Clause, type Literal, not } from '../../src/reasoning/solver/literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../../src/reasoning/solver/literal.ts';
 import { Solver } from '../../src/reasoning/solver/solver.ts';
 
 interface Formula {
   readonly variables: number;
-  readonly clauses: readonly Clause[];
-  readonly assumptions: Clause;
+  readonly clauses: readonly SolverClause[];
+  readonly assumptions: SolverClause;
 }
 
-function randomLiteral(random: Random, variables: number): Literal {
+function randomLiteral(random: Random, variables: number): SolverLiteral {
   return 2 * random.below(variables) + random.below(2);
 }
 
 function randomFormula(random: Random): Formula {
   const variables = 3 + random.below(10);
-  const draw = (length: number): Clause => Array.from({ length }, () => randomLiteral(random, variables));
+  const draw = (length: number): SolverClause =>
+    Array.from({ length }, () => randomLiteral(random, variables));
   const clauses = Array.from({ length: Math.floor(variables * (2 + random.below(3))) }, () =>
     draw(2 + random.below(2)),
   );
@@ -30,13 +31,18 @@ function randomFormula(random: Random): Formula {
 /** More than unit propagation settles: every pigeon has a hole of its own. */
 function pigeons(count: number): Formula {
   const holes = count - 1;
-  const inHole = (pigeon: number, hole: number): Literal => 2 * (pigeon * holes + hole);
+  const inHole = (pigeon: number, hole: number): SolverLiteral => 2 * (pigeon * holes + hole);
   const each = Array.from({ length: count }, (_, pigeon) =>
     Array.from({ length: holes }, (__, hole) => inHole(pigeon, hole)),
   );
   const apart = each.flatMap((_, a) =>
     each.flatMap((__, b) =>
-      a < b ? Array.from({ length: holes }, (___, hole) => [not(inHole(a, hole)), not(inHole(b, hole))]) : [],
+      a < b
+        ? Array.from({ length: holes }, (___, hole) => [
+            notLiteral(inHole(a, hole)),
+            notLiteral(inHole(b, hole)),
+          ])
+        : [],
     ),
   );
   return { variables: count * holes, clauses: [...each, ...apart], assumptions: [] };
@@ -51,7 +57,8 @@ function solverOf({ variables, clauses }: Formula): Solver {
 
 function isSatisfiable({ variables, clauses, assumptions }: Formula): boolean {
   for (let assignment = 0; assignment < 1 << variables; assignment += 1) {
-    const holds = (literal: Literal): boolean => ((assignment >> (literal >> 1)) & 1) === 1 - (literal & 1);
+    const holds = (literal: SolverLiteral): boolean =>
+      ((assignment >> (literal >> 1)) & 1) === 1 - (literal & 1);
     if (assumptions.every(holds) && clauses.every((clause) => clause.some(holds))) return true;
   }
   return false;
@@ -84,10 +91,10 @@ describe('Solver', () => {
     const solver = new Solver();
     const [a, b] = [solver.variable(), solver.variable()];
     solver.add([a, b]);
-    expect(solver.solve([not(a)])).toBe(true);
+    expect(solver.solve([notLiteral(a)])).toBe(true);
     expect(solver.holds(b)).toBe(true);
-    solver.add([not(b)]);
-    expect(solver.solve([not(a)])).toBe(false);
+    solver.add([notLiteral(b)]);
+    expect(solver.solve([notLiteral(a)])).toBe(false);
     expect(solver.solve([a])).toBe(true);
   });
 
@@ -103,7 +110,8 @@ describe('checkLog', () => {
     expect(solver.solve([])).toBe(false);
     expect(solver.learned.length).toBeGreaterThan(20);
     expect(checkLog(solver, [])).toBe(true);
-    const without = (clauses: readonly Clause[], at: number): readonly Clause[] => clauses.toSpliced(at, 1);
+    const without = (clauses: readonly SolverClause[], at: number): readonly SolverClause[] =>
+      clauses.toSpliced(at, 1);
     // Without a clause of the formula there is room for all.
     for (const at of formula.clauses.keys())
       expect(checkLog({ ...solver, given: without(solver.given, at) }, [])).toBe(false);

@@ -30,6 +30,7 @@ export interface EvaluationScope {
   readonly rounds?: number;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all expressions is the definition, to be read from top to bottom.
 export function evaluate(expression: Expression, scope: EvaluationScope): Value | Unknown {
   const value = (operand: Expression): Value | Unknown => evaluate(operand, scope);
   const condition = (operand: Expression): SpecTruth => evaluateCondition(operand, scope);

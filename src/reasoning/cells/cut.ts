@@ -7,7 +7,7 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { fold } from '../../language/value/text.ts';
 import type { Circuit } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { addressCells } from './addresses.ts';
 import type { Faults } from './faults.ts';
 import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom } from './leaf.ts';
@@ -29,7 +29,7 @@ export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
 }
 
 /** The place of the cell that a value lies in; -1 where it lies in none of its own. */
-export function placeOf(leaf: Leaf, value: Value | Unknown | undefined): number {
+export function cellPlaceOf(leaf: Leaf, value: Value | Unknown | undefined): number {
   if (value === undefined || value === null || value === unknown)
     return leaf.cells.findIndex((cell) => cell.value === value);
   const key = keyOf(value);
@@ -87,11 +87,11 @@ export function marksOf(leaf: Leaf): readonly Decimal[] {
   return [...leaf.marks, ...named] as readonly Decimal[];
 }
 
-function orderOf(length: number, circuit: Circuit): readonly Literal[] {
+function orderOf(length: number, circuit: Circuit): readonly SolverLiteral[] {
   const order = [circuit.yes];
   for (let at = 1; at < length; at += 1) {
     const later = circuit.free();
-    circuit.require([not(later), order[at - 1]!]);
+    circuit.require([notLiteral(later), order[at - 1]!]);
     order.push(later);
   }
   if (length === 0) circuit.require([circuit.no]);
@@ -102,7 +102,7 @@ type RestPair = (atom: LeafAtom) => LeafAtom['pair'];
 
 function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): void {
   const truths = truthsOf(leaf, atom);
-  const places = (wanted: SpecTruth): Literal =>
+  const places = (wanted: SpecTruth): SolverLiteral =>
     isAmong(
       leaf,
       [...truths.keys()].filter((at) => truths[at] === wanted),

@@ -6,7 +6,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Unknown, Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Understood } from './understand.ts';
 
 /** `undefined` stands for absent, as where the definition reads fields. */
@@ -56,30 +56,30 @@ export interface Leaf {
   readonly marks: Value[];
   /** Empty until it is cut. */
   cells: readonly Cell[];
-  order: readonly Literal[];
+  order: readonly SolverLiteral[];
   rest: Rest | null;
 }
 
 /** Tests of the texts that no condition names. */
 export interface Rest {
   readonly patterns: readonly string[];
-  readonly literals: readonly Literal[];
+  readonly literals: readonly SolverLiteral[];
 }
 
 export const noStates: States = { absent: false, null: false, unknown: false };
 
-export function isCell({ order }: Leaf, at: number, circuit: Circuit): Literal {
-  return circuit.and([order[at]!, not(order[at + 1]!)]);
+export function isCell({ order }: Leaf, at: number, circuit: Circuit): SolverLiteral {
+  return circuit.and([order[at]!, notLiteral(order[at + 1]!)]);
 }
 
 /** The leaf is in one of these cells, whose places are sorted. */
-export function isAmong(leaf: Leaf, places: readonly number[], circuit: Circuit): Literal {
+export function isAmong(leaf: Leaf, places: readonly number[], circuit: Circuit): SolverLiteral {
   return circuit.or(
-    runsOf(places).map(([from, to]) => circuit.and([leaf.order[from]!, not(leaf.order[to + 1]!)])),
+    runsOf(places).map(([from, to]) => circuit.and([leaf.order[from]!, notLiteral(leaf.order[to + 1]!)])),
   );
 }
 
-export function isWhere(leaf: Leaf, isWanted: (cell: Cell) => boolean, circuit: Circuit): Literal {
+export function isWhere(leaf: Leaf, isWanted: (cell: Cell) => boolean, circuit: Circuit): SolverLiteral {
   return isAmong(
     leaf,
     leaf.cells.flatMap((cell, at) => (isWanted(cell) ? [at] : [])),

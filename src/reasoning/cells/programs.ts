@@ -5,14 +5,14 @@
 import { RE2JS } from 're2js';
 
 /** Where a program stands: its instructions, sorted. */
-export type Position = readonly number[];
+export type ProgramPosition = readonly number[];
 
 export interface PatternProgram {
-  readonly start: Position;
+  readonly start: ProgramPosition;
   /** Where it stands after one more code point; `before` is the one that stands before it, null at the beginning. */
-  readonly step: (position: Position, before: number | null, codePoint: number) => Position;
+  readonly step: (position: ProgramPosition, before: number | null, codePoint: number) => ProgramPosition;
   /** Whether the text may end here. */
-  readonly accepts: (position: Position, before: number | null) => boolean;
+  readonly accepts: (position: ProgramPosition, before: number | null) => boolean;
   /** The instructions that read a code point. */
   readonly readers: readonly CodePointReader[];
 }
@@ -82,7 +82,7 @@ export function programOf(pattern: string): PatternProgram | null {
 }
 
 /** The source of a pattern that matches the text and nothing else. */
-export function quoted(text: string): string {
+export function quotedForProgram(text: string): string {
   return RE2JS.quote(text);
 }
 
@@ -108,7 +108,11 @@ function compile(pattern: string): Compiled | null {
 }
 
 /** All that is reached without reading anything. */
-function closure(instructions: readonly Instruction[], position: Position, flags: number): readonly number[] {
+function closure(
+  instructions: readonly Instruction[],
+  position: ProgramPosition,
+  flags: number,
+): readonly number[] {
   const reached = new Set<number>();
   const open = [...position];
   while (open.length > 0) {

@@ -1,7 +1,7 @@
 // Several tests of one text → every combination of answers that some text gives, each with shortest texts that give it.
 // The programs of all tests are stepped together over one code point of each kind that no test tells apart.
 
-import { isWordCharacter, type PatternProgram, type Position, programOf } from './programs.ts';
+import { isWordCharacter, type PatternProgram, type ProgramPosition, programOf } from './programs.ts';
 
 export interface TextVector {
   /** One answer a test. */
@@ -89,7 +89,7 @@ interface Automaton {
 }
 
 interface Place {
-  readonly position: Position;
+  readonly position: ProgramPosition;
   readonly before: number | null;
   readonly next: Map<number, number>;
   accepts: boolean | null;
@@ -98,7 +98,7 @@ interface Place {
 function automatonOf(program: PatternProgram): Automaton {
   const numbers = new Map<string, number>();
   const places: Place[] = [{ position: program.start, before: null, next: new Map(), accepts: null }];
-  const numberOf = (position: Position, before: number): number => {
+  const numberOf = (position: ProgramPosition, before: number): number => {
     const key = `${position.join()} ${kindOf(before)}`;
     const number = numbers.get(key) ?? places.length;
     if (number === places.length) places.push({ position, before, next: new Map(), accepts: null });

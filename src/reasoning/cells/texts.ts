@@ -4,7 +4,7 @@
 
 import type { Value } from '../../language/model/value.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cutting } from './cut.ts';
 import type { Faults } from './faults.ts';
 import { isWhere, keyOf, type Leaf, type LeafAtom } from './leaf.ts';
@@ -46,8 +46,8 @@ export function cutRest(leaf: Leaf, cutting: Cutting): (atom: LeafAtom) => Pair 
   };
 }
 
-function pairOf(literal: Literal): Pair {
-  return { isTrue: literal, isFalse: not(literal) };
+function pairOf(literal: SolverLiteral): Pair {
+  return { isTrue: literal, isFalse: notLiteral(literal) };
 }
 
 function constant(truth: boolean, circuit: Circuit): Pair {
@@ -58,13 +58,16 @@ function constant(truth: boolean, circuit: Circuit): Pair {
 function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
   const { patterns, literals } = leaf.rest!;
   const isRest = isWhere(leaf, ({ isOther }) => isOther, circuit);
-  if (faults.has('texts-lack-the-rest')) circuit.require([not(isRest)]);
+  if (faults.has('texts-lack-the-rest')) circuit.require([notLiteral(isRest)]);
   if (patterns.length <= jointPatternsMax) {
     const vectors = textVectors([...patterns, ...leaf.patterns], namedTexts(leaf));
     if (vectors === null) return;
     const possible = vectors.filter(({ answers }) => !answers.slice(patterns.length).includes(false));
     const kept = faults.has('texts-lack-a-vector') ? possible.slice(0, -1) : possible;
-    circuit.require([not(isRest), ...kept.map(({ answers }) => conjunction(literals, answers, circuit))]);
+    circuit.require([
+      notLiteral(isRest),
+      ...kept.map(({ answers }) => conjunction(literals, answers, circuit)),
+    ]);
   } else if (patterns.length <= pairedPatternsMax) requirePairs(leaf, circuit);
 }
 
@@ -74,8 +77,12 @@ function namedTexts(leaf: Leaf): ReadonlySet<string> {
   );
 }
 
-function conjunction(literals: readonly Literal[], answers: readonly boolean[], circuit: Circuit): Literal {
-  return circuit.and(literals.map((literal, at) => (answers[at] === true ? literal : not(literal))));
+function conjunction(
+  literals: readonly SolverLiteral[],
+  answers: readonly boolean[],
+  circuit: Circuit,
+): SolverLiteral {
+  return circuit.and(literals.map((literal, at) => (answers[at] === true ? literal : notLiteral(literal))));
 }
 
 function requirePairs(leaf: Leaf, circuit: Circuit): void {

@@ -11,7 +11,7 @@ import { globLiteralParts } from '../../language/value/glob.ts';
 import type { Hours } from '../../language/value/hours.ts';
 import type { Cidr } from '../../language/value/ip.ts';
 import type { Domain } from './leaf.ts';
-import { quoted } from './programs.ts';
+import { quotedForProgram } from './programs.ts';
 
 export type Understood =
   | { readonly kind: 'presence' }
@@ -229,7 +229,7 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
   switch (expression.kind) {
     case 'like':
       return isPlaceholderRead(expression.subject)
-        ? globLiteralParts(expression.pattern).map(quoted).join('.*')
+        ? globLiteralParts(expression.pattern).map(quotedForProgram).join('.*')
         : null;
     case 'matches':
       return isPlaceholderRead(expression.subject) ? expression.pattern : null;
@@ -237,9 +237,9 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
       const part = constantOf(expression.right, set);
       if (typeof part !== 'string' || !isPlaceholderRead(expression.left)) return null;
       const forms = {
-        'starts with': `${quoted(part)}.*`,
-        'ends with': `.*${quoted(part)}`,
-        contains: `.*${quoted(part)}.*`,
+        'starts with': `${quotedForProgram(part)}.*`,
+        'ends with': `.*${quotedForProgram(part)}`,
+        contains: `.*${quotedForProgram(part)}.*`,
         inside: null,
       };
       return forms[expression.operator];

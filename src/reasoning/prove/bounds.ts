@@ -9,8 +9,8 @@ import type { Range } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { constantOf } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
-import type { Literal } from '../solver/literal.ts';
-import type { Context, Elements } from './context.ts';
+import type { SolverLiteral } from '../solver/literal.ts';
+import type { Elements, ProofContext } from './context.ts';
 
 interface Bounded {
   readonly pair: Pair;
@@ -18,7 +18,7 @@ interface Bounded {
 }
 
 /** Of a condition that reads texts for each element. */
-export function boundText(ctx: Context, expression: Expression, { pair, elements }: Bounded): Pair {
+export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0) return pair;
   const texts = [...descendants(expression)].filter(
     (part) => textUnits(part) > 0 && !(roundsOf(elements) * textUnits(part) <= textRoundsMax),
@@ -32,7 +32,7 @@ export function boundText(ctx: Context, expression: Expression, { pair, elements
 }
 
 /** Of a condition that goes through a list for each element. */
-export function boundList(ctx: Context, list: Expression, { pair, elements }: Bounded): Pair {
+export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
   if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
   const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
@@ -40,7 +40,7 @@ export function boundList(ctx: Context, list: Expression, { pair, elements }: Bo
 }
 
 /** One literal for all conditions that the same size makes unknown. */
-function smallEnough({ circuit, bounds }: Context, key: string, { span }: Expression): Literal {
+function smallEnough({ circuit, bounds }: ProofContext, key: string, { span }: Expression): SolverLiteral {
   const known = bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = circuit.free(true);

@@ -3,7 +3,7 @@
 
 import type { Claim, PolicySet } from '../../language/model/policy.ts';
 import { checkLog } from '../solver/check-log.ts';
-import type { Clause } from '../solver/literal.ts';
+import type { SolverClause } from '../solver/literal.ts';
 import { createProblem } from './problem.ts';
 import { proveAction } from './prove.ts';
 
@@ -14,9 +14,9 @@ export interface Certificate {
   readonly action: string;
   readonly isCoarse: boolean;
   /** A literal is 2 * variable, plus 1 where it is negated. */
-  readonly clauses: readonly Clause[];
-  readonly steps: readonly Clause[];
-  readonly assumptions: Clause;
+  readonly clauses: readonly SolverClause[];
+  readonly steps: readonly SolverClause[];
+  readonly assumptions: SolverClause;
 }
 
 /** One a claim and action that is proved, each proved by itself. */

@@ -11,10 +11,14 @@ export interface Comparison {
   readonly elements: Elements;
 }
 
-export function comparison(operator: ComparisonOperator, left: Expression, right: Expression): Expression {
+export function comparisonCall(
+  operator: ComparisonOperator,
+  left: Expression,
+  right: Expression,
+): Expression {
   return { kind: 'compare', operator, left, right, type: booleanType, span: left.span };
 }
 
-export function literal(value: Value, { type, span }: Pick<Expression, 'type' | 'span'>): Expression {
+export function literalNode(value: Value, { type, span }: Pick<Expression, 'type' | 'span'>): Expression {
   return { kind: 'literal', value, type, span };
 }

@@ -7,12 +7,12 @@ import type { Slot } from '../../language/model/type.ts';
 import type { Faults } from '../cells/faults.ts';
 import type { Leaf } from '../cells/leaf.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
-import type { Literal } from '../solver/literal.ts';
+import type { SolverLiteral } from '../solver/literal.ts';
 
 /** What the variables of the quantifiers around a condition stand for. */
-export type Elements = ReadonlyMap<string, Element>;
+export type Elements = ReadonlyMap<string, SlotElement>;
 
-export type Element = (
+export type SlotElement = (
   | { readonly kind: 'slot'; readonly key: string; readonly slot: Slot }
   | { readonly kind: 'constant'; readonly literal: Expression }
 ) & {
@@ -25,7 +25,7 @@ export type Element = (
 export const noElements: Elements = new Map();
 
 /** A condition that is not followed into its parts: it may be true, false or unknown. */
-export interface Guess {
+export interface GuessedCondition {
   readonly span: Span;
   readonly pair: Pair;
 }
@@ -35,23 +35,23 @@ export interface ListElements {
   readonly leaf: Leaf;
   readonly element: Slot;
   /** By place: whether there is such an element. */
-  readonly present: readonly Literal[];
+  readonly present: readonly SolverLiteral[];
 }
 
 export interface Equality {
   readonly left: Leaf;
   readonly right: Leaf;
-  readonly equal: Literal;
+  readonly equal: SolverLiteral;
 }
 
 export interface MeterEnds {
   readonly name: string;
-  readonly isKnown: Literal;
+  readonly isKnown: SolverLiteral;
   readonly low: Leaf;
   readonly high: Leaf;
 }
 
-export interface Context {
+export interface ProofContext {
   readonly set: PolicySet;
   readonly action: Action;
   /** Enforced, of the action. */
@@ -65,10 +65,10 @@ export interface Context {
   readonly lists: Map<string, ListElements>;
   readonly meters: Map<string, MeterEnds>;
   readonly equalities: Map<string, Equality>;
-  readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: Literal }>;
-  readonly guesses: Map<string, Guess>;
+  readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: SolverLiteral }>;
+  readonly guesses: Map<string, GuessedCondition>;
   /** Each holds while payloads are small enough for one condition inside a quantifier. */
-  readonly bounds: Map<string, { readonly span: Span; readonly literal: Literal }>;
+  readonly bounds: Map<string, { readonly span: Span; readonly literal: SolverLiteral }>;
   /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
   readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
   readonly known: Map<string, Pair>;

@@ -5,9 +5,9 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Compare, Expression } from '../../language/model/expression.ts';
 import type { Value } from '../../language/model/value.ts';
 import { type Cell, isCell, type Leaf } from '../cells/leaf.ts';
-import { negated, type Pair } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
-import type { Context, Elements, Equality } from './context.ts';
+import { negatedLiteral, type Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { Elements, Equality, ProofContext } from './context.ts';
 import { hasValue, leafOf } from './leaves.ts';
 
 /** Beyond this, named texts are not shared, and so not linked. */
@@ -16,7 +16,7 @@ const transitiveMax = 60;
 
 /** Null where the two are no texts. */
 export function equalityAtom(
-  ctx: Context,
+  ctx: ProofContext,
   { operator, left, right }: Compare,
   elements: Elements,
 ): Pair | null {
@@ -25,13 +25,13 @@ export function equalityAtom(
   if (a === null || b === null || !isText(a) || !isText(b)) return null;
   const equal = equalityOf(ctx, a, b);
   const isKnown = bothKnown(ctx, a, b);
-  const pair = ctx.circuit.onlyIf(isKnown, { isTrue: equal, isFalse: not(equal) });
-  return operator === '==' ? pair : negated(pair);
+  const pair = ctx.circuit.onlyIf(isKnown, { isTrue: equal, isFalse: notLiteral(equal) });
+  return operator === '==' ? pair : negatedLiteral(pair);
 }
 
 /** Null where an operand is no quantity of its own, so that the comparison itself may be unknown. */
 export function relationAtom(
-  ctx: Context,
+  ctx: ProofContext,
   comparison: Compare & Expression,
   elements: Elements,
 ): Pair | null {
@@ -39,7 +39,7 @@ export function relationAtom(
   if (a === null || b === null || !isQuantity(a, comparison.left) || !isQuantity(b, comparison.right))
     return null;
   const answer = ctx.circuit.free();
-  const pair = ctx.circuit.onlyIf(bothKnown(ctx, a, b), { isTrue: answer, isFalse: not(answer) });
+  const pair = ctx.circuit.onlyIf(bothKnown(ctx, a, b), { isTrue: answer, isFalse: notLiteral(answer) });
   const key = `${a.key} ${b.key} ${canonicalMeaning(comparison)}`;
   ctx.guesses.set(key, { span: comparison.span, pair });
   return pair;
@@ -53,7 +53,7 @@ function isQuantity({ domain }: Leaf, { type }: Expression): boolean {
   return type.kind !== 'money' && (domain === 'number' || domain === 'integer' || domain === 'time');
 }
 
-function bothKnown(ctx: Context, a: Leaf, b: Leaf): Literal {
+function bothKnown(ctx: ProofContext, a: Leaf, b: Leaf): SolverLiteral {
   const isKnown = ctx.circuit.free(true);
   ctx.afterCut.push(() =>
     ctx.circuit.requireEqual(isKnown, ctx.circuit.and([hasValue(ctx, a), hasValue(ctx, b)])),
@@ -61,7 +61,7 @@ function bothKnown(ctx: Context, a: Leaf, b: Leaf): Literal {
   return isKnown;
 }
 
-function equalityOf(ctx: Context, a: Leaf, b: Leaf): Literal {
+function equalityOf(ctx: ProofContext, a: Leaf, b: Leaf): SolverLiteral {
   if (a === b) return ctx.circuit.yes;
   const [left, right] = a.key < b.key ? [a, b] : [b, a];
   const key = `${left.key} == ${right.key}`;
@@ -74,7 +74,7 @@ function equalityOf(ctx: Context, a: Leaf, b: Leaf): Literal {
 }
 
 /** Equal texts lie in the cells of the same text, and two that are in the cell of one text are equal. */
-function linkCells({ circuit }: Context, { left, right, equal }: Equality): void {
+function linkCells({ circuit }: ProofContext, { left, right, equal }: Equality): void {
   if (namesOf(left).length > sharedTextsMax || namesOf(right).length > sharedTextsMax) return;
   for (const [from, to] of [
     [left, right],
@@ -85,9 +85,9 @@ function linkCells({ circuit }: Context, { left, right, equal }: Equality): void
       const isHere = isCell(from, at, circuit);
       const same = placeOfSame(to, cell);
       const isThere = same < 0 ? circuit.no : isCell(to, same, circuit);
-      circuit.require([not(equal), not(isHere), isThere]);
+      circuit.require([notLiteral(equal), notLiteral(isHere), isThere]);
       if (!cell.isOther && same >= 0 && to.cells[same]!.isOther === false)
-        circuit.require([equal, not(isHere), not(isThere)]);
+        circuit.require([equal, notLiteral(isHere), notLiteral(isThere)]);
     }
   }
 }
@@ -102,7 +102,7 @@ function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
  * Gives texts that are compared the same named texts, so that what is among the others of one cannot equal what the
  * other names. Where there are too many, the cells are not linked at all.
  */
-export function shareTexts(ctx: Context): void {
+export function shareTexts(ctx: ProofContext): void {
   const all = [...ctx.equalities.values()];
   for (let isChanged = true; isChanged; ) {
     isChanged = false;
@@ -128,10 +128,10 @@ function namesOf({ values, marks, atoms }: Leaf): readonly Value[] {
 }
 
 /** What equals the same is equal. */
-export function linkEqualities(ctx: Context): void {
+export function linkEqualities(ctx: ProofContext): void {
   const all = [...ctx.equalities.values()];
   if (all.length > transitiveMax) return;
-  const find = (a: Leaf, b: Leaf): Literal | undefined =>
+  const find = (a: Leaf, b: Leaf): SolverLiteral | undefined =>
     ctx.equalities.get(a.key < b.key ? `${a.key} == ${b.key}` : `${b.key} == ${a.key}`)?.equal;
   for (const one of all) {
     for (const other of all) {
@@ -140,7 +140,7 @@ export function linkEqualities(ctx: Context): void {
       const first = one.left === shared ? one.right : one.left;
       const last = other.left === shared ? other.right : other.left;
       const third = first === last ? undefined : find(first, last);
-      if (third !== undefined) ctx.circuit.require([not(one.equal), not(other.equal), third]);
+      if (third !== undefined) ctx.circuit.require([notLiteral(one.equal), notLiteral(other.equal), third]);
     }
   }
 }

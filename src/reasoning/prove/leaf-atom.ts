@@ -12,12 +12,12 @@ import { isValue } from '../cells/cut.ts';
 import type { CellValue, Leaf } from '../cells/leaf.ts';
 import { placeholder, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
-import type { Context, Elements } from './context.ts';
+import type { Elements, ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
 import { withPlaceholder } from './rewrite.ts';
 
 /** Null where it reads another number of leaves, or nothing is known of its form. */
-export function leafAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+export function leafAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   const leaves = leavesIn(ctx, expression, elements);
   const [leaf] = leaves ?? [];
   if (leaf === undefined || leaves!.size !== 1) return null;
@@ -31,7 +31,7 @@ export function leafAtom(ctx: Context, expression: Expression, elements: Element
 }
 
 /** Of a condition in which the placeholder stands for the leaf. */
-export function addAtom(ctx: Context, leaf: Leaf, rewritten: Expression): Pair {
+export function addAtom(ctx: ProofContext, leaf: Leaf, rewritten: Expression): Pair {
   const text = canonicalMeaning(rewritten);
   const same = leaf.atoms.find((one) => one.text === text);
   if (same !== undefined) return same.pair;
@@ -48,7 +48,7 @@ export function addAtom(ctx: Context, leaf: Leaf, rewritten: Expression): Pair {
 }
 
 function truthAt(
-  ctx: Context,
+  ctx: ProofContext,
   condition: Expression,
   { leaf, value }: { readonly leaf: Leaf; readonly value: CellValue },
 ): SpecTruth {
@@ -71,7 +71,7 @@ function truthAt(
 }
 
 /** Null where it reads what no leaf is. */
-function leavesIn(ctx: Context, expression: Expression, elements: Elements): Set<Leaf> | null {
+function leavesIn(ctx: ProofContext, expression: Expression, elements: Elements): Set<Leaf> | null {
   const leaf = leafOf(ctx, expression, elements);
   if (leaf !== null) return new Set([leaf]);
   switch (expression.kind) {

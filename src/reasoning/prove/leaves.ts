@@ -17,13 +17,13 @@ import { calls } from '../../language/spec/calls.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
 import { compare, type Decimal, zero } from '../../language/value/decimal.ts';
-import { isValue, placeOf } from '../cells/cut.ts';
+import { cellPlaceOf, isValue } from '../cells/cut.ts';
 import { type Domain, isCell, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
-import { not } from '../solver/literal.ts';
-import type { Context, Elements } from './context.ts';
+import { notLiteral } from '../solver/literal.ts';
+import type { Elements, ProofContext } from './context.ts';
 
 /** The leaf that the expression is; null where it is none. */
-export function leafOf(ctx: Context, expression: Expression, elements: Elements): Leaf | null {
+export function leafOf(ctx: ProofContext, expression: Expression, elements: Elements): Leaf | null {
   switch (expression.kind) {
     case 'field':
       return fieldLeaf(ctx, expression, elements);
@@ -47,7 +47,7 @@ export interface Place {
   readonly shape: Shape | null;
 }
 
-export function placeOfField(ctx: Context, field: FieldRead, elements: Elements): Place | null {
+export function placeOfField(ctx: ProofContext, field: FieldRead, elements: Elements): Place | null {
   const element = elements.get(field.root);
   if (field.root !== 'payload' && element?.kind !== 'slot') return null;
   const start = element?.kind === 'slot' ? element.slot : null;
@@ -74,7 +74,7 @@ function recordShape({ type }: Slot): Shape | null {
   return type.kind === 'record' ? type.shape : null;
 }
 
-export function fieldLeaf(ctx: Context, field: FieldRead & Expression, elements: Elements): Leaf | null {
+export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elements: Elements): Leaf | null {
   const place = placeOfField(ctx, field, elements);
   if (place === null) return null;
   const known = ctx.leaves.get(place.key);
@@ -93,7 +93,7 @@ export function fieldLeaf(ctx: Context, field: FieldRead & Expression, elements:
   return leaf;
 }
 
-export function plainLeaf({ set }: Context, key: string, domain: Domain): Leaf {
+export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): Leaf {
   return {
     key,
     set,
@@ -111,7 +111,7 @@ export function plainLeaf({ set }: Context, key: string, domain: Domain): Leaf {
   };
 }
 
-export function addLeaf(ctx: Context, leaf: Leaf): Leaf {
+export function addLeaf(ctx: ProofContext, leaf: Leaf): Leaf {
   ctx.leaves.set(leaf.key, leaf);
   return leaf;
 }
@@ -162,29 +162,29 @@ function rangeMarks({ low, high }: Range): Decimal[] {
 }
 
 /** Known to rules exactly when the request is signed. */
-function tieToSignature(ctx: Context, leaf: Leaf): void {
+function tieToSignature(ctx: ProofContext, leaf: Leaf): void {
   const signed = signedLeaf(ctx);
   ctx.afterCut.push(() => {
     const isSigned = isWhere(signed, ({ value }) => value === true, ctx.circuit);
-    ctx.circuit.requireEqual(isUnknown(ctx, leaf), not(isSigned));
+    ctx.circuit.requireEqual(isUnknown(ctx, leaf), notLiteral(isSigned));
   });
 }
 
-export function isUnknown({ circuit }: Context, leaf: Leaf): number {
+export function isUnknown({ circuit }: ProofContext, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => value === unknown, circuit);
 }
 
-function isGone({ circuit }: Context, leaf: Leaf): number {
+function isGone({ circuit }: ProofContext, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => value === undefined || value === null, circuit);
 }
 
 /** Neither absent nor null nor unknown. */
-export function hasValue({ circuit }: Context, leaf: Leaf): number {
+export function hasValue({ circuit }: ProofContext, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => isValue(value), circuit);
 }
 
 /** What lies in a record that is not there is absent; what must be there is there where its record is. */
-function tieToHolder(ctx: Context, leaf: Leaf, field: FieldRead & Expression, elements: Elements): void {
+function tieToHolder(ctx: ProofContext, leaf: Leaf, field: FieldRead & Expression, elements: Elements): void {
   const steps = field.steps.slice(0, -1);
   if (steps.length === 0 && field.root === 'payload') return;
   const holder = fieldLeaf(ctx, { ...field, steps }, elements);
@@ -195,18 +195,18 @@ function tieToHolder(ctx: Context, leaf: Leaf, field: FieldRead & Expression, el
   )?.isOptional;
   ctx.afterCut.push(() => {
     const isAbsent = isWhere(leaf, ({ value }) => value === undefined, ctx.circuit);
-    ctx.circuit.require([not(isGone(ctx, holder)), isAbsent, isUnknown(ctx, leaf)]);
+    ctx.circuit.require([notLiteral(isGone(ctx, holder)), isAbsent, isUnknown(ctx, leaf)]);
     if (isOptional === false)
-      ctx.circuit.require([isGone(ctx, holder), isUnknown(ctx, holder), not(isAbsent)]);
+      ctx.circuit.require([isGone(ctx, holder), isUnknown(ctx, holder), notLiteral(isAbsent)]);
   });
 }
 
-function factLeaf(ctx: Context, { fact }: FactRead): Leaf | null {
+function factLeaf(ctx: ProofContext, { fact }: FactRead): Leaf | null {
   if (fact.startsWith('action.')) return null;
   return ctx.leaves.get(fact) ?? addLeaf(ctx, newFactLeaf(ctx, fact));
 }
 
-function newFactLeaf(ctx: Context, fact: FactRead['fact']): Leaf {
+function newFactLeaf(ctx: ProofContext, fact: FactRead['fact']): Leaf {
   const states = { ...noStates, unknown: true };
   if (fact === 'agent.risk_tier') return { ...plainLeaf(ctx, fact, 'closed'), states, values: riskTiers };
   const domains: Partial<Record<typeof fact, Domain>> = {
@@ -217,11 +217,11 @@ function newFactLeaf(ctx: Context, fact: FactRead['fact']): Leaf {
   return { ...plainLeaf(ctx, fact, domains[fact] ?? 'text'), states };
 }
 
-function signedLeaf(ctx: Context): Leaf {
+function signedLeaf(ctx: ProofContext): Leaf {
   return ctx.leaves.get('request.signed') ?? addLeaf(ctx, newFactLeaf(ctx, 'request.signed'));
 }
 
-function nowLeaf(ctx: Context): Leaf {
+function nowLeaf(ctx: ProofContext): Leaf {
   return ctx.leaves.get('now') ?? addLeaf(ctx, plainLeaf(ctx, 'now', 'time'));
 }
 
@@ -230,7 +230,7 @@ export const tagElement: Slot = listOf(anyText).element;
 const functionsOfText = ['lower', 'trim', 'fold', 'domain', 'host', 'scheme', 'port', 'length'] as const;
 
 function callLeaf(
-  ctx: Context,
+  ctx: ProofContext,
   { builtin, args }: Extract<Expression, { readonly kind: 'call' }>,
   elements: Elements,
 ): Leaf | null {
@@ -261,20 +261,21 @@ function isAlwaysKnown(builtin: string, { type }: Expression): boolean {
 }
 
 /** Of nothing a function is unknown, and of a value that is named it is what the definition says. */
-function tieToBase(ctx: Context, leaf: Leaf, isKnown: boolean): void {
+function tieToBase(ctx: ProofContext, leaf: Leaf, isKnown: boolean): void {
   const { circuit } = ctx;
   const base = leaf.base!;
   const isDerivedUnknown = isUnknown(ctx, leaf);
   circuit.require([hasValue(ctx, base.leaf), isDerivedUnknown]);
-  if (isKnown) circuit.require([not(hasValue(ctx, base.leaf)), not(isDerivedUnknown)]);
+  if (isKnown) circuit.require([notLiteral(hasValue(ctx, base.leaf)), notLiteral(isDerivedUnknown)]);
   for (const [at, { value, isOther }] of base.leaf.cells.entries()) {
     if (isOther || !isValue(value)) continue;
     const place = derivedPlace(leaf, base.of(value));
-    if (place >= 0) circuit.require([not(isCell(base.leaf, at, circuit)), isCell(leaf, place, circuit)]);
+    if (place >= 0)
+      circuit.require([notLiteral(isCell(base.leaf, at, circuit)), isCell(leaf, place, circuit)]);
   }
 }
 
 function derivedPlace(leaf: Leaf, value: Value | Unknown): number {
-  const own = placeOf(leaf, value);
+  const own = cellPlaceOf(leaf, value);
   return own >= 0 ? own : leaf.cells.findIndex(({ isOther }) => isOther);
 }

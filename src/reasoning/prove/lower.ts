@@ -10,10 +10,10 @@ import type { Value } from '../../language/model/value.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { constantOf } from '../cells/understand.ts';
-import { negated, type Pair } from '../solver/circuit.ts';
+import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { boundText } from './bounds.ts';
-import { comparison } from './comparison.ts';
-import type { Context, Elements } from './context.ts';
+import { comparisonCall } from './comparison.ts';
+import type { Elements, ProofContext } from './context.ts';
 import { equalityAtom, relationAtom } from './equality.ts';
 import { leafAtom } from './leaf-atom.ts';
 import { meterAtom } from './meters.ts';
@@ -22,11 +22,11 @@ import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
 import { firstElse, replaced, writtenOut } from './rewrite.ts';
 import { riskAtom } from './risk.ts';
 
-export function lowerCondition(ctx: Context, condition: Expression, elements: Elements): Pair {
+export function lowerCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const lower = (part: Expression): Pair => lowerCondition(ctx, part, elements);
   switch (condition.kind) {
     case 'not':
-      return negated(lower(condition.operand));
+      return negatedLiteral(lower(condition.operand));
     case 'and':
       return ctx.circuit.every(condition.operands.map(lower));
     case 'or':
@@ -38,8 +38,8 @@ export function lowerCondition(ctx: Context, condition: Expression, elements: El
     }
     case 'in-range':
       return ctx.circuit.every([
-        lower(comparison('>=', condition.subject, condition.low)),
-        lower(comparison('<=', condition.subject, condition.high)),
+        lower(comparisonCall('>=', condition.subject, condition.low)),
+        lower(comparisonCall('<=', condition.subject, condition.high)),
       ]);
     case 'literal':
     case 'field':
@@ -71,7 +71,7 @@ export function lowerCondition(ctx: Context, condition: Expression, elements: El
 }
 
 /** Each atom is made once. */
-function atom(ctx: Context, condition: Expression, elements: Elements): Pair {
+function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
   const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
   const known = ctx.known.get(key);
@@ -97,7 +97,7 @@ function comparesRisk(expression: Expression): boolean {
   );
 }
 
-function newAtom(ctx: Context, expression: Expression, elements: Elements): Pair {
+function newAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
   if (ctx.isCoarse && goesThroughList(ctx, expression)) return guess(ctx, expression, elements);
   const withElse = firstElse(expression);
@@ -112,7 +112,7 @@ function newAtom(ctx: Context, expression: Expression, elements: Elements): Pair
 }
 
 /** A condition that may be anything. */
-function guess(ctx: Context, expression: Expression, elements: Elements): Pair {
+function guess(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
   const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
   ctx.guesses.set(key, { span: expression.span, pair });
@@ -127,7 +127,7 @@ function readsNothing(expression: Expression): boolean {
   );
 }
 
-function truthOf(ctx: Context, expression: Expression): SpecTruth {
+function truthOf(ctx: ProofContext, expression: Expression): SpecTruth {
   const facts = { action: ctx.action.key, payload: {}, agent: {}, request: {}, nowMs: 0, meters: {} };
   return evaluateCondition(expression, {
     set: ctx.set,
@@ -137,12 +137,12 @@ function truthOf(ctx: Context, expression: Expression): SpecTruth {
   });
 }
 
-function pairOf({ circuit }: Context, truth: SpecTruth): Pair {
+function pairOf({ circuit }: ProofContext, truth: SpecTruth): Pair {
   if (typeof truth !== 'boolean') return circuit.unknown;
-  return truth ? circuit.always : negated(circuit.always);
+  return truth ? circuit.always : negatedLiteral(circuit.always);
 }
 
-function goesThroughList({ set }: Context, expression: Expression): boolean {
+function goesThroughList({ set }: ProofContext, expression: Expression): boolean {
   return [...descendants(expression)].some(
     (part) =>
       part.kind === 'quantify' || (part.kind === 'in-elements' && constantOf(part.elements, set) === null),
@@ -156,7 +156,7 @@ interface WithElse {
 }
 
 /** With the fallback where the field is absent or null, else with the field itself. */
-function elseAtom(ctx: Context, { expression, withElse, elements }: WithElse): Pair {
+function elseAtom(ctx: ProofContext, { expression, withElse, elements }: WithElse): Pair {
   const { circuit } = ctx;
   const has: Expression = { kind: 'has', subject: withElse.subject, type: booleanType, span: withElse.span };
   const isGone = ctx.lower(has, elements).isFalse;
@@ -171,7 +171,7 @@ function elseAtom(ctx: Context, { expression, withElse, elements }: WithElse): P
 const flipped = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
 /** Null where it is a comparison of no special kind, or none. */
-function compareAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+function compareAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   if (expression.kind !== 'compare') return null;
   const { left, right, operator } = expression;
   const constant = constantOf(right, ctx.set);
@@ -188,7 +188,7 @@ function compareAtom(ctx: Context, expression: Expression, elements: Elements): 
   return left.kind === 'field' && left.type.kind === 'money' ? moneyAtom(ctx, left, compared) : null;
 }
 
-function listAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+function listAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   if (expression.kind === 'quantify') return quantifierAtom(ctx, expression, elements);
   if (expression.kind !== 'in-elements' || constantOf(expression.elements, ctx.set) !== null) return null;
   return membershipAtom(ctx, expression, elements);
@@ -197,7 +197,7 @@ function listAtom(ctx: Context, expression: Expression, elements: Elements): Pai
 const wordsMax = 2_000;
 
 /** One atom a word, so that lists of words can be compared. */
-function wordsAtom(ctx: Context, expression: Expression, elements: Elements): Pair | null {
+function wordsAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   if (expression.kind !== 'mentions') return null;
   const { words: source } = expression;
   const words =

@@ -9,16 +9,16 @@ import { compare, type Decimal, fromNumber, zero } from '../../language/value/de
 import { marksOf } from '../cells/cut.ts';
 import { isWhere, keyOf, type Leaf } from '../cells/leaf.ts';
 import { placeholder } from '../cells/understand.ts';
-import { negated, type Pair } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
-import { type Comparison, comparison, literal } from './comparison.ts';
-import { type Context, type MeterEnds, noElements } from './context.ts';
+import { negatedLiteral, type Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
+import { type MeterEnds, noElements, type ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
 
 export function meterAtom(
-  ctx: Context,
+  ctx: ProofContext,
   read: MeterRead & Expression,
   { operator, constant }: Comparison,
 ): Pair | null {
@@ -29,7 +29,7 @@ export function meterAtom(
     typeof constant === 'object' && constant !== null && 'currency' in constant ? constant.currency : null;
   if (currency !== null && meter.currency !== null && currency !== meter.currency) return ctx.circuit.unknown;
   const ends = meterEnds(ctx, meter);
-  const is = (leaf: Leaf, wanted: Comparison['operator']): Literal =>
+  const is = (leaf: Leaf, wanted: Comparison['operator']): SolverLiteral =>
     endIs(ctx, leaf, { wanted, amount, read });
   return ctx.circuit.onlyIf(ends.isKnown, comparedEnds(ctx, operator, { ...ends, is }));
 }
@@ -46,7 +46,7 @@ interface End {
   readonly read: Expression;
 }
 
-function endIs(ctx: Context, leaf: Leaf, { wanted, amount, read }: End): Literal {
+function endIs(ctx: ProofContext, leaf: Leaf, { wanted, amount, read }: End): SolverLiteral {
   const number = { type: quantity('number'), span: read.span };
   const end: Expression = {
     kind: 'field',
@@ -56,13 +56,17 @@ function endIs(ctx: Context, leaf: Leaf, { wanted, amount, read }: End): Literal
     isSecret: false,
     ...number,
   };
-  return addAtom(ctx, leaf, comparison(wanted, end, literal(amount, number))).isTrue;
+  return addAtom(ctx, leaf, comparisonCall(wanted, end, literalNode(amount, number))).isTrue;
 }
 
-type Ends = MeterEnds & { readonly is: (leaf: Leaf, wanted: Comparison['operator']) => Literal };
+type Ends = MeterEnds & { readonly is: (leaf: Leaf, wanted: Comparison['operator']) => SolverLiteral };
 
 /** As the definition compares intervals. */
-function comparedEnds({ circuit }: Context, operator: Comparison['operator'], { low, high, is }: Ends): Pair {
+function comparedEnds(
+  { circuit }: ProofContext,
+  operator: Comparison['operator'],
+  { low, high, is }: Ends,
+): Pair {
   switch (operator) {
     case '<':
       return { isTrue: is(high, '<'), isFalse: is(low, '>=') };
@@ -78,14 +82,14 @@ function comparedEnds({ circuit }: Context, operator: Comparison['operator'], { 
         isFalse: circuit.or([is(high, '<'), is(low, '>')]),
       };
     case '!=':
-      return negated({
+      return negatedLiteral({
         isTrue: circuit.and([is(low, '=='), is(high, '==')]),
         isFalse: circuit.or([is(high, '<'), is(low, '>')]),
       });
   }
 }
 
-function meterEnds(ctx: Context, meter: Meter): MeterEnds {
+function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
   const known = ctx.meters.get(meter.name);
   if (known !== undefined) return known;
   const isNeverNegative = meter.aggregate !== 'sum' || addsNoNegatives(ctx, meter);
@@ -104,13 +108,15 @@ function meterEnds(ctx: Context, meter: Meter): MeterEnds {
   ctx.meters.set(meter.name, ends);
   tieEnds(ctx, ends.low, ends.high);
   if (ctx.faults.has('readings-lack-others'))
-    ctx.afterCut.push(() => ctx.circuit.require([not(isFrom(ctx, ends.low, { mark: zero, isOpen: true }))]));
+    ctx.afterCut.push(() =>
+      ctx.circuit.require([notLiteral(isFrom(ctx, ends.low, { mark: zero, isOpen: true }))]),
+    );
   if (isNeverNegative && meter.actions.includes(ctx.action.key)) tieShare(ctx, meter, ends);
   return ends;
 }
 
 /** Whether what every counted action adds is declared to be 0 or more. */
-function addsNoNegatives({ set }: Context, { argument, actions }: Meter): boolean {
+function addsNoNegatives({ set }: ProofContext, { argument, actions }: Meter): boolean {
   if (argument?.kind !== 'field' || argument.root !== 'payload') return false;
   return actions.every((key) => {
     let [shape, isAtLeastZero] = [set.actions.get(key)?.shape ?? null, false];
@@ -125,12 +131,12 @@ function addsNoNegatives({ set }: Context, { argument, actions }: Meter): boolea
 }
 
 /** The lower end is not above the upper one. */
-function tieEnds(ctx: Context, low: Leaf, high: Leaf): void {
+function tieEnds(ctx: ProofContext, low: Leaf, high: Leaf): void {
   shareMarks(ctx, [low, high]);
   ctx.afterCut.push(() => requireAtMost(ctx, ctx.circuit.yes, [low, high]));
 }
 
-function shareMarks(ctx: Context, leaves: readonly Leaf[]): void {
+function shareMarks(ctx: ProofContext, leaves: readonly Leaf[]): void {
   ctx.beforeCut.push(() => {
     const marks = new Map(leaves.flatMap((leaf) => marksOf(leaf)).map((mark) => [keyOf(mark), mark]));
     for (const leaf of leaves) leaf.marks.splice(0, leaf.marks.length, ...marks.values());
@@ -138,11 +144,19 @@ function shareMarks(ctx: Context, leaves: readonly Leaf[]): void {
 }
 
 /** Where the condition holds, the first number is at most the second; both are cut at the same marks. */
-function requireAtMost(ctx: Context, condition: Literal, [small, large]: readonly [Leaf, Leaf]): void {
+function requireAtMost(
+  ctx: ProofContext,
+  condition: SolverLiteral,
+  [small, large]: readonly [Leaf, Leaf],
+): void {
   for (const mark of marksOf(small)) {
     for (const isOpen of [false, true]) {
       const from = { mark, isOpen };
-      ctx.circuit.require([not(condition), not(isFrom(ctx, small, from)), isFrom(ctx, large, from)]);
+      ctx.circuit.require([
+        notLiteral(condition),
+        notLiteral(isFrom(ctx, small, from)),
+        isFrom(ctx, large, from),
+      ]);
     }
   }
 }
@@ -153,7 +167,7 @@ interface From {
   readonly isOpen: boolean;
 }
 
-function isFrom({ circuit }: Context, leaf: Leaf, { mark, isOpen }: From): Literal {
+function isFrom({ circuit }: ProofContext, leaf: Leaf, { mark, isOpen }: From): SolverLiteral {
   const least = isOpen ? 1 : 0;
   return isWhere(
     leaf,
@@ -167,16 +181,16 @@ function isFrom({ circuit }: Context, leaf: Leaf, { mark, isOpen }: From): Liter
 }
 
 /** A reading of a meter that counts the request. */
-function tieShare(ctx: Context, meter: Meter, ends: MeterEnds): void {
+function tieShare(ctx: ProofContext, meter: Meter, ends: MeterEnds): void {
   const { circuit } = ctx;
   const counts = meter.when === null ? circuit.always : ctx.lower(meter.when, noElements);
-  const mayCount = circuit.and([ends.isKnown, not(counts.isFalse)]);
+  const mayCount = circuit.and([ends.isKnown, notLiteral(counts.isFalse)]);
   const doesCount = circuit.and([ends.isKnown, counts.isTrue]);
   if (meter.aggregate !== 'sum') {
     const first = { mark: fromNumber(1), isOpen: false };
     ctx.afterCut.push(() => {
-      circuit.require([not(doesCount), isFrom(ctx, ends.low, first)]);
-      circuit.require([not(mayCount), isFrom(ctx, ends.high, first)]);
+      circuit.require([notLiteral(doesCount), isFrom(ctx, ends.low, first)]);
+      circuit.require([notLiteral(mayCount), isFrom(ctx, ends.high, first)]);
     });
     return;
   }
@@ -186,11 +200,11 @@ function tieShare(ctx: Context, meter: Meter, ends: MeterEnds): void {
 interface Share {
   readonly meter: Meter;
   readonly ends: MeterEnds;
-  readonly mayCount: Literal;
-  readonly doesCount: Literal;
+  readonly mayCount: SolverLiteral;
+  readonly doesCount: SolverLiteral;
 }
 
-function tieAmount(ctx: Context, { meter, ends, mayCount, doesCount }: Share): void {
+function tieAmount(ctx: ProofContext, { meter, ends, mayCount, doesCount }: Share): void {
   const argument = meter.argument as FieldRead & Expression;
   const amount = fieldLeaf(ctx, argument, noElements);
   if (amount === null) return;
@@ -198,14 +212,14 @@ function tieAmount(ctx: Context, { meter, ends, mayCount, doesCount }: Share): v
   shareMarks(ctx, [ends.low, ends.high, amount]);
   ctx.afterCut.push(() => {
     // What is added has to be known, and of the meter's currency, for the reading to be known.
-    ctx.circuit.require([not(mayCount), hasValue(ctx, amount)]);
-    if (isOfCurrency !== null) ctx.circuit.require([not(mayCount), isOfCurrency.isTrue]);
+    ctx.circuit.require([notLiteral(mayCount), hasValue(ctx, amount)]);
+    if (isOfCurrency !== null) ctx.circuit.require([notLiteral(mayCount), isOfCurrency.isTrue]);
     requireAtMost(ctx, doesCount, [amount, ends.low]);
     requireAtMost(ctx, mayCount, [amount, ends.high]);
   });
 }
 
-function currencyOf(ctx: Context, { currency }: Meter, field: FieldRead & Expression): Pair | null {
+function currencyOf(ctx: ProofContext, { currency }: Meter, field: FieldRead & Expression): Pair | null {
   if (currency === null || placeOfField(ctx, field, noElements)?.slot.type.kind !== 'money') return null;
   return currencyIs(ctx, { field, currency, elements: noElements });
 }

@@ -6,13 +6,13 @@ import { quantity } from '../../language/model/type.ts';
 import type { Money } from '../../language/model/value.ts';
 import { placeholder } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
-import { type Comparison, comparison, literal } from './comparison.ts';
-import type { Context, Elements } from './context.ts';
+import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
+import type { Elements, ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { fieldLeaf, placeOfField } from './leaves.ts';
 
 export function moneyAtom(
-  ctx: Context,
+  ctx: ProofContext,
   field: FieldRead & Expression,
   { operator, constant, elements }: Comparison,
 ): Pair | null {
@@ -28,7 +28,7 @@ export function moneyAtom(
     isSecret: false,
     ...number,
   };
-  const amounts = addAtom(ctx, leaf, comparison(operator, read, literal(amount, number)));
+  const amounts = addAtom(ctx, leaf, comparisonCall(operator, read, literalNode(amount, number)));
   if (currency === null) return amounts;
   const same = currencyIs(ctx, { field, currency, elements });
   return same === null ? null : ctx.circuit.onlyIf(same.isTrue, amounts);
@@ -41,11 +41,11 @@ interface CurrencyOf {
 }
 
 /** Whether the amount's currency, a field beside it, is this one. */
-export function currencyIs(ctx: Context, { field, currency, elements }: CurrencyOf): Pair | null {
+export function currencyIs(ctx: ProofContext, { field, currency, elements }: CurrencyOf): Pair | null {
   const place = placeOfField(ctx, field, elements);
   const name = place?.slot.type.kind === 'money' ? place.slot.type.currencyField : null;
   const beside = place?.shape?.fields.find((one) => one.name === name);
   if (name === null || beside === undefined) return null;
   const read: Expression = { ...field, steps: [...field.steps.slice(0, -1), name], type: beside.type };
-  return ctx.lower(comparison('==', read, literal(currency, read)), elements);
+  return ctx.lower(comparisonCall('==', read, literalNode(currency, read)), elements);
 }

@@ -4,20 +4,20 @@
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
-import { type Context, noElements } from './context.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { noElements, type ProofContext } from './context.ts';
 
-export type Outcomes = Readonly<Record<Outcome, Literal>>;
+export type OutcomeLiterals = Readonly<Record<Outcome, SolverLiteral>>;
 
 interface Judged {
   readonly rule: Rule;
   readonly pair: Pair;
   /** What it asks for has been met. */
-  readonly isMet: Literal;
+  readonly isMet: SolverLiteral;
 }
 
 /** `isUnapproved`: nothing that rules ask for has been met. */
-export function outcomesOf(ctx: Context, isUnapproved: boolean): Outcomes {
+export function outcomesOf(ctx: ProofContext, isUnapproved: boolean): OutcomeLiterals {
   const { circuit } = ctx;
   const judged = ctx.rules.map(
     (rule): Judged => ({
@@ -29,27 +29,27 @@ export function outcomesOf(ctx: Context, isUnapproved: boolean): Outcomes {
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const granted = circuit.or(allows.map(({ pair }) => pair.isTrue));
-  const isDenied = circuit.or([not(granted), asked(circuit, guards, 'deny')]);
+  const isDenied = circuit.or([notLiteral(granted), asked(circuit, guards, 'deny')]);
   const isReauthOrMore = circuit.or([
     isDenied,
     asked(circuit, guards, 'reauth'),
-    not(grantedFor(circuit, allows, ['approval'])),
+    notLiteral(grantedFor(circuit, allows, ['approval'])),
   ]);
   const isEscalateOrMore = circuit.or([
     isReauthOrMore,
     asked(circuit, guards, 'approval'),
-    not(grantedFor(circuit, allows, [])),
+    notLiteral(grantedFor(circuit, allows, [])),
   ]);
   return {
-    ALLOW: not(isEscalateOrMore),
-    ESCALATE: circuit.and([isEscalateOrMore, not(isReauthOrMore)]),
-    REAUTH_REQUIRED: circuit.and([isReauthOrMore, not(isDenied)]),
+    ALLOW: notLiteral(isEscalateOrMore),
+    ESCALATE: circuit.and([isEscalateOrMore, notLiteral(isReauthOrMore)]),
+    REAUTH_REQUIRED: circuit.and([isReauthOrMore, notLiteral(isDenied)]),
     DENY: isDenied,
   };
 }
 
 /** Free: any requirements may have been met together, which is more than can be. */
-function metLiteral(ctx: Context, rule: Rule): Literal {
+function metLiteral(ctx: ProofContext, rule: Rule): SolverLiteral {
   if (rule.requirement === null) return ctx.circuit.no;
   const known = ctx.satisfied.get(rule.id);
   if (known !== undefined) return known.literal;
@@ -69,18 +69,18 @@ function isGuard({ effect }: Rule): boolean {
 }
 
 /** A guard that is not false stands in the way until it is met. */
-function asked(circuit: Circuit, guards: readonly Judged[], demand: Demand): Literal {
+function asked(circuit: Circuit, guards: readonly Judged[], demand: Demand): SolverLiteral {
   return circuit.or(
     guards
       .filter(({ rule }) => demandOf(rule) === demand)
       .map(({ pair, isMet }) =>
-        circuit.and([not(pair.isFalse), demand === 'deny' ? circuit.yes : not(isMet)]),
+        circuit.and([notLiteral(pair.isFalse), demand === 'deny' ? circuit.yes : notLiteral(isMet)]),
       ),
   );
 }
 
 /** Some allow is true that asks for nothing, for nothing more, or only for one of these. */
-function grantedFor(circuit: Circuit, allows: readonly Judged[], demands: readonly Demand[]): Literal {
+function grantedFor(circuit: Circuit, allows: readonly Judged[], demands: readonly Demand[]): SolverLiteral {
   return circuit.or(
     allows.map(({ rule, pair, isMet }) => {
       const demand = demandOf(rule);

@@ -8,22 +8,22 @@ import { cutLeaf } from '../cells/cut.ts';
 import { type Faults, noFaults } from '../cells/faults.ts';
 import type { Leaf } from '../cells/leaf.ts';
 import { Circuit } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
-import { type Context, noElements } from './context.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { noElements, type ProofContext } from './context.ts';
 import { linkEqualities, shareTexts } from './equality.ts';
 import { lowerCondition } from './lower.ts';
-import { type Outcomes, outcomesOf } from './outcomes.ts';
+import { type OutcomeLiterals, outcomesOf } from './outcomes.ts';
 import { countElements } from './quantifiers.ts';
 
-export interface Problem {
-  readonly ctx: Context;
+export interface ProofProblem {
+  readonly ctx: ProofContext;
   /** With whatever may have been met. */
-  readonly outcomes: Outcomes;
+  readonly outcomes: OutcomeLiterals;
   /** By claim: the request breaks it. */
-  readonly broken: readonly Literal[];
+  readonly broken: readonly SolverLiteral[];
 }
 
-export interface ProblemOptions {
+export interface ProofProblemOptions {
   readonly isCoarse?: boolean;
   readonly faults?: Faults;
 }
@@ -33,8 +33,8 @@ const outcomeOf = { allow: 'ALLOW', deny: 'DENY', escalate: 'ESCALATE', reauth: 
 export function createProblem(
   set: PolicySet,
   action: string,
-  { claims = [], ...options }: ProblemOptions & { readonly claims?: readonly Claim[] } = {},
-): Problem {
+  { claims = [], ...options }: ProofProblemOptions & { readonly claims?: readonly Claim[] } = {},
+): ProofProblem {
   const ctx = createContext(set, action, options);
   countElements(ctx, conditionsOf(ctx, claims));
   const outcomes = outcomesOf(ctx, false);
@@ -46,11 +46,11 @@ export function createProblem(
 function createContext(
   set: PolicySet,
   key: string,
-  { isCoarse = false, faults = noFaults }: ProblemOptions,
-): Context {
+  { isCoarse = false, faults = noFaults }: ProofProblemOptions,
+): ProofContext {
   const action = set.actions.get(key);
   if (action === undefined) throw new Error(`no action ${key} is declared`);
-  const ctx: Context = {
+  const ctx: ProofContext = {
     set,
     action,
     rules: set.policies
@@ -78,7 +78,7 @@ function createContext(
   return ctx;
 }
 
-function conditionsOf({ rules, set }: Context, claims: readonly Claim[]): readonly Expression[] {
+function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): readonly Expression[] {
   return [
     ...rules.map(({ condition }) => condition),
     ...claims.flatMap(({ when }) => when ?? []),
@@ -87,19 +87,19 @@ function conditionsOf({ rules, set }: Context, claims: readonly Claim[]): readon
 }
 
 /** A claim speaks of every request for which its condition is not false. */
-function breaks(ctx: Context, { mode, effect, when, isUnapproved }: Claim): Literal {
+function breaks(ctx: ProofContext, { mode, effect, when, isUnapproved }: Claim): SolverLiteral {
   const { circuit } = ctx;
-  const isMet = when === null ? circuit.yes : not(ctx.lower(when, noElements).isFalse);
+  const isMet = when === null ? circuit.yes : notLiteral(ctx.lower(when, noElements).isFalse);
   const isDecided = outcomesOf(ctx, isUnapproved)[outcomeOf[effect]];
-  return circuit.and([isMet, mode === 'never' ? isDecided : not(isDecided)]);
+  return circuit.and([isMet, mode === 'never' ? isDecided : notLiteral(isDecided)]);
 }
 
 /** Whether the decision is what the claim says it never, or not always, is. */
-export function isBrokenBy({ mode, effect }: Claim, outcome: keyof Outcomes): boolean {
+export function isBrokenBy({ mode, effect }: Claim, outcome: keyof OutcomeLiterals): boolean {
   return (outcome === outcomeOf[effect]) === (mode === 'never');
 }
 
-function finish(ctx: Context): void {
+function finish(ctx: ProofContext): void {
   shareTexts(ctx);
   // What one gives to another is handed on, from meter to meter.
   for (let round = 0; round <= ctx.meters.size; round += 1) for (const run of ctx.beforeCut) run();

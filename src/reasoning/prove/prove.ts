@@ -9,10 +9,10 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { LogChecker } from '../solver/check-log.ts';
-import { type Clause, type Literal, not } from '../solver/literal.ts';
-import type { Context } from './context.ts';
-import { createProblem, isBrokenBy, type Problem } from './problem.ts';
-import { truthOf } from './text-choice.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import type { ProofContext } from './context.ts';
+import { createProblem, isBrokenBy, type ProofProblem } from './problem.ts';
+import { textTruth } from './text-choice.ts';
 import { witnessOf } from './witness.ts';
 
 export type Verdict =
@@ -28,9 +28,9 @@ export interface Proof {
   readonly action: string;
   /** Made with quantifiers left open. */
   readonly isCoarse: boolean;
-  readonly given: readonly Clause[];
-  readonly learned: readonly Clause[];
-  readonly assumptions: Clause;
+  readonly given: readonly SolverClause[];
+  readonly learned: readonly SolverClause[];
+  readonly assumptions: SolverClause;
 }
 
 export interface ClaimVerdict {
@@ -80,23 +80,23 @@ export function proveAction(
   return new Map([...coarse, ...decideAll(createProblem(set, action, { claims: open }), open)]);
 }
 
-function decideAll(problem: Problem, claims: readonly Claim[]): Map<Claim, Verdict> {
+function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, Verdict> {
   const prover = new Prover(problem);
   return new Map(claims.map((claim, at) => [claim, prover.decide(claim, problem.broken[at]!)]));
 }
 
 /** Holds the checker, which reads each part of the log once. */
 class Prover {
-  readonly #ctx: Context;
+  readonly #ctx: ProofContext;
   readonly #checker = new LogChecker();
   #admitted = 0;
   #derived = 0;
 
-  constructor({ ctx }: Problem) {
+  constructor({ ctx }: ProofProblem) {
     this.#ctx = ctx;
   }
 
-  decide(claim: Claim, broken: Literal): Verdict {
+  decide(claim: Claim, broken: SolverLiteral): Verdict {
     const { circuit, bounds, isCoarse } = this.#ctx;
     // What is ruled out for this claim is ruled out for it alone.
     const own = circuit.free(true);
@@ -111,13 +111,13 @@ class Prover {
       const decision = brokenDecision(this.#ctx, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of wronglyGuessed(this.#ctx, facts)) guessed.set(JSON.stringify(span), span);
-      circuit.require([not(own), ...this.#otherThanThis(round)]);
+      circuit.require([notLiteral(own), ...this.#otherThanThis(round)]);
     }
     return this.#guessed(guessed);
   }
 
   /** No model breaks the claim with small payloads; and with any? */
-  #held(assumptions: Clause): Verdict {
+  #held(assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#check(circuit.solver.core);
     if (bounds.size > 0) {
@@ -134,14 +134,14 @@ class Prover {
     return { kind: 'proved', proof: { action: this.#ctx.action.key, isCoarse, ...proof } };
   }
 
-  #check(core: Clause): void {
+  #check(core: SolverClause): void {
     const { given, learned } = this.#ctx.circuit.solver;
     for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
     for (; this.#derived < learned.length; this.#derived += 1) {
       if (!this.#checker.derive(learned[this.#derived]!))
         throw new Error('the log of a proof does not check');
     }
-    if (!this.#checker.follows(core.map(not))) throw new Error('the end of a proof does not check');
+    if (!this.#checker.follows(core.map(notLiteral))) throw new Error('the end of a proof does not check');
   }
 
   #guessed(wrong: ReadonlyMap<string, Span>): Verdict {
@@ -150,7 +150,7 @@ class Prover {
   }
 
   /** Other guesses, or in turn other cells. */
-  #otherThanThis(round: number): Clause {
+  #otherThanThis(round: number): SolverClause {
     const { circuit, guesses, leaves } = this.#ctx;
     const loose = [...leaves.values()].flatMap(({ atoms }) =>
       atoms.filter(({ understood }) => understood.kind === 'loose'),
@@ -158,11 +158,11 @@ class Prover {
     const guessed = [...guesses.values(), ...loose].flatMap(({ pair }) => [pair.isTrue, pair.isFalse]);
     const cells = [...leaves.values()].flatMap(({ order }) => order.slice(1, -1));
     const chosen = guessed.length > 0 && round % 2 === 0 ? guessed : [...cells, ...guessed];
-    return chosen.map((literal) => (circuit.solver.holds(literal) ? not(literal) : literal));
+    return chosen.map((literal) => (circuit.solver.holds(literal) ? notLiteral(literal) : literal));
   }
 }
 
-function witnessFor(ctx: Context, { isUnapproved }: Claim): Facts {
+function witnessFor(ctx: ProofContext, { isUnapproved }: Claim): Facts {
   const facts = witnessOf(ctx);
   return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
 }
@@ -176,7 +176,7 @@ function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
 }
 
 /** The definition's decision where it breaks the claim, else null. */
-function brokenDecision({ set }: Context, claim: Claim, facts: Facts): Decision | null {
+function brokenDecision({ set }: ProofContext, claim: Claim, facts: Facts): Decision | null {
   const decision = authorize(set, facts);
   if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return null;
   if (claim.isUnapproved && facts.satisfied.escalate.length + facts.satisfied.reauth.length > 0) return null;
@@ -186,10 +186,10 @@ function brokenDecision({ set }: Context, claim: Claim, facts: Facts): Decision 
 }
 
 /** Conditions of which the model says something else than the definition does of the request. */
-function wronglyGuessed(ctx: Context, facts: Facts): readonly Span[] {
+function wronglyGuessed(ctx: ProofContext, facts: Facts): readonly Span[] {
   const { risk } = authorize(ctx.set, facts);
   const scope = { set: ctx.set, facts, risk, variables: new Map() };
   return ctx.conditions
-    .filter(({ expression, pair }) => evaluateCondition(expression, scope) !== truthOf(ctx, pair))
+    .filter(({ expression, pair }) => evaluateCondition(expression, scope) !== textTruth(ctx, pair))
     .map(({ expression }) => expression.span);
 }

@@ -9,25 +9,25 @@ import type { Value } from '../../language/model/value.ts';
 import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
 import { isWhere } from '../cells/leaf.ts';
 import { constantOf } from '../cells/understand.ts';
-import { negated, type Pair } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
+import { negatedLiteral, type Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
-import { type Comparison, comparison, literal } from './comparison.ts';
-import type { Context, Element, Elements, ListElements } from './context.ts';
+import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
+import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
 import { hasValue, isUnknown, leafOf, tagElement } from './leaves.ts';
 import { writtenOut } from './rewrite.ts';
 
 const elementsMax = 12;
 
 /** Null for lists that are made, such as the links of a text. */
-export function quantifierAtom(ctx: Context, expression: Quantify, elements: Elements): Pair | null {
+export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements: Elements): Pair | null {
   const { quantifier } = expression;
   if (quantifier !== 'some' && quantifier !== 'every') return null;
   const list = placesOf(ctx, expression.sources);
   if (list === null) return null;
   const bodies = list.places.map((place) => bodyAt(ctx, expression, { place, elements }));
   const some = ctx.circuit.some(bodies);
-  const pair = ctx.circuit.onlyIf(list.isKnown, quantifier === 'some' ? some : negated(some));
+  const pair = ctx.circuit.onlyIf(list.isKnown, quantifier === 'some' ? some : negatedLiteral(some));
   return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
 }
 
@@ -37,23 +37,23 @@ interface At {
 }
 
 interface PlaceOfElement {
-  readonly isThere: Literal;
-  readonly element: Element;
+  readonly isThere: SolverLiteral;
+  readonly element: SlotElement;
 }
 
 /** Whether there is such an element and it meets the body; of `every`, whether it fails it. */
-function bodyAt(ctx: Context, { quantifier, body, variable }: Quantify, { place, elements }: At): Pair {
+function bodyAt(ctx: ProofContext, { quantifier, body, variable }: Quantify, { place, elements }: At): Pair {
   const met = ctx.lower(body, new Map(elements).set(variable, place.element));
-  const wanted = quantifier === 'every' ? negated(met) : met;
+  const wanted = quantifier === 'every' ? negatedLiteral(met) : met;
   return {
     isTrue: ctx.circuit.and([place.isThere, wanted.isTrue]),
-    isFalse: ctx.circuit.or([not(place.isThere), wanted.isFalse]),
+    isFalse: ctx.circuit.or([notLiteral(place.isThere), wanted.isFalse]),
   };
 }
 
 /** `count(...)` against a constant; null where the constant is no whole number. */
 export function countAtom(
-  ctx: Context,
+  ctx: ProofContext,
   expression: Quantify,
   { operator, constant, elements }: Comparison,
 ): Pair | null {
@@ -66,42 +66,45 @@ export function countAtom(
     isThere,
     ...ctx.lower(expression.body, new Map(elements).set(expression.variable, element)),
   }));
-  const known = bodies.map(({ isThere, isTrue, isFalse }) => circuit.or([not(isThere), isTrue, isFalse]));
+  const known = bodies.map(({ isThere, isTrue, isFalse }) =>
+    circuit.or([notLiteral(isThere), isTrue, isFalse]),
+  );
   const counted = bodies.map(({ isThere, isTrue }) => ({
     literal: circuit.and([isThere, isTrue]),
     weight: 1,
   }));
-  const atLeast = (least: number): Literal => (least <= 0 ? circuit.yes : circuit.atLeast(counted, least));
+  const atLeast = (least: number): SolverLiteral =>
+    least <= 0 ? circuit.yes : circuit.atLeast(counted, least);
   const isTrue = countHolds(ctx, atLeast, { operator, bound: toNumber(bound) });
   const isKnown = circuit.and([list.isKnown, ...known]);
-  const pair = circuit.onlyIf(isKnown, { isTrue, isFalse: not(isTrue) });
+  const pair = circuit.onlyIf(isKnown, { isTrue, isFalse: notLiteral(isTrue) });
   return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
 }
 
 function countHolds(
-  { circuit }: Context,
-  atLeast: (least: number) => Literal,
+  { circuit }: ProofContext,
+  atLeast: (least: number) => SolverLiteral,
   { operator, bound }: { readonly operator: Comparison['operator']; readonly bound: number },
-): Literal {
+): SolverLiteral {
   switch (operator) {
     case '>':
       return atLeast(bound + 1);
     case '>=':
       return atLeast(bound);
     case '<':
-      return not(atLeast(bound));
+      return notLiteral(atLeast(bound));
     case '<=':
-      return not(atLeast(bound + 1));
+      return notLiteral(atLeast(bound + 1));
     case '==':
-      return circuit.and([atLeast(bound), not(atLeast(bound + 1))]);
+      return circuit.and([atLeast(bound), notLiteral(atLeast(bound + 1))]);
     case '!=':
-      return circuit.or([not(atLeast(bound)), atLeast(bound + 1)]);
+      return circuit.or([notLiteral(atLeast(bound)), atLeast(bound + 1)]);
   }
 }
 
 /** `subject in payload.list`: null equals nothing, so that an element which is null is known to be another. */
 export function membershipAtom(
-  ctx: Context,
+  ctx: ProofContext,
   expression: Extract<Expression, { readonly kind: 'in-elements' }>,
   elements: Elements,
 ): Pair | null {
@@ -120,13 +123,13 @@ export function membershipAtom(
   };
   const answers = list.places.map(({ isThere, element }) => {
     const inside = new Map(elements).set(memberVariable, element);
-    const same = ctx.lower(comparison('==', read, expression.subject), inside);
+    const same = ctx.lower(comparisonCall('==', read, expression.subject), inside);
     const isNull = ctx.lower({ kind: 'is-null', subject: read, type: booleanType, span: read.span }, inside);
     // Null or not, an unknown subject leaves it open; more is admitted here than can be.
     const isOther = circuit.or([same.isFalse, circuit.and([isNull.isTrue, circuit.free()])]);
     return {
       isTrue: circuit.and([isThere, same.isTrue]),
-      isFalse: circuit.or([not(isThere), isOther]),
+      isFalse: circuit.or([notLiteral(isThere), isOther]),
     };
   });
   const isList = listIsThere(ctx, expression.elements);
@@ -135,7 +138,7 @@ export function membershipAtom(
 }
 
 /** To a quantifier a list that is not there is empty; whether something is in it is unknown. */
-function listIsThere(ctx: Context, list: Expression): Literal {
+function listIsThere(ctx: ProofContext, list: Expression): SolverLiteral {
   const leaf = leafOf(ctx, list, new Map());
   if (leaf === null) return ctx.circuit.yes;
   const isThere = ctx.circuit.free(true);
@@ -146,12 +149,12 @@ function listIsThere(ctx: Context, list: Expression): Literal {
 const memberVariable = '$member';
 
 interface Places {
-  readonly isKnown: Literal;
+  readonly isKnown: SolverLiteral;
   readonly places: readonly PlaceOfElement[];
 }
 
-function placesOf(ctx: Context, sources: readonly Expression[]): Places | null {
-  const isKnown: Literal[] = [];
+function placesOf(ctx: ProofContext, sources: readonly Expression[]): Places | null {
+  const isKnown: SolverLiteral[] = [];
   const places: PlaceOfElement[] = [];
   const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
   const over = sources.map((source) => listKey(source) ?? canonicalMeaning(source)).join();
@@ -187,13 +190,13 @@ interface ConstantList {
 }
 
 function constantPlaces(
-  { circuit }: Context,
+  { circuit }: ProofContext,
   { source, values, rounds, over }: ConstantList,
 ): readonly PlaceOfElement[] {
   const type = source.type.kind === 'list' ? source.type.element.type : source.type;
   return values.map((value) => ({
     isThere: circuit.yes,
-    element: { kind: 'constant', literal: literal(value, { type, span: source.span }), rounds, over },
+    element: { kind: 'constant', literal: literalNode(value, { type, span: source.span }), rounds, over },
   }));
 }
 
@@ -201,10 +204,10 @@ function slotAt({ key, element }: ListElements, at: number) {
   return { kind: 'slot', key: `${key}[${at}]`, slot: element } as const;
 }
 
-function knownLater(ctx: Context, { leaf }: ListElements): Literal {
+function knownLater(ctx: ProofContext, { leaf }: ListElements): SolverLiteral {
   if (!leaf.states.unknown) return ctx.circuit.yes;
   const isKnown = ctx.circuit.free(true);
-  ctx.afterCut.push(() => ctx.circuit.requireEqual(isKnown, not(isUnknown(ctx, leaf))));
+  ctx.afterCut.push(() => ctx.circuit.requireEqual(isKnown, notLiteral(isUnknown(ctx, leaf))));
   return isKnown;
 }
 
@@ -215,7 +218,7 @@ function listKey(source: Expression): string | null {
   return source.kind === 'fact' && source.fact === 'agent.tags' ? source.fact : null;
 }
 
-function listElements(ctx: Context, source: Expression): ListElements | null {
+function listElements(ctx: ProofContext, source: Expression): ListElements | null {
   const key = listKey(source);
   const leaf = key === null ? null : leafOf(ctx, source, new Map());
   if (key === null || leaf === null || source.type.kind !== 'list') return null;
@@ -236,13 +239,13 @@ function listElements(ctx: Context, source: Expression): ListElements | null {
 }
 
 /** A list that is not there has no elements; one with a least length has some; its length says whether it is empty. */
-function tieElements(ctx: Context, { key, leaf, present }: ListElements, { type }: Expression): void {
+function tieElements(ctx: ProofContext, { key, leaf, present }: ListElements, { type }: Expression): void {
   const { circuit } = ctx;
   const isThere = hasValue(ctx, leaf);
   const some = circuit.or(present);
-  for (const one of present) circuit.require([not(one), isThere]);
+  for (const one of present) circuit.require([notLiteral(one), isThere]);
   const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
-  if (least > 0) circuit.require([not(isThere), some]);
+  if (least > 0) circuit.require([notLiteral(isThere), some]);
   const length = ctx.leaves.get(`length(${key})`);
   if (length === undefined) return;
   const isEmpty = isWhere(
@@ -250,8 +253,8 @@ function tieElements(ctx: Context, { key, leaf, present }: ListElements, { type 
     ({ value }) => typeof value === 'object' && isZero(value as Decimal | null),
     circuit,
   );
-  circuit.require([not(isThere), not(some), not(isEmpty)]);
-  circuit.require([not(isThere), some, isEmpty]);
+  circuit.require([notLiteral(isThere), notLiteral(some), notLiteral(isEmpty)]);
+  circuit.require([notLiteral(isThere), some, isEmpty]);
 }
 
 function isZero(value: Decimal | null): boolean {
@@ -262,7 +265,7 @@ function isZero(value: Decimal | null): boolean {
  * How many places each list needs: one, and one for each quantifier over it and each round of those around that; as many
  * more as a count is compared with. Lists that need each other need more and more, and are found to be bounded.
  */
-export function countElements(ctx: Context, conditions: readonly Expression[]): void {
+export function countElements(ctx: ProofContext, conditions: readonly Expression[]): void {
   const written = conditions.map((condition) => writtenOut(ctx, condition, new Map()));
   const roundsMax = 6;
   for (let round = 0; round < roundsMax; round += 1) {
@@ -284,7 +287,7 @@ interface Need {
   readonly needs: Map<string, Map<string, number>>;
 }
 
-function need(ctx: Context, part: Expression, around: Need): void {
+function need(ctx: ProofContext, part: Expression, around: Need): void {
   const sources =
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
   const id = `${around.within} ${canonicalMeaning(part)}`;
@@ -310,14 +313,14 @@ function need(ctx: Context, part: Expression, around: Need): void {
   for (const child of childrenOf(part)) need(ctx, child, { ...around, more });
 }
 
-function lengthOf({ set }: Context, source: Expression): number {
+function lengthOf({ set }: ProofContext, source: Expression): number {
   const constant = constantOf(source, set);
   return Array.isArray(constant) ? constant.length : 1;
 }
 
 /** The constant with which a count is compared. */
 function countedTo(
-  { set }: Context,
+  { set }: ProofContext,
   { left, right }: Extract<Expression, { readonly kind: 'compare' }>,
 ): number {
   const numbers = [left, right].map((side) => constantOf(side, set));

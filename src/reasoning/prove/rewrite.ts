@@ -2,7 +2,7 @@
 
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { placeholder } from '../cells/understand.ts';
-import type { Context, Elements } from './context.ts';
+import type { Elements, ProofContext } from './context.ts';
 
 /** With `change` applied to each operand. A subject stays a read of a field. */
 function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
@@ -66,7 +66,7 @@ function mapOperands(expression: Expression, change: (operand: Expression) => Ex
 }
 
 /** Lets, what is known of the action, and variables that stand for a constant. */
-export function writtenOut(ctx: Context, expression: Expression, elements: Elements): Expression {
+export function writtenOut(ctx: ProofContext, expression: Expression, elements: Elements): Expression {
   switch (expression.kind) {
     case 'let': {
       const declared = ctx.set.lets.get(expression.id);
@@ -91,7 +91,7 @@ export function writtenOut(ctx: Context, expression: Expression, elements: Eleme
 }
 
 function actionFact(
-  { action }: Context,
+  { action }: ProofContext,
   expression: Extract<Expression, { readonly kind: 'fact' }>,
 ): Expression | null {
   const segments = action.key.split('.');

@@ -1,15 +1,15 @@
 // Risk against a constant: the points of the rules that are true, where a rule that is unknown may or may not count.
 
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
-import { negated, type Pair, type Weighted } from '../solver/circuit.ts';
-import { type Literal, not } from '../solver/literal.ts';
+import { negatedLiteral, type Pair, type Weighted } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Comparison } from './comparison.ts';
-import { type Context, noElements } from './context.ts';
+import { noElements, type ProofContext } from './context.ts';
 
 const riskMax = 100;
 
 /** Null for `==` and `!=`. */
-export function riskAtom(ctx: Context, { operator, constant }: Comparison): Pair | null {
+export function riskAtom(ctx: ProofContext, { operator, constant }: Comparison): Pair | null {
   const bound = toNumber(constant as Decimal);
   switch (operator) {
     case '>=':
@@ -17,9 +17,9 @@ export function riskAtom(ctx: Context, { operator, constant }: Comparison): Pair
     case '>':
       return isAtLeast(ctx, Math.floor(bound) + 1);
     case '<':
-      return negated(isAtLeast(ctx, Math.ceil(bound)));
+      return negatedLiteral(isAtLeast(ctx, Math.ceil(bound)));
     case '<=':
-      return negated(isAtLeast(ctx, Math.floor(bound) + 1));
+      return negatedLiteral(isAtLeast(ctx, Math.floor(bound) + 1));
     case '==':
     case '!=':
       return null;
@@ -27,20 +27,20 @@ export function riskAtom(ctx: Context, { operator, constant }: Comparison): Pair
 }
 
 /** True where the lower end reaches it, false where the upper end does not. */
-function isAtLeast(ctx: Context, least: number): Pair {
+function isAtLeast(ctx: ProofContext, least: number): Pair {
   const { circuit } = ctx;
-  const reached = (terms: readonly Weighted[]): Literal => {
+  const reached = (terms: readonly Weighted[]): SolverLiteral => {
     if (least <= 0) return circuit.yes;
     return least > riskMax ? circuit.no : circuit.atLeast(terms, least);
   };
   const rules = ctx.rules.filter(({ points }) => points !== 0);
   const ends = rules.map(({ points, condition }) => {
     const { isTrue, isFalse } = ctx.lower(condition, noElements);
-    const [low, high] = points > 0 ? [isTrue, not(isFalse)] : [not(isFalse), isTrue];
+    const [low, high] = points > 0 ? [isTrue, notLiteral(isFalse)] : [notLiteral(isFalse), isTrue];
     return { low: { literal: low, weight: points }, high: { literal: high, weight: points } };
   });
   return {
     isTrue: reached(ends.map(({ low }) => low)),
-    isFalse: not(reached(ends.map(({ high }) => high))),
+    isFalse: notLiteral(reached(ends.map(({ high }) => high))),
   };
 }

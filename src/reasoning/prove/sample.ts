@@ -10,7 +10,7 @@ import { formatDate, formatDatetime, formatTimestamp } from '../../language/valu
 import { textVectors } from '../cells/text-vectors.ts';
 
 /** As payloads hold it. */
-export function toJson(value: Value, type: Type): Json {
+export function jsonOfSample(value: Value, type: Type): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   switch (type.kind) {
     case 'date':

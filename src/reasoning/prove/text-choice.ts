@@ -8,24 +8,24 @@ import { isValue } from '../cells/cut.ts';
 import type { Cell, CellValue, Leaf, LeafAtom } from '../cells/leaf.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import type { Pair } from '../solver/circuit.ts';
-import type { Context } from './context.ts';
+import type { ProofContext } from './context.ts';
 import { matching, plainTexts } from './sample.ts';
 
 const joinedMax = 12;
 const lengthMax = 100_000;
 const hintsMax = 20;
 
-export function cellOf({ circuit }: Context, leaf: Leaf): Cell {
+export function cellOf({ circuit }: ProofContext, leaf: Leaf): Cell {
   const at = leaf.cells.findLastIndex((_, place) => circuit.solver.holds(leaf.order[place]!));
   return leaf.cells[at]!;
 }
 
-export function truthOf({ circuit: { solver } }: Context, { isTrue, isFalse }: Pair): SpecTruth {
+export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFalse }: Pair): SpecTruth {
   if (solver.holds(isTrue)) return true;
   return solver.holds(isFalse) ? false : unknown;
 }
 
-export function chooseText(ctx: Context, leaf: Leaf): string {
+export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
   const named = new Set(leaf.cells.flatMap(({ value, isOther }) => (isOther ? [] : [value])));
   const candidates = candidatesFor(ctx, leaf, family);
@@ -39,10 +39,10 @@ function rootOf(leaf: Leaf): Leaf {
   return leaf.base === null ? leaf : rootOf(leaf.base.leaf);
 }
 
-function isAsInModel(ctx: Context, family: readonly Leaf[], text: string): boolean {
+function isAsInModel(ctx: ProofContext, family: readonly Leaf[], text: string): boolean {
   return family.every((leaf) => {
     const value = derivedValue(leaf, text);
-    return leaf.atoms.every(({ truthAt, pair }) => truthAt(value) === truthOf(ctx, pair));
+    return leaf.atoms.every(({ truthAt, pair }) => truthAt(value) === textTruth(ctx, pair));
   });
 }
 
@@ -53,7 +53,7 @@ function derivedValue({ base }: Leaf, text: string): CellValue {
   return isValue(value) ? base.of(value) : unknown;
 }
 
-function candidatesFor(ctx: Context, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
+function candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
   const own = family.flatMap((one) => [
     ...vectorTexts(ctx, one),
     ...one.atoms.flatMap((atom) => hints(ctx, atom)),
@@ -74,7 +74,7 @@ function candidatesFor(ctx: Context, leaf: Leaf, family: readonly Leaf[]): reado
 }
 
 /** Texts with the answers that the tests by pattern have in the model. */
-function vectorTexts(ctx: Context, leaf: Leaf): readonly string[] {
+function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   if (leaf.rest === null || !cellOf(ctx, leaf).isOther) return [];
   const { patterns, literals } = leaf.rest;
   const answers = literals.map((literal) => ctx.circuit.solver.holds(literal));
@@ -86,15 +86,15 @@ function vectorTexts(ctx: Context, leaf: Leaf): readonly string[] {
 }
 
 /** Texts for which a loose condition that holds in the model is likely to hold. */
-function hints(ctx: Context, { understood, pair }: LeafAtom): readonly string[] {
-  if (understood.kind !== 'loose' || truthOf(ctx, pair) !== true) return [];
+function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly string[] {
+  if (understood.kind !== 'loose' || textTruth(ctx, pair) !== true) return [];
   const values = understood.values.filter((value) => typeof value === 'string').slice(0, hintsMax);
   const folded = values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]);
   return [...folded, ...understood.hints.slice(0, hintsMax)];
 }
 
 /** Texts of which a function probably yields what the model says. */
-function derivedTexts(ctx: Context, leaf: Leaf): readonly string[] {
+function derivedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   const { value, isOther } = cellOf(ctx, leaf);
   if (leaf.key.startsWith('length(') && isValue(value)) {
     const wanted = Math.min(toNumber(value as Decimal), lengthMax);
@@ -104,7 +104,7 @@ function derivedTexts(ctx: Context, leaf: Leaf): readonly string[] {
   return texts.flatMap((text) => [text, ` ${text}`, text.toUpperCase(), `ann@${text}`, `https://${text}/`]);
 }
 
-function webTexts(ctx: Context, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
+function webTexts(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
   const part = (name: string): string | null => {
     const of = family.find(({ key }) => key === `${name}(${leaf.key})`);
     const cell = of === undefined ? null : cellOf(ctx, of);

@@ -9,15 +9,15 @@ import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { formatIp, type Ip } from '../../language/value/ip.ts';
 import { isValue } from '../cells/cut.ts';
 import type { CellValue, Leaf } from '../cells/leaf.ts';
-import type { Context } from './context.ts';
-import { sampleOf, toJson } from './sample.ts';
+import type { ProofContext } from './context.ts';
+import { jsonOfSample, sampleOf } from './sample.ts';
 import { cellOf, chooseText } from './text-choice.ts';
 
 type Values = ReadonlyMap<string, CellValue>;
 
 const mondayMorningMs = Date.UTC(2026, 2, 2, 10);
 
-export function witnessOf(ctx: Context): Facts {
+export function witnessOf(ctx: ProofContext): Facts {
   const values = valuesOf(ctx);
   const now = values.get('now');
   return {
@@ -31,20 +31,20 @@ export function witnessOf(ctx: Context): Facts {
   };
 }
 
-function valuesOf(ctx: Context): Values {
+function valuesOf(ctx: ProofContext): Values {
   const leaves = [...ctx.leaves.values()].filter(({ base }) => base === null);
   const values = new Map(leaves.map((leaf): [string, CellValue] => [leaf.key, chosen(ctx, leaf)]));
   equalize(ctx, values);
   return values;
 }
 
-function chosen(ctx: Context, leaf: Leaf): CellValue {
+function chosen(ctx: ProofContext, leaf: Leaf): CellValue {
   const { value, isOther } = cellOf(ctx, leaf);
   return isOther && leaf.domain === 'text' ? chooseText(ctx, leaf) : value;
 }
 
 /** Texts that are equal in the model get one value, and those that are not get others. */
-function equalize(ctx: Context, values: Map<string, CellValue>): void {
+function equalize(ctx: ProofContext, values: Map<string, CellValue>): void {
   const groups = equalLeaves(ctx);
   const used = new Set<string>();
   for (const leaves of groups) {
@@ -68,7 +68,7 @@ function another(text: string, used: ReadonlySet<string>, leaves: readonly Leaf[
   return text;
 }
 
-function equalLeaves(ctx: Context): readonly (readonly Leaf[])[] {
+function equalLeaves(ctx: ProofContext): readonly (readonly Leaf[])[] {
   const groupOf = new Map<Leaf, Set<Leaf>>();
   for (const { left, right, equal } of ctx.equalities.values()) {
     const [a, b] = [groupOf.get(left) ?? new Set([left]), groupOf.get(right) ?? new Set([right])];
@@ -83,12 +83,12 @@ function equalLeaves(ctx: Context): readonly (readonly Leaf[])[] {
   return groups.filter((leaves) => leaves.length > 0 && leaves.some((leaf) => isText(ctx, leaf)));
 }
 
-function isText(ctx: Context, leaf: Leaf): boolean {
+function isText(ctx: ProofContext, leaf: Leaf): boolean {
   return typeof cellOf(ctx, leaf).value === 'string';
 }
 
 interface Building {
-  readonly ctx: Context;
+  readonly ctx: ProofContext;
   readonly values: Values;
 }
 
@@ -114,7 +114,7 @@ function slotJson(building: Building, slot: Slot | Field, path: string): Json | 
     case 'any':
       return 'any';
     default:
-      return toJson(value, slot.type);
+      return jsonOfSample(value, slot.type);
   }
 }
 
@@ -148,14 +148,14 @@ function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
 
 const filledMax = 100_000;
 
-function leastLength(ctx: Context, { type }: Slot, key: string): number {
+function leastLength(ctx: ProofContext, { type }: Slot, key: string): number {
   const length = ctx.leaves.get(`length(${key})`);
   const asked = length === undefined ? null : cellOf(ctx, length).value;
   const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
   return Math.min(filledMax, Math.max(least, isValue(asked) ? toNumber(asked as Decimal) : 0));
 }
 
-function agentOf(ctx: Context, values: Values): Facts['agent'] {
+function agentOf(ctx: ProofContext, values: Values): Facts['agent'] {
   const facts = [...values].filter(
     ([key, value]) => key.startsWith('agent.') && key !== 'agent.tags' && isValue(value),
   );
@@ -180,13 +180,13 @@ function requestOf(values: Values): Facts['request'] {
   };
 }
 
-function metersOf(ctx: Context): Readonly<Record<string, Reading>> {
+function metersOf(ctx: ProofContext): Readonly<Record<string, Reading>> {
   const known = [...ctx.meters.values()].filter(({ isKnown }) => ctx.circuit.solver.holds(isKnown));
   const end = (leaf: Leaf): Decimal => cellOf(ctx, leaf).value as Decimal;
   return Object.fromEntries(known.map(({ name, low, high }) => [name, { low: end(low), high: end(high) }]));
 }
 
-function satisfiedOf({ circuit, satisfied }: Context): Facts['satisfied'] {
+function satisfiedOf({ circuit, satisfied }: ProofContext): Facts['satisfied'] {
   const met = [...satisfied.values()].filter(({ literal }) => circuit.solver.holds(literal));
   const of = (kind: 'approval' | 'reauth'): readonly string[] =>
     met.filter(({ rule }) => rule.requirement?.kind === kind).map(({ rule }) => rule.id);

@@ -2,43 +2,43 @@
 // last does that the assumptions cannot hold together. Nothing of the solver is used; what is wrong here would have to
 // be wrong in the same place there.
 
-import { type Clause, type Literal, not } from './literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from './literal.ts';
 
 export class LogChecker {
-  readonly #clauses: Clause[] = [];
+  readonly #clauses: SolverClause[] = [];
   /** Clauses in which a literal's opposite stands, by literal. */
   readonly #readers: number[][] = [];
-  readonly #units: Literal[] = [];
+  readonly #units: SolverLiteral[] = [];
   #isEmptyIncluded = false;
 
   /** Takes a clause on trust: one of the formula. */
-  admit(clause: Clause): void {
+  admit(clause: SolverClause): void {
     const literals = [...new Set(clause)];
     if (literals.length === 0) this.#isEmptyIncluded = true;
     if (literals.length === 1) this.#units.push(literals[0]!);
     for (const literal of literals) {
-      const readers = this.#readers[not(literal)] ?? [];
+      const readers = this.#readers[notLiteral(literal)] ?? [];
       readers.push(this.#clauses.length);
-      this.#readers[not(literal)] = readers;
+      this.#readers[notLiteral(literal)] = readers;
     }
     this.#clauses.push(literals);
   }
 
   /** Takes a clause that follows from those admitted; false where it does not by unit propagation. */
-  derive(clause: Clause): boolean {
+  derive(clause: SolverClause): boolean {
     if (!this.follows(clause)) return false;
     this.admit(clause);
     return true;
   }
 
   /** Whether the opposite of all of the clause's literals leads to a clause of which no literal can hold. */
-  follows(clause: Clause): boolean {
+  follows(clause: SolverClause): boolean {
     if (this.#isEmptyIncluded) return true;
-    const known = new Set<Literal>();
-    const open = [...clause.map(not), ...this.#units];
+    const known = new Set<SolverLiteral>();
+    const open = [...clause.map(notLiteral), ...this.#units];
     while (open.length > 0) {
       const literal = open.pop()!;
-      if (known.has(not(literal))) return true;
+      if (known.has(notLiteral(literal))) return true;
       if (known.has(literal)) continue;
       known.add(literal);
       for (const reader of this.#readers[literal] ?? []) {
@@ -51,24 +51,24 @@ export class LogChecker {
   }
 
   /** Up to two literals that may still hold; two, too, where one of the clause holds anyway. */
-  #leftOf(clause: Clause, known: ReadonlySet<Literal>): readonly Literal[] {
-    const left: Literal[] = [];
+  #leftOf(clause: SolverClause, known: ReadonlySet<SolverLiteral>): readonly SolverLiteral[] {
+    const left: SolverLiteral[] = [];
     for (const literal of clause) {
       if (known.has(literal)) return [literal, literal];
-      if (!known.has(not(literal)) && left.push(literal) === 2) return left;
+      if (!known.has(notLiteral(literal)) && left.push(literal) === 2) return left;
     }
     return left;
   }
 }
 
 export interface Log {
-  readonly given: readonly Clause[];
-  readonly learned: readonly Clause[];
+  readonly given: readonly SolverClause[];
+  readonly learned: readonly SolverClause[];
 }
 
 /** Whether the log shows that the literals cannot all hold. */
-export function checkLog({ given, learned }: Log, assumptions: Clause): boolean {
+export function checkLog({ given, learned }: Log, assumptions: SolverClause): boolean {
   const checker = new LogChecker();
   for (const clause of given) checker.admit(clause);
-  return learned.every((clause) => checker.derive(clause)) && checker.follows(assumptions.map(not));
+  return learned.every((clause) => checker.derive(clause)) && checker.follows(assumptions.map(notLiteral));
 }

@@ -1,17 +1,17 @@
 // Gates over literals, written as clauses. What is constant is folded away, and the same gate is made once, so that the
 // same condition under two rules is one literal.
 
-import { type Literal, not } from './literal.ts';
+import { notLiteral, type SolverLiteral } from './literal.ts';
 import { Solver } from './solver.ts';
 
 /** A condition in three-valued logic: at most one of the two holds; where neither does it is unknown. */
 export interface Pair {
-  readonly isTrue: Literal;
-  readonly isFalse: Literal;
+  readonly isTrue: SolverLiteral;
+  readonly isFalse: SolverLiteral;
 }
 
 export interface Weighted {
-  readonly literal: Literal;
+  readonly literal: SolverLiteral;
   readonly weight: number;
 }
 
@@ -20,13 +20,13 @@ const sharedInputsMax = 8;
 
 export class Circuit {
   readonly solver = new Solver();
-  readonly yes: Literal;
-  readonly no: Literal;
-  readonly #gates = new Map<string, Literal>();
+  readonly yes: SolverLiteral;
+  readonly no: SolverLiteral;
+  readonly #gates = new Map<string, SolverLiteral>();
 
   constructor() {
     this.yes = this.solver.variable(true);
-    this.no = not(this.yes);
+    this.no = notLiteral(this.yes);
     this.require([this.yes]);
   }
 
@@ -39,31 +39,31 @@ export class Circuit {
   }
 
   /** A literal of which nothing is known. */
-  free(isTriedTrue = false): Literal {
+  free(isTriedTrue = false): SolverLiteral {
     return this.solver.variable(isTriedTrue);
   }
 
   /** A condition of which nothing is known. */
   freePair(): Pair {
     const pair = { isTrue: this.free(), isFalse: this.free() };
-    this.require([not(pair.isTrue), not(pair.isFalse)]);
+    this.require([notLiteral(pair.isTrue), notLiteral(pair.isFalse)]);
     return pair;
   }
 
   /** At least one of these holds. */
-  require(clause: readonly Literal[]): void {
+  require(clause: readonly SolverLiteral[]): void {
     this.solver.add(clause);
   }
 
-  requireEqual(a: Literal, b: Literal): void {
-    this.require([not(a), b]);
-    this.require([a, not(b)]);
+  requireEqual(a: SolverLiteral, b: SolverLiteral): void {
+    this.require([notLiteral(a), b]);
+    this.require([a, notLiteral(b)]);
   }
 
-  and(literals: readonly Literal[]): Literal {
-    const inputs = new Set<Literal>();
+  and(literals: readonly SolverLiteral[]): SolverLiteral {
+    const inputs = new Set<SolverLiteral>();
     for (const literal of literals) {
-      if (literal === this.no || inputs.has(not(literal))) return this.no;
+      if (literal === this.no || inputs.has(notLiteral(literal))) return this.no;
       if (literal !== this.yes) inputs.add(literal);
     }
     const sorted = [...inputs].sort((a, b) => a - b);
@@ -76,12 +76,12 @@ export class Circuit {
     return output;
   }
 
-  or(literals: readonly Literal[]): Literal {
-    return not(this.and(literals.map(not)));
+  or(literals: readonly SolverLiteral[]): SolverLiteral {
+    return notLiteral(this.and(literals.map(notLiteral)));
   }
 
-  choose(condition: Literal, then: Literal, otherwise: Literal): Literal {
-    return this.or([this.and([condition, then]), this.and([not(condition), otherwise])]);
+  choose(condition: SolverLiteral, then: SolverLiteral, otherwise: SolverLiteral): SolverLiteral {
+    return this.or([this.and([condition, then]), this.and([notLiteral(condition), otherwise])]);
   }
 
   /** Kleene's and. */
@@ -94,23 +94,23 @@ export class Circuit {
 
   /** Kleene's or. */
   some(pairs: readonly Pair[]): Pair {
-    return negated(this.every(pairs.map(negated)));
+    return negatedLiteral(this.every(pairs.map(negatedLiteral)));
   }
 
   /** The condition where `isKnown` holds, else unknown. */
-  onlyIf(isKnown: Literal, { isTrue, isFalse }: Pair): Pair {
+  onlyIf(isKnown: SolverLiteral, { isTrue, isFalse }: Pair): Pair {
     return { isTrue: this.and([isKnown, isTrue]), isFalse: this.and([isKnown, isFalse]) };
   }
 
   /** Whether the weights of the literals that hold add up to `least` or more. */
-  atLeast(terms: readonly Weighted[], least: number): Literal {
+  atLeast(terms: readonly Weighted[], least: number): SolverLiteral {
     const { positive, bound } = withoutNegatives(terms, least);
     const sorted = positive.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight);
     return this.#sum(sorted, bound, new Map());
   }
 
   /** A diagram with one node a term and what is still needed there. */
-  #sum(terms: readonly Weighted[], needed: number, nodes: Map<string, Literal>): Literal {
+  #sum(terms: readonly Weighted[], needed: number, nodes: Map<string, SolverLiteral>): SolverLiteral {
     if (needed <= 0) return this.yes;
     if (terms.reduce((sum, { weight }) => sum + weight, 0) < needed) return this.no;
     const key = `${terms.length} ${needed}`;
@@ -126,15 +126,15 @@ export class Circuit {
     return node;
   }
 
-  #gate(inputs: readonly Literal[]): Literal {
+  #gate(inputs: readonly SolverLiteral[]): SolverLiteral {
     const output = this.free();
-    for (const input of inputs) this.require([not(output), input]);
-    this.require([output, ...inputs.map(not)]);
+    for (const input of inputs) this.require([notLiteral(output), input]);
+    this.require([output, ...inputs.map(notLiteral)]);
     return output;
   }
 }
 
-export function negated({ isTrue, isFalse }: Pair): Pair {
+export function negatedLiteral({ isTrue, isFalse }: Pair): Pair {
   return { isTrue: isFalse, isFalse: isTrue };
 }
 
@@ -146,7 +146,7 @@ function withoutNegatives(
   const negative = terms.filter(({ weight }) => weight < 0);
   return {
     positive: terms.map(({ literal, weight }) =>
-      weight < 0 ? { literal: not(literal), weight: -weight } : { literal, weight },
+      weight < 0 ? { literal: notLiteral(literal), weight: -weight } : { literal, weight },
     ),
     bound: negative.reduce((bound, { weight }) => bound - weight, least),
   };

@@ -1,13 +1,13 @@
 // A literal is a variable or its opposite: 2 * variable, plus 1 where it is negated. A clause says that one of its
 // literals holds.
 
-export type Literal = number;
-export type Clause = readonly Literal[];
+export type SolverLiteral = number;
+export type SolverClause = readonly SolverLiteral[];
 
-export function not(literal: Literal): Literal {
+export function notLiteral(literal: SolverLiteral): SolverLiteral {
   return literal ^ 1;
 }
 
-export function variableOf(literal: Literal): number {
+export function variableOf(literal: SolverLiteral): number {
   return literal >> 1;
 }

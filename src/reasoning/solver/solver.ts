@@ -4,7 +4,7 @@
 // trusting anything here.
 
 import { ActivityOrder } from './activity-order.ts';
-import { type Clause, type Literal, not, variableOf } from './literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 
 const free = -1;
 const noReason = null;
@@ -13,7 +13,7 @@ const learnedKept = 2_000;
 
 interface Kept {
   /** The first two are watched; the one that the clause implies comes first. */
-  readonly literals: Literal[];
+  readonly literals: SolverLiteral[];
   /** How many decisions it joins: the fewer, the more useful. Null for a clause that was given. */
   readonly levels: number | null;
   isDropped: boolean;
@@ -21,10 +21,10 @@ interface Kept {
 
 export class Solver {
   /** As given, and as learnt, in order. */
-  readonly given: Clause[] = [];
-  readonly learned: Clause[] = [];
+  readonly given: SolverClause[] = [];
+  readonly learned: SolverClause[] = [];
   /** After a "no": assumptions that cannot hold together. */
-  core: readonly Literal[] = [];
+  core: readonly SolverLiteral[] = [];
   /** After a "yes", by literal. */
   #model: readonly number[] = [];
 
@@ -39,7 +39,7 @@ export class Solver {
   readonly #order = new ActivityOrder();
 
   /** What holds for now, and where in it each decision begins. */
-  readonly #trail: Literal[] = [];
+  readonly #trail: SolverLiteral[] = [];
   readonly #decisions: number[] = [];
   #propagated = 0;
   #kept: Kept[] = [];
@@ -51,7 +51,7 @@ export class Solver {
   }
 
   /** The literal of a new variable, which is tried true first where it says so. */
-  variable(isTriedTrue = false): Literal {
+  variable(isTriedTrue = false): SolverLiteral {
     const variable = this.#levels.length;
     this.#levels.push(0);
     this.#reasons.push(noReason);
@@ -63,7 +63,7 @@ export class Solver {
     return 2 * variable;
   }
 
-  add(clause: Clause): void {
+  add(clause: SolverClause): void {
     this.given.push([...clause]);
     if (this.#isImpossible) return;
     const literals = this.#simplified(clause);
@@ -77,7 +77,7 @@ export class Solver {
   }
 
   /** Null where `conflictsMax` conflicts have not settled it. */
-  solve(assumptions: Clause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
+  solve(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     this.core = [];
     const end = this.#conflicts + conflictsMax;
     for (let run = 1; !this.#isImpossible; run += 1) {
@@ -91,22 +91,22 @@ export class Solver {
   }
 
   /** Whether the literal holds in the last model. */
-  holds(literal: Literal): boolean {
+  holds(literal: SolverLiteral): boolean {
     return this.#model[literal] === 1;
   }
 
   /** Null where it is always true; what cannot be is left out. */
-  #simplified(clause: Clause): Literal[] | null {
-    const kept = new Set<Literal>();
+  #simplified(clause: SolverClause): SolverLiteral[] | null {
+    const kept = new Set<SolverLiteral>();
     for (const literal of clause) {
-      if (this.#values[literal] === 1 || kept.has(not(literal))) return null;
+      if (this.#values[literal] === 1 || kept.has(notLiteral(literal))) return null;
       if (this.#values[literal] !== 0) kept.add(literal);
     }
     return [...kept];
   }
 
   /** Null: restart. */
-  #search(assumptions: Clause, conflictsEnd: number): boolean | null {
+  #search(assumptions: SolverClause, conflictsEnd: number): boolean | null {
     for (;;) {
       const conflict = this.#propagate();
       if (conflict !== null) {
@@ -126,7 +126,7 @@ export class Solver {
     }
   }
 
-  #nextAssumption(assumptions: Clause): Literal | 'impossible' | null {
+  #nextAssumption(assumptions: SolverClause): SolverLiteral | 'impossible' | null {
     while (this.#decisions.length < assumptions.length) {
       const assumption = assumptions[this.#decisions.length]!;
       if (this.#values[assumption] === free) return assumption;
@@ -139,16 +139,16 @@ export class Solver {
     return null;
   }
 
-  #nextDecision(): Literal | null {
+  #nextDecision(): SolverLiteral | null {
     for (let variable = this.#order.take(); variable !== null; variable = this.#order.take()) {
       if (this.#values[2 * variable] === free) return 2 * variable + (this.#phases[variable] === 1 ? 0 : 1);
     }
     return null;
   }
 
-  #assign(literal: Literal, reason: Kept | null): void {
+  #assign(literal: SolverLiteral, reason: Kept | null): void {
     this.#values[literal] = 1;
-    this.#values[not(literal)] = 0;
+    this.#values[notLiteral(literal)] = 0;
     this.#levels[variableOf(literal)] = this.#decisions.length;
     this.#reasons[variableOf(literal)] = reason;
     this.#trail.push(literal);
@@ -158,9 +158,9 @@ export class Solver {
     const start = this.#decisions[level];
     if (start === undefined) return;
     for (const literal of this.#trail.splice(start)) {
-      this.#phases[variableOf(literal)] = not(literal) > literal ? 1 : 0;
+      this.#phases[variableOf(literal)] = notLiteral(literal) > literal ? 1 : 0;
       this.#values[literal] = free;
-      this.#values[not(literal)] = free;
+      this.#values[notLiteral(literal)] = free;
       this.#order.insert(variableOf(literal));
     }
     this.#decisions.length = level;
@@ -168,8 +168,8 @@ export class Solver {
   }
 
   #watch(clause: Kept): void {
-    this.#watchers[not(clause.literals[0]!)]!.push(clause);
-    this.#watchers[not(clause.literals[1]!)]!.push(clause);
+    this.#watchers[notLiteral(clause.literals[0]!)]!.push(clause);
+    this.#watchers[notLiteral(clause.literals[1]!)]!.push(clause);
   }
 
   /** The clause that cannot hold any more, if there is one. */
@@ -184,13 +184,13 @@ export class Solver {
   }
 
   /** Every clause that watches the opposite of what now holds looks for another literal to watch. */
-  #visit(literal: Literal): Kept | null {
+  #visit(literal: SolverLiteral): Kept | null {
     const watchers = this.#watchers[literal]!;
     let [kept, conflict] = [0, null as Kept | null];
     for (let at = 0; at < watchers.length; at += 1) {
       const clause = watchers[at]!;
       if (clause.isDropped) continue;
-      if (conflict === null && this.#moveWatch(clause, not(literal))) continue;
+      if (conflict === null && this.#moveWatch(clause, notLiteral(literal))) continue;
       watchers[kept] = clause;
       kept += 1;
       const first = clause.literals[0]!;
@@ -203,7 +203,7 @@ export class Solver {
   }
 
   /** Whether the clause found another literal to watch than the lost one. */
-  #moveWatch(clause: Kept, lost: Literal): boolean {
+  #moveWatch(clause: Kept, lost: SolverLiteral): boolean {
     const { literals } = clause;
     if (literals[0] === lost) {
       literals[0] = literals[1]!;
@@ -215,7 +215,7 @@ export class Solver {
       if (this.#values[other] === 0) continue;
       literals[1] = other;
       literals[at] = lost;
-      this.#watchers[not(other)]!.push(clause);
+      this.#watchers[notLiteral(other)]!.push(clause);
       return true;
     }
     return false;
@@ -245,12 +245,12 @@ export class Solver {
   }
 
   /** What the conflict teaches: its first literal is implied once all but the last decision stand. */
-  #analyze(conflict: Kept): Literal[] {
-    const others: Literal[] = [];
+  #analyze(conflict: Kept): SolverLiteral[] {
+    const others: SolverLiteral[] = [];
     const seen: number[] = [];
     let reason: Kept | null = conflict;
     let open = 0;
-    let implied: Literal = free;
+    let implied: SolverLiteral = free;
     let at = this.#trail.length;
     do {
       for (const literal of reason!.literals) {
@@ -270,11 +270,11 @@ export class Solver {
     } while (open > 0);
     const kept = others.filter((literal) => !this.#isImplied(literal));
     for (const variable of seen) this.#isSeen[variable] = false;
-    return [not(implied), ...kept.toSorted((a, b) => this.#levelOf(b) - this.#levelOf(a))];
+    return [notLiteral(implied), ...kept.toSorted((a, b) => this.#levelOf(b) - this.#levelOf(a))];
   }
 
   /** Whether the other literals of the lesson imply this one. */
-  #isImplied(literal: Literal): boolean {
+  #isImplied(literal: SolverLiteral): boolean {
     const reason = this.#reasons[variableOf(literal)];
     if (!reason) return false;
     return reason.literals.every(
@@ -285,12 +285,12 @@ export class Solver {
     );
   }
 
-  #levelOf(literal: Literal): number {
+  #levelOf(literal: SolverLiteral): number {
     return this.#levels[variableOf(literal)]!;
   }
 
   /** The assumptions that imply the opposite of `failed`, and `failed`. */
-  #coreOf(failed: Literal): readonly Literal[] {
+  #coreOf(failed: SolverLiteral): readonly SolverLiteral[] {
     const core = new Set([failed]);
     const open = new Set([variableOf(failed)]);
     const start = this.#decisions[0] ?? this.#trail.length;

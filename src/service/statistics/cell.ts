@@ -16,7 +16,7 @@ export interface StatisticsRequest {
   readonly timing: { readonly decideMicroseconds: number };
 }
 
-export interface Cell {
+export interface CellCounts {
   /** By `outcomeAt`. */
   readonly decisions: number[];
   refused: number;
@@ -50,7 +50,7 @@ export const riskSteps = 10;
 /** Bounds what is stored of a minute. */
 const policiesMaxDefault = 500;
 
-export function createCell(policiesMax: number = policiesMaxDefault): Cell {
+export function createCell(policiesMax: number = policiesMaxDefault): CellCounts {
   return {
     decisions: [0, 0, 0, 0],
     refused: 0,
@@ -65,7 +65,10 @@ export function createCell(policiesMax: number = policiesMaxDefault): Cell {
 }
 
 /** On the request path: nothing here depends on how many rules or requests there are but on those that took part. */
-export function addRequest(cell: Cell, { createdAtMs, decision, trace, timing }: StatisticsRequest): void {
+export function addRequest(
+  cell: CellCounts,
+  { createdAtMs, decision, trace, timing }: StatisticsRequest,
+): void {
   const at = outcomeAt[decision.outcome];
   cell.decisions[at]! += 1;
   addTo(cell.latency, timing.decideMicroseconds);
@@ -104,7 +107,7 @@ const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as con
 
 /** A decision tells what all shadow rules together would make of it: it counts for each that pulls that way. */
 function addShadow(
-  cell: Cell,
+  cell: CellCounts,
   [rule, effect, points]: FormRule,
   { createdAtMs, decision }: Pick<StatisticsRequest, 'createdAtMs' | 'decision'>,
 ): void {
@@ -119,7 +122,7 @@ function addShadow(
   count.changes.set(change, (count.changes.get(change) ?? 0) + 1);
 }
 
-function policyCounts({ policies, policiesMax }: Cell, name: string): number[] | null {
+function policyCounts({ policies, policiesMax }: CellCounts, name: string): number[] | null {
   const known = policies.get(name);
   if (known !== undefined) return known;
   if (policies.size >= policiesMax) return null;
@@ -128,7 +131,7 @@ function policyCounts({ policies, policiesMax }: Cell, name: string): number[] |
   return counts;
 }
 
-function ruleCount({ rules }: Cell, rule: string): RuleCount {
+function ruleCount({ rules }: CellCounts, rule: string): RuleCount {
   return memo(rules, rule, newRuleCount);
 }
 
@@ -136,7 +139,7 @@ function newRuleCount(): RuleCount {
   return { decided: 0, met: 0, lastAtMs: null, changes: null };
 }
 
-export function addEnd(cell: Cell, { atMs, status, createdAtMs }: WaitEnd): void {
+export function addEnd(cell: CellCounts, { atMs, status, createdAtMs }: WaitEnd): void {
   cell.ended[status] += 1;
   if (status !== 'approved' || createdAtMs === null) return;
   cell.waits ??= createHistogram();
@@ -144,7 +147,7 @@ export function addEnd(cell: Cell, { atMs, status, createdAtMs }: WaitEnd): void
 }
 
 /** Adds all that `from` counts to `into`. */
-export function addCell(into: Cell, from: Cell): void {
+export function addCell(into: CellCounts, from: CellCounts): void {
   addText(into, cellText(from));
   for (const [rule, { decided, met, lastAtMs, changes }] of from.rules) {
     const count = ruleCount(into, rule);
@@ -169,11 +172,11 @@ interface CellText {
   readonly latency: readonly number[];
   readonly risk: readonly number[];
   readonly policies: readonly (readonly [string, readonly number[]])[];
-  readonly ended: Cell['ended'];
+  readonly ended: CellCounts['ended'];
   readonly waits: readonly number[];
 }
 
-export function cellText({ decisions, refused, latency, risk, policies, ended, waits }: Cell): string {
+export function cellText({ decisions, refused, latency, risk, policies, ended, waits }: CellCounts): string {
   const text: CellText = {
     decisions,
     refused,
@@ -187,7 +190,7 @@ export function cellText({ decisions, refused, latency, risk, policies, ended, w
 }
 
 /** Of what `cellText` has made. */
-export function addText(into: Cell, text: string): void {
+export function addText(into: CellCounts, text: string): void {
   const from = JSON.parse(text) as CellText;
   addAll(into.decisions, from.decisions);
   into.refused += from.refused;

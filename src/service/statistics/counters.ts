@@ -3,13 +3,13 @@
 
 import { memo } from '../../language/value/memo.ts';
 import type { WaitEnd } from '../store/contract/statistics.ts';
-import { addCell, addEnd, addRequest, type Cell, createCell, type StatisticsRequest } from './cell.ts';
+import { addCell, addEnd, addRequest, type CellCounts, createCell, type StatisticsRequest } from './cell.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
 
 export interface OpenCell {
   readonly atMs: number;
   readonly spanMs: number;
-  readonly cell: Cell;
+  readonly cell: CellCounts;
 }
 
 export interface Counters {
@@ -28,7 +28,7 @@ export function createCounters(clock: () => number): Counters {
   /** Nearly every count belongs to the same cell as the last one. */
   let latest: OpenCell | null = null;
 
-  function cellAt(atMs: number): Cell {
+  function cellAt(atMs: number): CellCounts {
     if (latest !== null && atMs >= latest.atMs && atMs < latest.atMs + latest.spanMs) return latest.cell;
     const spanMs = atMs < hoursBeforeMs(clock()) ? hourMs : minuteMs;
     latest = open(floorTo(atMs, spanMs), spanMs);

@@ -1,7 +1,7 @@
 // Cells of a stretch of time into what people look at: what came of requests in steps of it, how long deciding took,
 // which policies decided, how risky it was, and how long people were waited for.
 
-import { addCell, type Cell, createCell, outcomeAt, riskSteps } from './cell.ts';
+import { addCell, type CellCounts, createCell, outcomeAt, riskSteps } from './cell.ts';
 import { quantile } from './histogram.ts';
 import type { Statistics, TimeRange } from './statistics.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
@@ -64,7 +64,7 @@ export async function readOverview(
   range: OverviewRange,
 ): Promise<Overview> {
   const { fromMs, untilMs, bucketMs } = range;
-  const cells: Cell[] = [];
+  const cells: CellCounts[] = [];
   for (let atMs = fromMs; atMs < untilMs; atMs += bucketMs) cells.push(createCell(Number.POSITIVE_INFINITY));
   await statistics.read(range, ({ atMs, addTo }) => {
     const cell = cells[Math.floor((atMs - fromMs) / bucketMs)];
@@ -103,7 +103,7 @@ export async function readOverview(
   };
 }
 
-function policiesOf({ policies }: Cell): Overview['policies'] {
+function policiesOf({ policies }: CellCounts): Overview['policies'] {
   return [...policies]
     .map(([name, counts]) => ({ name, counts, count: sum(counts) }))
     .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
@@ -111,7 +111,7 @@ function policiesOf({ policies }: Cell): Overview['policies'] {
     .map(({ name, counts }) => ({ name: name === '' ? null : name, ...outcomesOf(counts) }));
 }
 
-function waitsOf({ waits }: Cell): Quantiles {
+function waitsOf({ waits }: CellCounts): Quantiles {
   if (waits === null) return { p50: null, p90: null };
   return { p50: quantile(waits, 0.5), p90: quantile(waits, 0.9) };
 }

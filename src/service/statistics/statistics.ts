@@ -11,7 +11,7 @@ import type {
   StatisticsMark,
   StatisticsStore,
 } from '../store/contract/statistics.ts';
-import { addText, type Cell, cellText, createCell, later, type StatisticsRequest } from './cell.ts';
+import { addText, type CellCounts, cellText, createCell, later, type StatisticsRequest } from './cell.ts';
 import { type Counters, createCounters, type OpenCell } from './counters.ts';
 import { floorTo, hourMs, minuteMs } from './times.ts';
 import { keepUp } from './upkeep.ts';
@@ -44,7 +44,7 @@ export interface TimeRange {
 export interface ReadCell {
   readonly atMs: number;
   /** Adds what the cell counts. */
-  readonly addTo: (into: Cell) => void;
+  readonly addTo: (into: CellCounts) => void;
 }
 
 export interface Hits {
@@ -313,7 +313,7 @@ class LiveStatistics implements Statistics {
   }
 }
 
-function* hitsOf({ rules }: Cell): Generator<{ readonly rule: string; readonly hit: RuleHit }> {
+function* hitsOf({ rules }: CellCounts): Generator<{ readonly rule: string; readonly hit: RuleHit }> {
   for (const [rule, { changes, ...count }] of rules) {
     const told = [...(changes ?? [])].map(([change, times]) => {
       const [from = '', to = ''] = change.split(' ');

@@ -21,7 +21,7 @@ export interface Ballot {
   readonly withShadow: boolean;
 }
 
-export interface Verdict {
+export interface CombinedOutcome {
   readonly outcome: Outcome;
   /** The deciding rule; -1 where nothing grants and no deny is true. */
   readonly by: number;
@@ -33,7 +33,7 @@ const none = -1;
 const levels = { allow: 0, risk: 0, escalate: 1, reauth: 2, deny: 3 } as const;
 
 /** The strictest of the mildest grant and of every guard that is neither false nor satisfied. */
-export function weigh(ballot: Ballot): Verdict {
+export function weigh(ballot: Ballot): CombinedOutcome {
   const { rules, truths } = ballot;
   let granting = none;
   let trueDeny = none;

@@ -106,6 +106,7 @@ function createWaiter({ requestId, recheck }: Held<unknown>): Waiter {
   };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the waiters and the one look that they share.
 export function createWaits(options: WaitsOptions): Waits {
   const { requests, statistics, news, shutdown, onFailure } = options;
   const shares = createFairShares({ placesMax, ofOneMax: options.ofOneMax });

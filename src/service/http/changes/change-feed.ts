@@ -64,6 +64,7 @@ interface Open extends ChangeStream {
   kinds: ReadonlySet<ChangeKind>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the readers of the feed and what they have been told.
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { clock, onFailure } = options;
   const timing = { ...timingDefault, ...options.timing };

@@ -68,6 +68,7 @@ interface Connection {
   isReadInParts: boolean;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the turns of all connections.
 export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGate {
   const connections = new Map<Socket, Connection>();
   /** The one that has been idle for longest comes first. */

@@ -73,6 +73,7 @@ const enoughWrites = 32;
 /** So long a failed batch is held against the store unless another succeeds; then the next write may try. */
 const failureShownMs = 5_000;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batch under way.
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
   // The writer has read a batch before it answers, and none is sent before that.
   const pack = createBatchPacker();

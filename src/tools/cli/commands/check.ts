@@ -10,8 +10,6 @@ import {
 } from '../../../language/diagnostic/render.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
-import { findingsOf } from '../output/findings.ts';
-import { toGithub } from '../output/github.ts';
 import {
   createMarks,
   type ExitCode,
@@ -23,10 +21,11 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { toSarif } from '../output/sarif.ts';
 import { showDiff } from '../output/show-diff.ts';
 import { shownPath } from '../output/shown-path.ts';
+import { findingsOf } from '../tasks/findings.ts';
 import { type AppliedFix, type Fixed, fixPolicies } from '../tasks/fix.ts';
+import { toGithub } from '../tasks/github.ts';
 import {
   claimToJson,
   isGoodClaim,
@@ -35,6 +34,7 @@ import {
   renderClaims,
 } from '../tasks/guarantees.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies } from '../tasks/policies.ts';
+import { toSarif } from '../tasks/sarif.ts';
 
 const formats = ['text', 'json', 'sarif', 'github'] as const;
 

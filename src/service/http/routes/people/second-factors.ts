@@ -19,14 +19,14 @@ import {
   timeText,
 } from '../../contract/schemas.ts';
 import { sessionView } from '../../views/session.ts';
-import { type SessionDeps, signedIn } from './signed-in.ts';
+import { type SignedInDeps, signedIn } from './signed-in.ts';
 
 const signInPurpose = 'sign in';
 
 const passkeySchema = objectSchema({ id: text(1400), name: text(100), created_at: time });
 const passkeyExample = { id: 'AbC', name: 'phone', created_at: '2026-03-02T10:00:00.000Z' };
 
-const offerCodes = route<SessionDeps>({
+const offerCodes = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/totp',
   access: 'signed-in',
@@ -48,7 +48,7 @@ const offerCodes = route<SessionDeps>({
   handle: async (_deps, call) => offerTotp(actorOf(call).person),
 });
 
-const confirmCodes = route<SessionDeps, { secret: string; code: string }>({
+const confirmCodes = route<SignedInDeps, { secret: string; code: string }>({
   method: 'POST',
   url: '/v1/session/totp/confirm',
   access: 'signed-in',
@@ -71,7 +71,7 @@ const confirmCodes = route<SessionDeps, { secret: string; code: string }>({
   },
 });
 
-const removeCodes = route<SessionDeps>({
+const removeCodes = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/totp',
   access: 'signed-in',
@@ -87,7 +87,7 @@ const removeCodes = route<SessionDeps>({
   },
 });
 
-const offerPasskey = route<SessionDeps>({
+const offerPasskey = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/passkeys/options',
   access: 'signed-in',
@@ -101,7 +101,7 @@ const offerPasskey = route<SessionDeps>({
     await passkeys.passkeyCreationOptions(signInDeps, actorOf(call).person),
 });
 
-const addPasskey = route<SessionDeps, { name: string; response: unknown }>({
+const addPasskey = route<SignedInDeps, { name: string; response: unknown }>({
   method: 'POST',
   url: '/v1/session/passkeys',
   access: 'signed-in',
@@ -135,7 +135,7 @@ const addPasskey = route<SessionDeps, { name: string; response: unknown }>({
   },
 });
 
-const listPasskeys = route<SessionDeps>({
+const listPasskeys = route<SignedInDeps>({
   method: 'GET',
   url: '/v1/session/passkeys',
   access: 'signed-in',
@@ -151,7 +151,7 @@ const listPasskeys = route<SessionDeps>({
   },
 });
 
-const removePasskey = route<SessionDeps>({
+const removePasskey = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/passkeys/:id',
   access: 'signed-in',
@@ -169,7 +169,7 @@ const removePasskey = route<SessionDeps>({
   },
 });
 
-const askPasskeyForProof = route<SessionDeps>({
+const askPasskeyForProof = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/proof/options',
   access: 'signed-in',
@@ -185,7 +185,7 @@ const askPasskeyForProof = route<SessionDeps>({
   },
 });
 
-const askPasskey = route<SessionDeps>({
+const askPasskey = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/passkey-options',
   access: 'public',
@@ -197,7 +197,7 @@ const askPasskey = route<SessionDeps>({
   handle: async ({ signInDeps }) => await passkeys.passkeyRequestOptions(signInDeps, signInPurpose),
 });
 
-const signInByPasskey = route<SessionDeps, { response: unknown }>({
+const signInByPasskey = route<SignedInDeps, { response: unknown }>({
   method: 'POST',
   url: '/v1/session/passkey',
   access: 'public',
@@ -224,7 +224,7 @@ const signInByPasskey = route<SessionDeps, { response: unknown }>({
   },
 });
 
-export const secondFactorRoutes: readonly Route<SessionDeps>[] = [
+export const secondFactorRoutes: readonly Route<SignedInDeps>[] = [
   offerCodes,
   confirmCodes,
   removeCodes,

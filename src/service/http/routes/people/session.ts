@@ -10,9 +10,9 @@ import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import { idParameter, noContent, objectSchema, text } from '../../contract/schemas.ts';
 import { noticeExample, sessionView } from '../../views/session.ts';
-import { type SessionDeps, sessionReply, signedIn } from './signed-in.ts';
+import { type SignedInDeps, sessionReply, signedIn } from './signed-in.ts';
 
-const signIn = route<SessionDeps, { email: string; password: string; code?: string }>({
+const signIn = route<SignedInDeps, { email: string; password: string; code?: string }>({
   method: 'POST',
   url: '/v1/session',
   access: 'public',
@@ -40,7 +40,7 @@ const signIn = route<SessionDeps, { email: string; password: string; code?: stri
   },
 });
 
-const getSession = route<SessionDeps>({
+const getSession = route<SignedInDeps>({
   method: 'GET',
   url: '/v1/session',
   access: 'signed-in',
@@ -53,7 +53,7 @@ const getSession = route<SessionDeps>({
   handle: async ({ signInDeps }, call) => sessionReply(signInDeps, actorOf(call), call.session),
 });
 
-const signOut = route<SessionDeps>({
+const signOut = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session',
   access: 'signed-in',
@@ -69,7 +69,7 @@ const signOut = route<SessionDeps>({
   },
 });
 
-const changePassword = route<SessionDeps, { new_password: string }>({
+const changePassword = route<SignedInDeps, { new_password: string }>({
   method: 'POST',
   url: '/v1/session/password',
   access: 'signed-in',
@@ -106,7 +106,7 @@ const changePassword = route<SessionDeps, { new_password: string }>({
   },
 });
 
-const dismissNotice = route<SessionDeps>({
+const dismissNotice = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/notices/:id',
   access: 'signed-in',
@@ -128,7 +128,7 @@ const dismissNotice = route<SessionDeps>({
   },
 });
 
-export const sessionRoutes: readonly Route<SessionDeps>[] = [
+export const sessionRoutes: readonly Route<SignedInDeps>[] = [
   signIn,
   getSession,
   signOut,

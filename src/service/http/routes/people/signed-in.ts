@@ -13,7 +13,7 @@ import { timeText } from '../../contract/schemas.ts';
 import { shownPersonReply } from '../../views/person.ts';
 import { shownNotice } from '../../views/session.ts';
 
-export interface SessionDeps {
+export interface SignedInDeps {
   readonly signInDeps: SignInDeps;
   /** Whether people reach the service by HTTPS, so that the cookie never goes another way. */
   readonly isSecure: boolean;
@@ -21,7 +21,7 @@ export interface SessionDeps {
 
 /** The session's reply; a session that the browser held before is over, whoever put it there. */
 export async function signedIn(
-  { signInDeps, isSecure }: SessionDeps,
+  { signInDeps, isSecure }: SignedInDeps,
   result: SignedIn,
   { request, reply }: ManagedCall<unknown>,
 ): Promise<unknown> {

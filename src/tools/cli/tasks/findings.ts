@@ -3,8 +3,8 @@
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, type JsonDiagnostic, position } from '../../../language/diagnostic/render.ts';
 import type { ReadSources } from '../../../service/policies/read.ts';
+import { shownPath } from '../output/shown-path.ts';
 import { claimText, type JudgedClaim, undecidedLines } from '../tasks/guarantees.ts';
-import { shownPath } from './shown-path.ts';
 
 export type Finding = JsonDiagnostic;
 
