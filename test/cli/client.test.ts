@@ -162,7 +162,7 @@ describe('writ people', () => {
     const { items } = JSON.parse((await run('people', 'list', '--json')).stdout);
     expect(items).toMatchObject([{ email: 'ann@example.com', roles: ['admin'] }]);
     const last = await run('people', 'disable', items[0].id);
-    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('the last admin')]);
+    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('the last active admin')]);
     const changed = await run('people', 'change', items[0].id, '--name', 'Anna');
     expect([changed.code, changed.stdout]).toEqual([0, expect.stringContaining('Anna')]);
     expect((await run('people', 'change', items[0].id)).code).toBe(2);
