@@ -58,7 +58,8 @@ function compareValues(
   if (unfit !== undefined) ctx.env.report(equalityUnfit(unfit.span, unfit.type));
   else if (!areComparable(left.type, right.type)) ctx.env.report(operandsDiffer(node, left.type, right.type));
   else if (!isEquality && !isOrdered(left.type)) ctx.env.report(orderingUnfit(node, left, right));
-  else if (!areSpeltAlike(left.type, right.type)) ctx.env.report(spellingsDiffer(node.span, left.type, right.type));
+  else if (!areSpeltAlike(left.type, right.type))
+    ctx.env.report(spellingsDiffer(node.span, left.type, right.type));
   else if (!sharesValues(left, right, ctx)) return null;
   else return { kind: 'compare', operator, left, right, type: booleanType, span: node.span };
   return null;

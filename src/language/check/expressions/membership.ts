@@ -13,7 +13,13 @@ import { parseCidr } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { formKey } from '../logic/list-forms.ts';
 import { typeOfText } from '../logic/literals.ts';
-import { areComparable, areSpeltAlike, commonType, isComparable, isOrdered } from '../logic/type-relations.ts';
+import {
+  areComparable,
+  areSpeltAlike,
+  commonType,
+  isComparable,
+  isOrdered,
+} from '../logic/type-relations.ts';
 import { secretElements } from '../messages/path-errors.ts';
 import {
   cidrInvalid,

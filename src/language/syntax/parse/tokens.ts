@@ -267,7 +267,8 @@ function tellWords(tokens: readonly Token[]): void {
     const token = tokens[index]!;
     if (token.tokenType === Name && before !== sign.dot && before !== word.has) {
       const next = tokens[index + 1]?.tokenType;
-      const type = next !== sign.dot && next !== sign.colon && next !== sign.optional && wordType(token.image);
+      const type =
+        next !== sign.dot && next !== sign.colon && next !== sign.optional && wordType(token.image);
       if (type) {
         token.tokenType = type;
         token.tokenTypeIdx = type.tokenTypeIdx!;
