@@ -13,7 +13,7 @@ const sources = globSync('*-rules.ts', { cwd: folder }).map((file) =>
 
 /** The lines of comment right above the rule of a name, as one line; empty where there are none. */
 function commentAbove(rule: string): string {
-  const property = new RegExp(`((?: {2}// .*\\n)*) {2}${rule}(?:: Rule<[^=]*>)? = this\\.`);
+  const property = new RegExp(`((?: {2}// .*\\n)*) {2}${rule}(?:: ParserRule<[^=]*>)? = this\\.`);
   const comments = sources.flatMap((source) => property.exec(source)?.[1] ?? []);
   expect(comments, `one property for the rule ${rule}`).toHaveLength(1);
   return (comments[0] ?? '')
