@@ -4,7 +4,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const rounds = 80;
@@ -49,7 +49,9 @@ async function cost(child: ChildProcess): Promise<number> {
 
 /** Reads the text whenever it is asked to and answers with the processor time that it took, in milliseconds. */
 async function serve(root: string): Promise<void> {
-  const { parse } = (await import(join(root, 'src/language/syntax/parse.ts'))) as {
+  // Older revisions have the reader in another folder.
+  const places = ['src/language/syntax/parse.ts', 'src/syntax/parse.ts'].map((place) => join(root, place));
+  const { parse } = (await import(places.find((place) => existsSync(place)) ?? places[0]!)) as {
     readonly parse: (source: { readonly path: string; readonly text: string }) => unknown;
   };
   const text = readFileSync(join(here, 'policies/banking/banking.policy'), 'utf8').repeat(copies);

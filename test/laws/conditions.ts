@@ -180,7 +180,7 @@ function freeText(scope: Scope, depth: number): { readonly text: string; readonl
 const textEqual: Atom = (scope, depth) => {
   const left = freeText(scope, depth);
   if (left === null) return null;
-  const other = scope.random.chance(0.3) ? subject(scope, 'text', depth) : null;
+  const other = scope.random.chance(0.3) ? subject(scope, left.sort, depth) : null;
   return `${left.text} ${scope.random.pick(equalities)} ${other ?? textLiteral(scope, left.sort)}`;
 };
 

@@ -134,7 +134,7 @@ const textFields: readonly FieldKind[] = [
   }),
   field('mail', 'email', [form('email', ['ann@example.com', 'bob@Evil.test'], ['ann', 'a@b@c.de'])]),
   field('contact', 'text', [
-    form('email', ['ann@example.com']),
+    form('string 1..99', ['ann@example.com']),
     form('string', ['alpha', 'ann@example.com']),
   ]),
   field('link', 'url', [

@@ -21,6 +21,7 @@ action place.use { it: ${type}, all: [${type}], may?: ${type}, deep: { it: ${typ
 list typed: ${type} = ["${text}"]
 list untyped = ["none", "${text}"]
 list from_file from "listed.txt"
+list all_lists = untyped + typed
 let other = "${text}"
 let named = payload.it == other
 meter used = distinct(payload.it) of place.use per payload.it over 1h
@@ -40,6 +41,10 @@ policy uses on place.use {
   risk quantified +1 when some one in payload.all (one == "${text}" or one ends with "${inner}")
   risk counted +1 when count one in payload.all (one == payload.it) == 2
   risk among +1 when payload.it in payload.all or "${text}" in payload.all
+  risk among_entries +1 when payload.it in [payload.deep.it, "none"] and payload.it in [payload.may else "none", "${text}"]
+  risk source +1 when some one in payload.all, ["none", "${text}"] (one == payload.it and one != "none")
+  risk entries +1 when count one in [payload.deep.it, "${text}"] (one == payload.it or one == "${text}") == 2
+  risk joined +1 when payload.it in all_lists and "${text}" in all_lists and "${text}" in typed
   risk otherwise +1 when (payload.may else "${text}") == "${text}"
   risk deeper +1 when payload.deep.it == payload.it and lower(payload.deep.it) like "*${inner}*"
   risk long +1 when length(payload.it) > 12
@@ -116,6 +121,9 @@ it.each(cases)(
         'quantified',
         'counted',
         'among',
+        'source',
+        'entries',
+        'joined',
       ])
         expect(known.decision.rules, `${kind} ${text}`).toContain(`uses/${rule}`);
       for (let at = 0; at < each; at += 1) {
@@ -130,6 +138,73 @@ it.each(cases)(
     }
   },
 );
+
+/** Guards that meet a place by way of a variable, a field of another type or a list; `given` is a spelling of the place. */
+const guards = [
+  'some one in [GIVEN] (one == payload.it)',
+  'not (every one in given (payload.it != one))',
+  'not (no one in given (payload.it in [one]))',
+  'some one in given (one in payload.all)',
+  'some one in given (one in typed)',
+  'some one in payload.all, given (one == payload.it and one != "none")',
+  'count one in [payload.it, GIVEN] (one == GIVEN) == 2',
+  'payload.text == payload.it',
+  'payload.it in payload.texts',
+  'payload.text in payload.all',
+  'payload.text in typed',
+  'payload.it in typed',
+  'GIVEN in typed',
+  'payload.it in joined',
+  'payload.it in [payload.text]',
+] as const;
+
+it.each(cases)('%s: a guard meets every spelling, or is refused', { timeout: 120_000 }, (kind, texts) => {
+  const random = createRandom(11);
+  const kept = new Set<string>();
+  for (const text of texts) {
+    for (const guard of guards) {
+      const given = JSON.stringify(respellings[kind](random, text));
+      const source = `
+action place.use { it: ${kind}, all: [${kind}], text: string, texts: [string] }
+list typed: ${kind} = [${given}]
+list untyped = [${given}]
+list joined: ${kind} = untyped
+let given = [${given}]
+policy uses on place.use {
+  allow any
+  deny guarded when ${guard.replaceAll('GIVEN', given)}
+}`;
+      const { engine, diagnostics } = compileSet({ files: [{ path: 'a.policy', text: source }], lists: {} });
+      if (engine === null) {
+        expect(diagnostics.map(({ code }) => code)).toContain('type-mismatch');
+        continue;
+      }
+      kept.add(guard);
+      const spell = () => respellings[kind](random, text);
+      for (let at = 0; at < 20; at += 1) {
+        const written = spell();
+        const payload = { it: spell(), all: [spell()], text: written, texts: [written] };
+        const { outcome } = engine.decide(factsOf(payload));
+        expect(outcome, `${guard} with ${given} on ${JSON.stringify(payload)}`).toBe('DENY');
+      }
+    }
+  }
+  // Constants of these are read as rules see the place, so that none of them is refused.
+  expect(kept.size).toBeGreaterThanOrEqual(5);
+});
+
+it('a field that is spelt in two ways is read by no constant', () => {
+  const source = `
+action place.use { it: path }
+action place.read { it: string }
+policy uses on place.* {
+  allow any
+  deny guarded when payload.it == "/etc/"
+}`;
+  const { engine, diagnostics } = compileSet({ files: [{ path: 'a.policy', text: source }], lists: {} });
+  expect(engine).toBeNull();
+  expect(diagnostics.map(({ code }) => code)).toContain('field-types-differ');
+});
 
 it('random policies decide every spelling of a request alike', { timeout: 240_000 }, () => {
   let respelt = 0;

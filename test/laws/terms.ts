@@ -215,11 +215,11 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     read('text'),
     read('text'),
     fact('agent.id', 'agent.name', 'agent.control_owner', 'request.session'),
-    otherwise(['text', 'email', 'url', 'path'], textFallback),
+    otherwise(['text'], textFallback),
   ],
   enumeration: [read('enumeration')],
-  email: [read('email')],
-  url: [read('url')],
+  email: [read('email'), otherwise(['email'], () => '"ann@Example.com"')],
+  url: [read('url'), otherwise(['url'], () => '"HTTPS://A.example.com/./x"')],
   path: [read('path'), otherwise(['path'], (scope) => read('path')(scope, 0))],
   ip: [read('ip'), fact('request.ip'), otherwise(['ip'], () => 'request.ip')],
 };
@@ -281,8 +281,8 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     textCall('lower'),
     textCall('trim'),
     textCall('fold'),
-    called('domain', 'email'),
-    called('host', 'url'),
+    (scope, depth) => made`lower(domain(${term(scope, 'email', depth)}))`,
+    (scope, depth) => made`lower(host(${term(scope, 'url', depth)}))`,
     called('scheme', 'url'),
   ],
   enumeration: [],
@@ -315,10 +315,8 @@ const listLiterals: Partial<Readonly<Record<ListSort, readonly string[]>>> = {
 /** An expression that is a list of the sort as a whole. */
 export function listOf(scope: Scope, sort: ListSort, depth: number): string | null {
   const options: Maker[] = [read(sort), read(sort)];
-  if (sort === 'texts') {
-    options.push(fact('agent.tags'), (inner) => made`links(${term(inner, 'text', depth)})`);
-    options.push(...(['mails', 'sites'] as const).map((kind) => read(kind)));
-  }
+  if (sort === 'texts') options.push(fact('agent.tags'));
+  if (sort === 'sites') options.push((inner) => made`links(${term(inner, 'text', depth)})`);
   options.push(otherwise([sort], () => '([])'));
   options.push(({ random }) => (listLiterals[sort] === undefined ? null : random.pick(listLiterals[sort])));
   const lets = letsHere(scope, sort);

@@ -99,16 +99,7 @@ export function link(
   const decideTracedBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): TracedDecision => {
     const unit = unitOf(asked.action);
     if (unit === null) return { decision: undeclaredAction(asked.action), trace: noTrace };
-    const gate = gateOf(unit.gate);
-    const facts = pass(gate, asked);
-    if (facts === null) return { decision: refusedBy(gate, asked), trace: noTrace };
-    // Made first: truths are valid until rules are evaluated again.
-    const tracer = tracers.of(facts.action);
-    const all = unit.decider.decideAll(facts);
-    const traced = { decision: all.decision, trace: tracer(facts, all) };
-    return facts === asked
-      ? traced
-      : { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
+    return decideAndTrace(asked, unit.decider, gateOf(unit.gate), tracers);
   };
   const decideTraced = (facts: Facts) => decideTracedBy(facts, (gate) => gate);
 
@@ -152,6 +143,22 @@ export function link(
     },
     code: (action) => unitOf(action)?.code ?? null,
   };
+}
+
+function decideAndTrace(
+  asked: Facts,
+  decider: Unit['decider'],
+  gate: PayloadGate,
+  tracers: ReturnType<typeof createTracers>,
+): TracedDecision {
+  const facts = pass(gate, asked);
+  if (facts === null) return { decision: refusedBy(gate, asked), trace: noTrace };
+  // Made first: truths are valid until rules are evaluated again.
+  const tracer = tracers.of(facts.action);
+  const all = decider.decideAll(facts);
+  const traced = { decision: all.decision, trace: tracer(facts, all) };
+  if (facts === asked) return traced;
+  return { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
 }
 
 /** The actions that have been asked for, each made ready at its first use; null where there is none of the key. */

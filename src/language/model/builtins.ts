@@ -24,7 +24,7 @@ export const builtins = {
     example: 'fold("ＯＦＦＩＣＥ   supplies") == "office supplies"',
   },
   links: {
-    signature: 'links(string): [string]',
+    signature: 'links(string): [web_address]',
     meaning: 'the URLs and web addresses in a text, in canonical form',
     example: '"www.example.com/a" in links("see www.example.com/a.")',
   },

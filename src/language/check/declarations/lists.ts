@@ -5,6 +5,7 @@ import type { List } from '../../model/policy.ts';
 import { anyText, quantity, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
 import type { ListDeclaration, ListSource, LiteralNode } from '../../syntax/tree/tree.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
 import { isCurrency } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
 import { fold, hasBidiControls, isMixedScript } from '../../value/text.ts';
@@ -197,7 +198,7 @@ function joinLists(
     const joined = findDeclared(env, name, 'list') ? env.ask('declaration', name.text) : undefined;
     const list = joined?.kind === 'list' ? resolveList(joined, env) : null;
     if (list === null) return null;
-    const merged = type === undefined ? list.type : commonType(type, list.type);
+    const merged = type === undefined ? list.type : joinedType(type, list.type);
     if (merged === null) {
       env.report(listJoinMismatch(name, list.type, type ?? list.type));
       return null;
@@ -206,7 +207,20 @@ function joinLists(
     type = merged;
     for (const entry of list.entries) entries.push(entry);
   }
-  return { type: declared ?? type ?? anyText, entries };
+  const joined = declared ?? type ?? anyText;
+  return { type: joined, entries: entries.map((entry) => spelt(entry, joined)) };
+}
+
+/** Free texts beside texts of a kind are read as such. */
+function joinedType(a: Type, b: Type): Type | null {
+  const merged = commonType(a, b);
+  if (merged !== null || a.kind !== 'text' || b.kind !== 'text') return merged;
+  if (a.of !== 'string' && b.of !== 'string') return null;
+  return { ...anyText, of: a.of === 'string' ? b.of : a.of };
+}
+
+function spelt(entry: Value, type: Type): Value {
+  return type.kind === 'text' && typeof entry === 'string' ? (canonicalText(type.of, entry) ?? entry) : entry;
 }
 
 function readFile(

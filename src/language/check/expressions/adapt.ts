@@ -36,6 +36,18 @@ export function adapt(expression: Expression, type: Type, env: Environment): Exp
   return { kind: 'literal', value, type, span: expression.span } satisfies Literal;
 }
 
+/** Constants beside texts of a kind, as in one list, in the canonical form of this kind. */
+export function adaptAll(expressions: readonly Expression[], env: Environment): readonly Expression[] {
+  const kind = expressions.map(({ type }) => kindOf(type)).find((each) => each !== null) ?? null;
+  return kind === null ? expressions : expressions.map((each) => canonicalConstant(each, kind, env));
+}
+
+/** The kind of a text, or of the texts in a list; null for free text and for what is no text. */
+function kindOf(type: Type): CanonicalKind | null {
+  const text = type.kind === 'list' ? type.element.type : type;
+  return text.kind === 'text' && text.of !== 'string' ? text.of : null;
+}
+
 function canonicalConstant(expression: Expression, kind: CanonicalKind, env: Environment): Expression {
   const node = behindLets(expression, letsOf(env));
   if (node.kind === 'list') {

@@ -6,7 +6,14 @@ import { booleanType, quantity } from '../../model/type.ts';
 import { unknown } from '../../model/value.ts';
 import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { constantValue } from '../logic/constants.ts';
-import { areComparable, areDisjoint, isComparable, isNumeric, isOrdered } from '../logic/type-relations.ts';
+import {
+  areComparable,
+  areDisjoint,
+  areSpeltAlike,
+  isComparable,
+  isNumeric,
+  isOrdered,
+} from '../logic/type-relations.ts';
 import { nullOrdered } from '../messages/path-errors.ts';
 import {
   enumerationsDisjoint,
@@ -15,6 +22,7 @@ import {
   orderingUnfit,
   outsideEnumeration,
   riskComparisonUnfit,
+  spellingsDiffer,
 } from '../messages/type-errors.ts';
 import { adapt } from './adapt.ts';
 import { type Context, type Inferred, inferValue, plainType } from './context.ts';
@@ -50,6 +58,8 @@ function compareValues(
   if (unfit !== undefined) ctx.env.report(equalityUnfit(unfit.span, unfit.type));
   else if (!areComparable(left.type, right.type)) ctx.env.report(operandsDiffer(node, left.type, right.type));
   else if (!isEquality && !isOrdered(left.type)) ctx.env.report(orderingUnfit(node, left, right));
+  else if (!areSpeltAlike(left.type, right.type))
+    ctx.env.report(spellingsDiffer(node.span, left.type, right.type));
   else if (!sharesValues(left, right, ctx)) return null;
   else return { kind: 'compare', operator, left, right, type: booleanType, span: node.span };
   return null;

@@ -13,7 +13,13 @@ import { parseCidr } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { formKey } from '../logic/list-forms.ts';
 import { typeOfText } from '../logic/literals.ts';
-import { areComparable, commonType, isComparable, isOrdered } from '../logic/type-relations.ts';
+import {
+  areComparable,
+  areSpeltAlike,
+  commonType,
+  isComparable,
+  isOrdered,
+} from '../logic/type-relations.ts';
 import { secretElements } from '../messages/path-errors.ts';
 import {
   cidrInvalid,
@@ -24,8 +30,9 @@ import {
   membershipUnfit,
   orderingUnfit,
   rangeMismatch,
+  spellingsDiffer,
 } from '../messages/type-errors.ts';
-import { adapt } from './adapt.ts';
+import { adapt, adaptAll } from './adapt.ts';
 import { sharesValues } from './comparison.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
@@ -86,14 +93,23 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
     ctx.env.report(membershipMismatch(node, subject.type, listType, name));
     return null;
   }
-  const list = listBeside(subject.type, name, ctx);
-  return { kind: 'in-list', subject, list, type: booleanType, span: node.span };
+  const read = adapt(subject, listType, ctx.env);
+  if (read === null) return null;
+  const list = listBeside(read.type, name, listType, ctx);
+  if (list === null) {
+    ctx.env.report(spellingsDiffer(node.span, read.type, listType));
+    return null;
+  }
+  return { kind: 'in-list', subject: read, list, type: booleanType, span: node.span };
 }
 
-/** The list, its entries in the form in which the gate brings what is looked up. */
-function listBeside(type: Type, name: string, { env }: Context): string {
-  if (type.kind !== 'text' || type.of === 'string') return name;
-  return env.ask('listForm', formKey(name, type.of));
+/** The list, its entries in the form into which the gate brings what is looked up; null where they have none. */
+function listBeside(type: Type, name: string, listType: Type, { env }: Context): string | null {
+  if (type.kind !== 'text' || listType.kind !== 'text') return name;
+  const isFolded = type.of === 'path ignoring case' && listType.of === 'path';
+  const isRead = type.of !== 'string' && (listType.of === 'string' || isFolded);
+  if (!isRead && !areSpeltAlike(type, listType)) return null;
+  return type.of === 'string' ? name : env.ask('listForm', formKey(name, type.of));
 }
 
 function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
@@ -140,6 +156,10 @@ function inElements(
     ctx.env.report(membershipMismatch(node, read.type, element.type, null));
     return null;
   }
+  if (!areSpeltAlike(read.type, element.type)) {
+    ctx.env.report(spellingsDiffer(node.span, read.type, element.type));
+    return null;
+  }
   if (!elementsShareValues(read, elements, ctx)) return null;
   return { kind: 'in-elements', subject: read, elements, type: booleanType, span: node.span };
 }
@@ -180,7 +200,10 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
   const texts = inferTexts(node, ctx);
   if (texts !== null) return texts;
   const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
-  const known = elements.filter((element) => element !== null);
+  const known = adaptAll(
+    elements.filter((element) => element !== null),
+    ctx.env,
+  );
   if (known.length < elements.length) return null;
   let type: Type | null = null;
   for (const element of known) {

@@ -18,6 +18,7 @@ import {
   nullSubjectUnfit,
   secretRead,
 } from '../messages/path-errors.ts';
+import { adapt } from './adapt.ts';
 import { type Context, failed, type Inferred, inferValue } from './context.ts';
 import { type ResolvedField, requirePresenceBefore, resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
@@ -74,6 +75,7 @@ function fallbackValue(fallback: Tree, field: ResolvedField, ctx: Context): Expr
   const isEmptyList = fallback.kind === 'list-literal' && fallback.entries.length === 0;
   if (isEmptyList && type.kind === 'list') return { kind: 'list', elements: [], type, span: fallback.span };
   const value = inferValue(fallback, ctx);
+  if (value !== null && type.kind === 'list') return adapt(value, type.element.type, ctx.env);
   return value === null || type.kind !== 'text' || type.of === 'string' ? value : ofKind(value, type, ctx);
 }
 

@@ -16,6 +16,7 @@ import {
   sourceUnfit,
   variableTaken,
 } from '../messages/type-errors.ts';
+import { adaptAll } from './adapt.ts';
 import { type Context, inferCondition, inferValue } from './context.ts';
 import { resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
@@ -25,7 +26,9 @@ import { whyReserved } from './names.ts';
 const depthMax = 2;
 
 export function inferQuantifier(node: Quantifier, ctx: Context): Expression | null {
-  const sources = node.sources.map((source) => inferSource(source, ctx));
+  const found = node.sources.map((source) => inferSource(source, ctx));
+  const known = found.filter((source) => source !== null);
+  const sources = known.length < found.length ? found : adaptAll(known, ctx.env);
   const element = elementOf(node, sources, ctx);
   const isFree = checkVariable(node, ctx);
   if (ctx.variables.size >= depthMax) {

@@ -1,8 +1,10 @@
 // One type from the types that several actions give a field, or the branches of an expression. Types are equal when
-// they are after dropping ranges, joining enumerations and taking kinds of text as text; the merged type admits all
-// that the merged ones admit.
+// they are after dropping ranges and joining enumerations; the merged type admits all that the merged ones admit.
+// INVARIANT: texts of a kind are merged with texts in the canonical form of this kind alone, so that a constant beside the
+// merged type is read as every value of it is.
 
-import type { Field, Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
+import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
 import { compare, type Decimal } from '../../value/decimal.ts';
 
 /** The type of a field in error, told by identity: what reads it draws no second diagnostic. */
@@ -11,7 +13,7 @@ export const failedType: Type = { kind: 'any' };
 /** The type of values of either type; null when they are of different types. */
 export function mergeTypes(a: Type, b: Type): Type | null {
   if (a === failedType || b === failedType) return failedType;
-  if (a.kind === 'text' && b.kind === 'text') return differInCase(a, b) ? null : mergeTexts(a, b);
+  if (a.kind === 'text' && b.kind === 'text') return mergeTexts(a, b);
   if (a.kind === 'money' && b.kind === 'money') {
     return a.currencyField === b.currencyField ? { ...a, range: hull(a.range, b.range) } : null;
   }
@@ -59,18 +61,33 @@ function mergeShapes(a: Shape, b: Shape): Shape | null {
   };
 }
 
-/** Letters of one are folded, and a pattern or text beside both would be right for one of them alone. */
-function differInCase(a: TextType, b: TextType): boolean {
-  if (a.of === b.of || a.values !== null || b.values !== null) return false;
-  return a.of === 'path ignoring case' || b.of === 'path ignoring case';
+/** The kind of text that both are spelt as; null where one may spell what the other spells otherwise. */
+export function commonKind(a: TextType, b: TextType): TextKind | null {
+  if (a.of === b.of) return a.of;
+  if (isWebAddress(a.of) && isWebAddress(b.of)) return 'web_address';
+  if (isSpeltAs(a, b.of)) return b.of;
+  return isSpeltAs(b, a.of) ? a.of : null;
 }
 
-function mergeTexts(a: TextType, b: TextType): TextType {
+/** The canonical form of a URL is one of a web address. */
+function isWebAddress(kind: TextKind): boolean {
+  return kind === 'url' || kind === 'web_address';
+}
+
+/** Whether an enumeration has its values in the form of a kind; what has none is met by no text of the kind. */
+function isSpeltAs({ of, values }: TextType, kind: TextKind): boolean {
+  if (of !== 'string' || values === null) return false;
+  return values.every((value) => (canonicalText(kind, value) ?? value) === value);
+}
+
+function mergeTexts(a: TextType, b: TextType): TextType | null {
+  const of = commonKind(a, b);
+  if (of === null) return null;
   const isJoined = a.values !== null && b.values !== null;
   const samePatterns = JSON.stringify(a.patterns) === JSON.stringify(b.patterns);
   return {
     kind: 'text',
-    of: a.of === b.of ? a.of : 'string',
+    of,
     values: isJoined ? [...new Set([...a.values, ...b.values])] : null,
     patterns: samePatterns && !isJoined && a.values === b.values ? a.patterns : [],
     length: a.values === b.values ? hull(a.length, b.length) : { low: null, high: null },

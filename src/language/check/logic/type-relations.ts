@@ -2,7 +2,7 @@
 
 import type { Type } from '../../model/type.ts';
 import { moneyType } from './literals.ts';
-import { mergeTypes } from './merge.ts';
+import { commonKind, mergeTypes } from './merge.ts';
 
 /** Numbers and integers are one family; every other kind is its own. */
 function family(type: Type): string {
@@ -16,6 +16,11 @@ export function isNumeric(type: Type): boolean {
 /** Whether values of the types can be compared at all: no lists, records or `any`, and one family. */
 export function areComparable(a: Type, b: Type): boolean {
   return isComparable(a) && family(a) === family(b);
+}
+
+/** Whether two texts are spelt alike, so that equal ones mean the same; so is all that is no text. */
+export function areSpeltAlike(a: Type, b: Type): boolean {
+  return a.kind !== 'text' || b.kind !== 'text' || commonKind(a, b) !== null;
 }
 
 export function isComparable(type: Type): boolean {

@@ -14,6 +14,7 @@ import type {
   Quantifier,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
+import { canonicalText } from '../../value/canonical-text.ts';
 import { listed, spelledPath } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
 import { typeText } from './type-text.ts';
@@ -35,6 +36,23 @@ export function operandsDiffer(node: Binary, left: Type, right: Type): Diagnosti
   const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
   const help = comparisonHelp(left, right) ?? comparisonHelp(right, left);
   return error('type-mismatch', node.span, message, help === null ? {} : { help });
+}
+
+/** Rules see a path, URL, host or e-mail address in its one canonical form, and other texts as they are written. */
+export function spellingsDiffer(span: Span, left: Type, right: Type): Diagnostic {
+  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` may spell one value in two ways`;
+  const help = canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type';
+  return error('type-mismatch', span, message, { help });
+}
+
+function canonicalHelp(written: Type, beside: Type): string | null {
+  if (written.kind !== 'text' || beside.kind !== 'text') return null;
+  if (written.of !== 'string' || beside.of === 'string') return null;
+  const { of } = beside;
+  const stray = written.values?.find((value) => (canonicalText(of, value) ?? value) !== value);
+  if (stray === undefined) return `declare both as \`${of}\``;
+  const better = JSON.stringify(canonicalText(of, stray));
+  return `rules see a \`${of}\` in its canonical form: write \`${better}\` for \`${JSON.stringify(stray)}\``;
 }
 
 function comparisonHelp(a: Type, b: Type): string | null {

@@ -93,30 +93,15 @@ type ContextualWord = (typeof contextualWords)[number];
 /** Any name: an ordinary one or a contextual word. */
 export const Word = createToken({ name: 'Word', pattern: Lexer.NA, label: 'a name' });
 
-const wordPattern = /[A-Za-z_][A-Za-z0-9_]*/;
-export const NameToken = createToken({
-  name: 'Name',
-  pattern: wordPattern,
-  categories: [Word],
-  label: 'a name',
-});
+/** Each word is read as a name first: what else it may say is looked up, which is faster than to try each pattern. */
+export const NameToken = literalToken('Name', /[A-Za-z_][A-Za-z0-9_]*/, 'a name', [Word]);
 
 /** Three capitals: a currency after a number, a name elsewhere. */
-export const Currency = createToken({
-  name: 'Currency',
-  pattern: /[A-Z]{3}/,
-  longer_alt: NameToken,
-  categories: [Word],
-  label: 'a currency such as `USD`',
-});
+export const Currency = wordToken('Currency', 'a currency such as `USD`', [Word]);
+const currencyForm = /^[A-Z]{3}$/;
 
-export const WeekdayToken = createToken({
-  name: 'Weekday',
-  pattern: /mon|tue|wed|thu|fri|sat|sun/,
-  longer_alt: NameToken,
-  categories: [Word],
-  label: 'a weekday such as `mon`',
-});
+export const WeekdayToken = wordToken('Weekday', 'a weekday such as `mon`', [Word]);
+const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 /** Token types of the words of the language, by the word. */
 export const word = {
@@ -198,11 +183,11 @@ const Blank = createToken({
 export const tokenTypes: readonly TokenType[] = [
   Blank,
   Comment,
-  // The first pattern that matches is taken: `inside` goes before `in`, `===` before `==`.
-  ...Object.values(word).toSorted((a, b) => b.LABEL!.length - a.LABEL!.length),
+  ...Object.values(word),
   Currency,
   WeekdayToken,
   NameToken,
+  // The first pattern that matches is taken: `===` goes before `==`.
   ...Object.values(literal),
   ...[mistake.strictEqual, mistake.strictNotEqual, mistake.lessGreater],
   ...[mistake.doubleAmpersand, mistake.doubleBar],
@@ -228,7 +213,7 @@ export interface Lexed {
 export function tokenize(text: string): Lexed {
   const { tokens, groups, errors } = lexer.tokenize(text);
   const comments = groups.comments ?? [];
-  nameFields(tokens);
+  tellWords(tokens);
   const strays = errors.map(({ offset, length }) => ({ start: offset, end: offset + length }));
   return { tokens, comments, strays };
 }
@@ -270,33 +255,44 @@ export function isReservedToken(token: Token): boolean {
 const isReservedType: boolean[] = [];
 for (const text of reservedWords) isReservedType[word[text].tokenTypeIdx!] = true;
 
-/** A word beside a dot, before a colon or after `has` is read as a name. */
-function nameFields(tokens: Token[]): void {
+const wordTypes: ReadonlyMap<string, TokenType> = new Map([
+  ...Object.entries(word),
+  ...weekdays.map((day) => [day, WeekdayToken] as const),
+]);
+
+/** Names that are words of the language → tokens of these words; but beside a dot, before a colon and after `has`. */
+function tellWords(tokens: readonly Token[]): void {
+  let before: TokenType | undefined;
   for (let index = 0; index < tokens.length; index++) {
-    const type = tokens[index]!.tokenType;
-    if (type === sign.dot || type === word.has) nameAt(tokens, index + 1);
-    if (type === sign.dot || type === sign.colon || type === sign.optional) nameAt(tokens, index - 1);
+    const token = tokens[index]!;
+    if (token.tokenType === NameToken && before !== sign.dot && before !== word.has) {
+      const next = tokens[index + 1]?.tokenType;
+      const type =
+        next !== sign.dot && next !== sign.colon && next !== sign.optional && wordType(token.image);
+      if (type) {
+        token.tokenType = type;
+        token.tokenTypeIdx = type.tokenTypeIdx!;
+      }
+    }
+    before = token.tokenType;
   }
 }
 
-function nameAt(tokens: Token[], index: number): void {
-  const token = tokens[index];
-  if (token !== undefined && token.tokenType !== NameToken && isAnyWord(token))
-    tokens[index] = retype(token, NameToken);
+function wordType(text: string): TokenType | undefined {
+  return wordTypes.get(text) ?? (text.length === 3 && currencyForm.test(text) ? Currency : undefined);
 }
 
 function wordTokens<W extends string>(words: readonly W[], categories: TokenType[]): Record<W, TokenType> {
-  const entries = words.map((text) => [
-    text,
-    createToken({
-      name: text.charAt(0).toUpperCase() + text.slice(1),
-      pattern: new RegExp(text),
-      longer_alt: NameToken,
-      categories,
-      label: `\`${text}\``,
-    }),
-  ]);
+  const entries = words.map((text) => {
+    const name = text.charAt(0).toUpperCase() + text.slice(1);
+    return [text, wordToken(name, `\`${text}\``, categories)] as const;
+  });
   return Object.fromEntries(entries) as Record<W, TokenType>;
+}
+
+/** A name that says a certain thing, which the lexer does not tell from others. */
+function wordToken(name: string, label: string, categories: TokenType[]): TokenType {
+  return createToken({ name, pattern: Lexer.NA, label, categories });
 }
 
 function literalToken(name: string, pattern: RegExp, label: string, categories: TokenType[] = []): TokenType {

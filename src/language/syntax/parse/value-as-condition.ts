@@ -18,10 +18,10 @@ export function replaceBareValues(
   for (let index = 0; index < operands.length; index++) {
     const { value, extent } = operands[index]!;
     kept.push({ value, extent });
-    const anchor = lastComparison(value, operator);
-    const values = anchor === null ? [] : bareValuesFrom(operands, index + 1);
-    if (anchor === null || values.length === 0) continue;
-    reportValues(anchor, values, operator, reader);
+    const comparison = lastComparison(value, operator);
+    const values = comparison === null ? [] : bareValuesFrom(operands, index + 1);
+    if (comparison === null || values.length === 0) continue;
+    reportValues(comparison, values, operator, reader);
     kept.push(...values.map(asMissing));
     index += values.length;
   }
@@ -61,21 +61,23 @@ function lastComparison(expression: ExpressionNode, operator: 'or' | 'and'): Bin
 }
 
 function reportValues(
-  anchor: Binary,
+  comparison: Binary,
   values: readonly Operand[],
   operator: 'or' | 'and',
   reader: Reader,
 ): void {
   const span = values[0]!.extent;
-  const entries = [anchor.right, ...values.map(({ value }) => value)].map(printExpression);
+  const entries = [comparison.right, ...values.map(({ value }) => value)].map(printExpression);
   const membership = operator === 'or' ? 'in' : 'not in';
-  const better = `${printExpression(anchor.left)} ${membership} [${entries.join(', ')}]`;
+  const better = `${printExpression(comparison.left)} ${membership} [${entries.join(', ')}]`;
   const message = `\`${printExpression(values[0]!.value)}\` is not a condition: \`${operator}\` does not repeat the comparison`;
   reader.report({
     ...syntaxError('value-as-condition', span, message, `write \`${better}\``),
     fix: {
       title: `use \`${membership}\``,
-      edits: [{ span: { ...span, start: anchor.span.start, end: values.at(-1)!.extent.end }, text: better }],
+      edits: [
+        { span: { ...span, start: comparison.span.start, end: values.at(-1)!.extent.end }, text: better },
+      ],
     },
   });
 }
