@@ -166,7 +166,7 @@ test('of several groups one is chosen', async () => {
   await page.getByLabel('legal').check();
   await page.getByRole('button', { name: 'Approve for legal' }).click();
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
-  await votePanel(page).getByText('0 of 1 approval').waitFor();
+  await votePanel(page).getByText('finance: 0 of 1 approval').waitFor();
   expect(await votePanel(page).textContent()).not.toContain('legal: 0');
 });
 

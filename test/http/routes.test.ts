@@ -48,6 +48,30 @@ describe('a service whose routes are not those of the list', () => {
 
 test('the order of checks is the same on the page for users, in the document and in the code', () => {
   const order = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
+  const page = readFileSync('docs/SERVICE.md', 'utf8');
+  const [, list = ''] = /the first check that fails makes the reply:\n\n((?:\d\. .*\n)+)/.exec(page) ?? [];
+  const lines = list.trim().split('\n');
+  expect(lines.map((line) => line.replace(/^\d\. /, '')).join(', ')).toBe(order);
+  const sentence = `Checks run in this order, and the first that fails is the reply: ${order}.`;
+  const [authorize] = describedRoutes(1_000);
+  const handler = async () => 'yes';
+
+  test('takes no route that is not listed, unless it says so', () => {
+    const app = Fastify();
+    requireDocumented(app, [authorize!]);
+    expect(() => app.get('/stranger', handler)).toThrow('GET /stranger is in no list');
+    app.get('/file', { config: { isDocumented: false } }, handler);
+  });
+
+  test('does not start while a listed route is missing', async () => {
+    const app = Fastify();
+    requireDocumented(app, [authorize!]);
+    await expect(app.ready()).rejects.toThrow('POST /v1/authorize');
+  });
+});
+
+test('the order of checks is the same on the page for users, in the document and in the code', () => {
+  const order = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
   const page = readFileSync('docs/SERVICE.md', 'utf8').replaceAll(/\s+/g, ' ');
   const sentence = `Checks run in this order, and the first that fails is the reply: ${order}.`;
   expect(page).toContain(
