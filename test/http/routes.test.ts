@@ -54,29 +54,5 @@ test('the order of checks is the same on the page for users, in the document and
   expect(lines.map((line) => line.replace(/^\d\. /, '')).join(', ')).toBe(order);
   const sentence = `Checks run in this order, and the first that fails is the reply: ${order}.`;
   const [authorize] = describedRoutes(1_000);
-  const handler = async () => 'yes';
-
-  test('takes no route that is not listed, unless it says so', () => {
-    const app = Fastify();
-    requireDocumented(app, [authorize!]);
-    expect(() => app.get('/stranger', handler)).toThrow('GET /stranger is in no list');
-    app.get('/file', { config: { isDocumented: false } }, handler);
-  });
-
-  test('does not start while a listed route is missing', async () => {
-    const app = Fastify();
-    requireDocumented(app, [authorize!]);
-    await expect(app.ready()).rejects.toThrow('POST /v1/authorize');
-  });
-});
-
-test('the order of checks is the same on the page for users, in the document and in the code', () => {
-  const order = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
-  const page = readFileSync('docs/SERVICE.md', 'utf8').replaceAll(/\s+/g, ' ');
-  const sentence = `Checks run in this order, and the first that fails is the reply: ${order}.`;
-  expect(page).toContain(
-    `Checks run in this order, and the first that fails is the reply: ${order}. Then come`,
-  );
-  const [authorize] = describedRoutes(1_000);
   expect(authorize?.operation.description).toContain(sentence);
 });
