@@ -16,7 +16,7 @@ import { ProblemError, problems } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TracedExchange, Tracing } from '../telemetry/tracing.ts';
 import type { FairShares } from './fair-shares.ts';
-import type { IdentifyAgain, Identity } from './identify.ts';
+import { type IdentifyAgain, type Identity, notActive, notKnown } from './identify.ts';
 
 /** The checks of a request for a decision, in their order: the first that fails is the reply, with this status. */
 export const checksInOrder = [
@@ -222,13 +222,10 @@ function tooManyInFlight(): ProblemError {
 function notAllowedNow({ why }: NotAllowedNow): ProblemError {
   switch (why) {
     case 'disabled':
-      return new ProblemError('agent_disabled', 'an operator has disabled this agent');
     case 'revoked':
-      return new ProblemError('agent_revoked', 'this agent has been revoked for good');
+      return notActive(why);
     case 'key-ended':
-      return new ProblemError('invalid_api_key', 'this key was replaced and has ended', {
-        headers: { 'www-authenticate': 'ApiKey realm="writ"' },
-      });
+      return notKnown('expired');
     case 'not-signed':
       return new ProblemError('invalid_signature', 'the agent has another signing secret now, or must sign');
   }

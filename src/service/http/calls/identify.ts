@@ -121,13 +121,20 @@ function checkActive({ kind }: Extract<Authentication, Identity>): void {
     case 'ok':
       return;
     case 'disabled':
-      throw new ProblemError('agent_disabled', 'an operator has disabled this agent');
     case 'revoked':
-      throw new ProblemError('agent_revoked', 'this agent has been revoked for good');
+      throw notActive(kind);
   }
 }
 
-function notKnown(kind: keyof typeof refusals): ProblemError {
+/** The refusal of an agent that has a good key and may not ask. */
+export function notActive(kind: 'disabled' | 'revoked'): ProblemError {
+  return kind === 'disabled'
+    ? new ProblemError('agent_disabled', 'an operator has disabled this agent')
+    : new ProblemError('agent_revoked', 'this agent has been revoked for good');
+}
+
+/** The refusal of a key that is not good. */
+export function notKnown(kind: keyof typeof refusals): ProblemError {
   const { code, detail } = refusals[kind];
   return new ProblemError(code, detail, { headers: { 'www-authenticate': 'ApiKey realm="writ"' } });
 }
