@@ -3,10 +3,12 @@
 import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
+import { watchConnection } from './api/connection.ts';
 import { App } from './app.tsx';
 import { followLinks } from './navigation/navigation.ts';
 
 followLinks();
+watchConnection();
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has a place for the app');
 render(<App />, root);

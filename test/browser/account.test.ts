@@ -78,6 +78,13 @@ test('a token is made for some of the roles, shown once, works, and is removed',
   expect(await accessibilityFaults(page)).toEqual([]);
   const headers = { authorization: `Bearer ${text}` };
   expect((await send(service(), '/v1/session', { headers })).body.roles).toEqual(['auditor']);
+  // What is not copied yet is not closed by a slip of the hand.
+  await page.keyboard.press('Escape');
+  await dialog.getByText('The token is not copied yet').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.getByRole('button', { name: 'Keep open' }).click();
+  expect(await dialog.getByText(/^writp_/).innerText()).toBe(text);
   await dialog.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('row', { name: /nightly <script>/ }).waitFor();
   expect(await page.content()).not.toContain(text);

@@ -150,6 +150,8 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByRole('region', { name: 'What is stopped' }).waitFor();
   expect(await statusOf(service(), key)).toBe(403);
   await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('it behaves');
+  await page.getByRole('dialog').getByRole('button', { name: 'Let act again' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor({ state: 'detached' });
 
   await page.getByRole('button', { name: 'Disable' }).click();

@@ -114,10 +114,18 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   // The file that failed, with its mistake, while the other goes on deciding.
   await wrong.getByRole('link', { name: 'demo.policy' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('Failed to load').waitFor();
+  await page.getByText('Failed to load', { exact: true }).waitFor();
   await page.getByText('did you mean').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.goBack();
+  await page.getByText('Last reload failed', { exact: true }).waitFor();
+
+  // Every other page says so, too.
+  await page.goto('/overview');
+  await page.getByText('The policies on disk are not in force').waitFor();
+  await page.getByRole('link', { name: 'Policies ! failed to load' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('link', { name: 'See what is wrong' }).click();
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
   // Mended in the playground, where the text that failed becomes the copy.
@@ -133,6 +141,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   writeFileSync(shared.policyFile, policies);
   await page.getByText('In force', { exact: true }).waitFor();
   await wrong.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Policies', exact: true }).waitFor();
 });
 
 test('who may reads the directory again; the others see no button', async () => {

@@ -40,6 +40,16 @@ async function fillKillSwitch(page: Page, reason: string): Promise<void> {
 
 async function letAct(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Resume' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('by Ann').waitFor();
+  await dialog.getByLabel('Reason').fill('all is well');
+  if (await dialog.getByLabel('Type “all”').isVisible()) {
+    await dialog.getByRole('button', { name: 'Let act again' }).click();
+    expect(await dialog.isVisible()).toBe(true);
+    await dialog.getByLabel('Type “all”').fill('all');
+  }
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Let act again' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor({ state: 'detached' });
 }
 
@@ -184,7 +194,7 @@ test('the service goes away and comes back: a banner, pages that can be tried ag
   await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
   await fillKillSwitch(page, 'while it is away');
   await page.getByRole('button', { name: 'Stop everything' }).click();
-  await page.getByRole('dialog').getByText('nothing was changed').waitFor();
+  await page.getByRole('dialog').getByText('this may not have been saved').waitFor();
   expect(await page.getByLabel('Reason').inputValue()).toBe('while it is away');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await mend();
@@ -195,10 +205,24 @@ test('the service goes away and comes back: a banner, pages that can be tried ag
     body: { scope: 'all', reason: 'news again' },
   });
   await page.getByText('news again').waitFor();
-  await admin.send(`/v1/switches/${body.id}`, { method: 'DELETE' });
+  await admin.send(`/v1/switches/${body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
   await page.getByText('news again').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+});
+
+test('a loss that the stream of news outlives heals by itself', async () => {
+  await people();
+  const { page, context } = await open(service(), { email: ann, expected: /ERR_|Failed to load/ });
+  await page.goto('/agents');
+  await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+  await context.setOffline(true);
+  await page.getByLabel('Name, owner, tag or id').fill('nobody');
+  const banner = page.getByText('Writ cannot be reached');
+  await banner.waitFor();
+  await context.setOffline(false);
+  await banner.waitFor({ state: 'detached' });
+  await page.getByText('No agents match these filters').waitFor();
 });
 
 test('opened while the service does not answer, it says so and can be tried again', async () => {

@@ -31,11 +31,11 @@ describe('writ switch', () => {
     const list = JSON.parse((await run('switch', 'list', '--json')).stdout);
     expect(list.items).toMatchObject([{ scope: 'area:demo', reason: 'an incident' }]);
     expect((await authorize(service)).status).toBe(403);
-    const off = await run('switch', 'off', list.items[0].id);
+    const off = await run('switch', 'off', list.items[0].id, '--reason', 'checked');
     expect([off.code, off.stdout]).toEqual([0, `${list.items[0].id} is off\n`]);
     expect((await authorize(service)).status).toBe(200);
     expect((await run('switch', 'list')).stdout).toBe('no switch is on\n');
-    const again = await run('switch', 'off', list.items[0].id);
+    const again = await run('switch', 'off', list.items[0].id, '--reason', 'checked');
     expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such switch\n']);
   });
 });
@@ -250,7 +250,7 @@ describe('a client', () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^error: 403 not_allowed: /)]);
     const none = await writ(['people', 'list'], { env: { WRIT_URL: service.url, WRIT_TOKEN: '' } });
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('WRIT_TOKEN')]);
-    expect((await run('switch', 'off', '..')).code).toBe(2);
+    expect((await run('switch', 'off', '..', '--reason', 'checked')).code).toBe(2);
   });
 
   test('says that nobody answers, or that it is somebody else', async () => {

@@ -110,7 +110,7 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
       body: { scope: 'area:pay', reason: 'a drill' },
     });
     await pause();
-    await adminClient.send(`/v1/switches/${on.body.id}`, { method: 'DELETE' });
+    await adminClient.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
     await pause();
   }
   isOver = true;

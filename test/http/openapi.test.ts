@@ -96,7 +96,7 @@ const managed = [
   'get /v1/webhooks/{id}/deliveries',
   'get /v1/switches',
   'post /v1/switches',
-  'delete /v1/switches/{id}',
+  'post /v1/switches/{id}/off',
   'get /v1/requests/export',
   'get /v1/agents/{id}/usual',
   'get /v1/agents/{id}/activity',

@@ -15,6 +15,8 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
   const { request_id: waits } = await ask(service, 'demo.escalate');
   const all = await ann.send('/v1/requests/export');
   expect(all.headers.get('content-type')).toBe('application/jsonl; charset=utf-8');
+  const name = /^attachment; filename="writ-requests-\d{4}-\d\d-\d\d\.(jsonl|csv)"$/;
+  expect(name.exec(all.headers.get('content-disposition') ?? '')?.[1]).toBe('jsonl');
   const lines = String(all.body)
     .trimEnd()
     .split('\n')
@@ -24,6 +26,7 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
 
   const csv = await ann.send('/v1/requests/export?format=csv&action=demo.allow');
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(name.exec(csv.headers.get('content-disposition') ?? '')?.[1]).toBe('csv');
   const rows = rowsOf(String(csv.body));
   expect(rows[0]?.slice(0, 4)).toEqual(['request_id', 'created_at', 'decided_at', 'agent_id']);
   expect(rows.slice(1).map(([id]) => id)).toEqual(ids);

@@ -37,7 +37,10 @@ describe('a request for a decision', () => {
       expect(problem.body.detail).toBe('an operator has stopped this: the ledger is being checked');
       const [refusal] = await service.store.requests.refusals(service.agent.id, 1);
       expect(refusal).toMatchObject({ code: 'stopped', httpStatus: 403, id: problem.body.instance });
-      expect((await operator.send(`/v1/switches/${id}`, { method: 'DELETE' })).status).toBe(204);
+      expect(
+        (await operator.send(`/v1/switches/${id}/off`, { method: 'POST', body: { reason: 'checked' } }))
+          .status,
+      ).toBe(204);
       expect(await outcomeOf(service)).toBe('granted');
     }
     for (const scope of ['tier:high', 'area:payment', 'agent:another']) await turnOn(operator, scope);
@@ -91,6 +94,6 @@ test('what is stopped is neither approved nor stepped up for, but may be rejecte
   const id = await turnOn(operator, 'area:demo');
   expect(codeOf(await give(ben, first.request_id, 'approve'))).toEqual([403, 'stopped']);
   expect(codeOf(await give(ben, first.request_id, 'reject'))).toEqual([200, 'rejected']);
-  await operator.send(`/v1/switches/${id}`, { method: 'DELETE' });
+  await operator.send(`/v1/switches/${id}/off`, { method: 'POST', body: { reason: 'checked' } });
   expect(codeOf(await give(ben, second.request_id, 'approve'))).toEqual([200, 'approved']);
 });

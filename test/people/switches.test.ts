@@ -24,7 +24,7 @@ describe('a switch', () => {
     [{ kind: 'agent', agentId: 'a1' }, true],
     [{ kind: 'agent', agentId: 'a2' }, false],
   ])('of %j stops it: %s', (scope, isStopped) => {
-    const one = { id: 's', scope, reason: 'r', createdAtMs: 0, createdBy: 'p' };
+    const one = { id: 's', scope, reason: 'r', createdAtMs: 0, createdBy: 'p', createdByName: 'P' };
     expect(stops(one, asked)).toBe(isStopped);
   });
 });
@@ -45,12 +45,12 @@ describe('the board', () => {
     expect(await stopping(here)).toEqual(turned.switch);
     nowMs += 501;
     expect(await stopping(there)).toEqual(turned.switch);
-    expect(await here.turnOff(admin, turned.switch.id)).toBe('off');
+    expect(await here.turnOff(admin, turned.switch.id, 'checked')).toBe('off');
     expect(await stopping(here)).toBeNull();
     expect(await stopping(there)).toEqual(turned.switch);
     nowMs += 501;
     expect(await stopping(there)).toBeNull();
-    expect(await here.turnOff(admin, turned.switch.id)).toBe('unknown');
+    expect(await here.turnOff(admin, turned.switch.id, 'checked')).toBe('unknown');
   });
 
   it('lets nobody through when it cannot look', async () => {

@@ -203,7 +203,7 @@ test.each([1, 2, 3])(
             ] as const),
             reason: 'a drill',
           });
-          if (on.kind === 'on') await board.turnOff(admin, on.switch.id);
+          if (on.kind === 'on') await board.turnOff(admin, on.switch.id, 'checked');
           break;
         }
         case 8:

@@ -50,7 +50,7 @@ export async function call<Id extends OperationId>(
   for (let tries = 1; ; tries += 1) {
     try {
       const reply = await send(method, address, given);
-      return (reply.status === 204 ? undefined : await bodyOf(reply, given.signal)) as Reply<Id>;
+      return (reply.status === 204 ? undefined : await bodyOf(reply, method, given.signal)) as Reply<Id>;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       if (error.code === 'not_signed_in' && given.isQuiet !== true && (await hooks.signInAgain())) continue;
@@ -94,7 +94,7 @@ async function send(method: string, address: string, { body, signal }: Loose): P
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
     tellReachable('no');
-    throw unreachable();
+    throw unreachable(method);
   });
   if (reply.ok) {
     tellReachable('yes');
@@ -106,9 +106,9 @@ async function send(method: string, address: string, { body, signal }: Loose): P
 }
 
 /** A reply may be cut off as well as stay away. */
-async function bodyOf(reply: Response, signal: AbortSignal | undefined): Promise<unknown> {
+async function bodyOf(reply: Response, method: string, signal: AbortSignal | undefined): Promise<unknown> {
   return await reply.json().catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
-    throw unreachable();
+    throw unreachable(method);
   });
 }

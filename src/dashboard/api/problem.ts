@@ -32,12 +32,16 @@ export class ApiProblem extends Error {
   }
 }
 
-export function unreachable(): ApiProblem {
+/** Nobody knows whether a change without a reply was stored. */
+export function unreachable(method: string): ApiProblem {
   return new ApiProblem({
     code: 'unreachable',
     status: 0,
     title: 'Writ cannot be reached',
-    detail: 'nothing was changed; look at your connection and try again',
+    detail:
+      method === 'GET'
+        ? 'look at your connection and try again'
+        : 'this may not have been saved: look before you send it again',
   });
 }
 

@@ -26,13 +26,7 @@ export function useSwitches(): Resource<Reply<'listSwitches'>> {
 /** What is stopped now. */
 export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
   const mayUse = useGrant('switches.use') === 'yes';
-  const { problem, run } = useSending();
-  const turnOff = ({ id, scope }: Switch): Promise<void> =>
-    run(async () => {
-      await call('turnSwitchOff', { params: { id } });
-      tellDone(`${scopeWords(scope)}: resumed`);
-      reload();
-    });
+  const [resumed, setResumed] = useState<Switch | null>(null);
   if (data === null || data.items.length === 0) return null;
   return (
     <section class="stopped" aria-label="What is stopped">
@@ -44,14 +38,85 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
               <strong>
                 <ScopeName scope={one.scope} />: stopped
               </strong>{' '}
-              <Ago at={one.created_at} />: <PlainText text={one.reason} isShort />
+              <Ago at={one.created_at} /> by <PlainText text={one.created_by_name} isShort />:{' '}
+              <PlainText text={one.reason} isShort />
             </span>
-            {mayUse && <Button onClick={() => turnOff(one)}>Resume</Button>}
+            {mayUse && <Button onClick={() => setResumed(one)}>Resume</Button>}
           </li>
         ))}
       </ul>
-      <ProblemNote problem={problem} />
+      {resumed !== null && (
+        <ResumeDialog resumed={resumed} onDone={reload} onClose={() => setResumed(null)} />
+      )}
     </section>
+  );
+}
+
+interface ResumeDialogProps {
+  readonly resumed: Switch;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** One typed word more for everything: no slip of the hand lets all agents act. */
+function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
+  const { id, scope, reason: whyStopped, created_at: at, created_by_name: by } = resumed;
+  const [reason, setReason] = useState('');
+  const [typed, setTyped] = useState('');
+  const { isBusy, problem, run } = useSending();
+  const resume = (): Promise<void> =>
+    run(async () => {
+      await call('turnSwitchOff', { params: { id }, body: { reason } });
+      tellDone(`${scopeWords(scope)}: resumed`);
+      onDone();
+      onClose();
+    });
+  return (
+    <Dialog title="Let agents act again" onClose={onClose}>
+      <p>
+        <strong>
+          <ScopeName scope={scope} />
+        </strong>
+        : stopped <Ago at={at} /> by <PlainText text={by} isShort />, because “
+        <PlainText text={whyStopped} />
+        ”. Requests are decided by the policies again at once, and those that wait can be approved.
+      </p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void resume();
+        }}
+      >
+        <ProblemNote problem={problem} />
+        <Field label="Reason" help="Kept in the record.">
+          <input
+            required
+            maxLength={500}
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </Field>
+        {scope === 'all' && (
+          <Field label="Type “all” to let every agent act">
+            <input
+              required
+              pattern="all"
+              title="the word all"
+              autoComplete="off"
+              value={typed}
+              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            />
+          </Field>
+        )}
+        <div class="form-actions">
+          <Button look="danger" type="submit" isBusy={isBusy}>
+            Let act again
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

@@ -14,6 +14,7 @@ import type { Page } from './page.ts';
 import './layout.css';
 import { Notices } from './notices.tsx';
 import { SignInForm } from './sign-in.tsx';
+import { StalePolicies, useStaleSince } from './stale-policies.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 
 interface LayoutProps {
@@ -25,6 +26,7 @@ interface LayoutProps {
 export function Layout({ pages, children }: LayoutProps) {
   const { isMenuOpen, setMenuOpen, opener } = useMenu();
   const switches = useSwitches();
+  const staleSince = useStaleSince();
   // The page is made meanwhile, but shown in its place at once.
   const isCutOff = useReachable() === 'no';
   const isPlaceKnown = switches.data !== null || !switches.isLoading || isCutOff;
@@ -50,8 +52,8 @@ export function Layout({ pages, children }: LayoutProps) {
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
-        <MenuGroup pages={pages} group="work" />
-        <MenuGroup pages={pages} group="set-up" />
+        <MenuGroup pages={pages} group="work" arePoliciesStale={staleSince !== null} />
+        <MenuGroup pages={pages} group="set-up" arePoliciesStale={staleSince !== null} />
         <div class="menu-end">
           <KillSwitchButton />
           <ThemeChoice />
@@ -61,6 +63,7 @@ export function Layout({ pages, children }: LayoutProps) {
       <main id="content" class="content" tabIndex={-1} inert={isMenuOpen}>
         <Unreachable />
         <StoppedBanner switches={switches} />
+        <StalePolicies since={staleSince} />
         <Notices />
         <div class={isPlaceKnown ? 'page' : 'page page-placeless'}>{children}</div>
       </main>
@@ -102,21 +105,32 @@ const narrowQuery = '(width < 52rem)';
 interface MenuGroupProps {
   readonly pages: readonly Page[];
   readonly group: 'work' | 'set-up';
+  readonly arePoliciesStale: boolean;
 }
 
-function MenuGroup({ pages, group }: MenuGroupProps) {
+function MenuGroup({ pages, group, arePoliciesStale }: MenuGroupProps) {
   return (
     <ul class="menu-group">
       {pages
         .filter(({ menu }) => menu?.group === group)
         .map((page) => (
-          <MenuEntry key={page.pattern} page={page} />
+          <MenuEntry
+            key={page.pattern}
+            page={page}
+            isMarked={arePoliciesStale && page.pattern === '/policies'}
+          />
         ))}
     </ul>
   );
 }
 
-function MenuEntry({ page: { pattern, title, access, menu } }: { readonly page: Page }) {
+interface MenuEntryProps {
+  readonly page: Page;
+  /** Something there needs to be looked at. */
+  readonly isMarked: boolean;
+}
+
+function MenuEntry({ page: { pattern, title, access, menu }, isMarked }: MenuEntryProps) {
   const grant = useGrant(access);
   const { path } = usePlace();
   if (grant === 'no' || menu === undefined) return null;
@@ -127,6 +141,11 @@ function MenuEntry({ page: { pattern, title, access, menu } }: { readonly page: 
         <Icon name={menu.icon} />
         {title}
         {pattern === '/approvals' && <WaitingCount />}
+        {isMarked && (
+          <span class="menu-count">
+            !<span class="visually-hidden"> failed to load</span>
+          </span>
+        )}
       </a>
     </li>
   );

@@ -25,6 +25,8 @@ export interface Switch {
   readonly createdAtMs: number;
   /** The person's id. */
   readonly createdBy: string;
+  /** The person's name at that time. */
+  readonly createdByName: string;
 }
 
 export interface SwitchSubject {
@@ -55,7 +57,8 @@ export interface SwitchBoard {
   /** All that are on, the latest first. */
   list(): Promise<readonly Switch[]>;
   turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<Turned | Invalid>;
-  turnOff(actor: Actor, id: string): Promise<'off' | 'unknown' | 'conflict'>;
+  /** For a reason, as it was turned on. */
+  turnOff(actor: Actor, id: string, reason: string): Promise<'off' | 'unknown' | 'conflict' | Invalid>;
 }
 
 export interface SwitchesSeen {
@@ -112,12 +115,16 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     lookAgain: () => lookOnce().then(() => seen),
     list: async () => (await switches.list({ countMax: switchesMax })).map(({ value }) => value),
     turnOn: async ({ person }, { scope, reason }) => {
-      const ofReason = textProblem(reason, reasonLengthMax);
-      if (ofReason !== null) {
-        return { kind: 'invalid', problems: [{ field: 'reason', detail: `the reason ${ofReason}` }] };
-      }
-      const createdAtMs = Math.trunc(directory.clock());
-      const made: Switch = { id: randomUUID(), scope, reason, createdAtMs, createdBy: person.id };
+      const invalid = reasonProblem(reason);
+      if (invalid !== null) return invalid;
+      const made: Switch = {
+        id: randomUUID(),
+        scope,
+        reason,
+        createdAtMs: Math.trunc(directory.clock()),
+        createdBy: person.id,
+        createdByName: person.name,
+      };
       await directory.change([switches.put(made, 0)], {
         who: recordName(person),
         what: 'switch-turned-on',
@@ -128,7 +135,9 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
       await lookOnce();
       return { kind: 'on', switch: made };
     },
-    turnOff: async ({ person }, id) => {
+    turnOff: async ({ person }, id, whyOff) => {
+      const invalid = reasonProblem(whyOff);
+      if (invalid !== null) return invalid;
       const found = await switches.find(id);
       if (found === null) return 'unknown';
       const { scope, reason } = found.value;
@@ -136,11 +145,17 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
         who: recordName(person),
         what: 'switch-turned-off',
         subject: id,
-        after: null,
+        after: { reason: whyOff },
         before: { scope, reason },
       });
       await lookOnce();
       return result === 'changed' ? 'off' : 'conflict';
     },
   };
+}
+
+function reasonProblem(reason: string): Invalid | null {
+  const problem = textProblem(reason, reasonLengthMax);
+  if (problem === null) return null;
+  return { kind: 'invalid', problems: [{ field: 'reason', detail: `the reason ${problem}` }] };
 }

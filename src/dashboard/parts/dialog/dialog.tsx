@@ -1,12 +1,24 @@
 // A question that must be answered before the rest goes on, in the browser's own modal dialog: it keeps the focus inside,
-// closes with Escape, and gives the focus back.
+// closes with Escape, and gives the focus back. While it shows what will not be shown again, it asks before it closes.
 
-import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
 import './dialog.css';
 
 const fields = '.dialog-body :is(input, select, textarea)';
+
+/** Sets what stands in the way of closing, as a sentence; null for nothing. */
+const CloseGuard = createContext<(reason: string | null) => void>(() => undefined);
+
+/** Asks before the dialog around it closes, as long as there is a reason. Outside of a dialog it does nothing. */
+export function useCloseGuard(reason: string | null): void {
+  const guard = useContext(CloseGuard);
+  useEffect(() => {
+    guard(reason);
+    return () => guard(null);
+  }, [guard, reason]);
+}
 
 interface DialogProps {
   readonly title: string;
@@ -16,8 +28,47 @@ interface DialogProps {
 
 /** Open as long as it is there. */
 export function Dialog({ title, onClose, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useOpenDialog();
   const titleId = useId();
+  const [guard, setGuard] = useState<string | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const close = (): void => (guard === null ? onClose() : setAsking(true));
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={titleId}
+      onCancel={(event) => event.preventDefault()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault();
+        close();
+      }}
+    >
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <Button look="quiet" icon="close" label="Close" onClick={close} />
+      </header>
+      {isAsking && guard !== null && (
+        <div class="dialog-guard" role="alert">
+          <p>{guard} Close anyway?</p>
+          <div class="form-actions">
+            <Button look="danger" onClick={onClose}>
+              Close
+            </Button>
+            <Button onClick={() => setAsking(false)}>Keep open</Button>
+          </div>
+        </div>
+      )}
+      <div class="dialog-body">
+        <CloseGuard.Provider value={setGuard}>{children}</CloseGuard.Provider>
+      </div>
+    </dialog>
+  );
+}
+
+function useOpenDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
     if (element === null) return;
@@ -31,21 +82,5 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  return (
-    <dialog
-      ref={dialog}
-      class="dialog"
-      aria-labelledby={titleId}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-    >
-      <header>
-        <h2 id={titleId}>{title}</h2>
-        <Button look="quiet" icon="close" label="Close" onClick={onClose} />
-      </header>
-      <div class="dialog-body">{children}</div>
-    </dialog>
-  );
+  return dialog;
 }

@@ -2,10 +2,11 @@
 // press was for.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../layout/icon.tsx';
 import { CopyText } from '../text/copy.tsx';
 import { PlainText } from '../text/plain-text.tsx';
+import { useCloseGuard } from './dialog.tsx';
 import './shown-once.css';
 
 interface ShownOnceProps {
@@ -18,13 +19,15 @@ interface ShownOnceProps {
 
 export function ShownOnce({ title, label, text, children }: ShownOnceProps) {
   const heading = useRef<HTMLParagraphElement>(null);
+  const [isCopied, setCopied] = useState(false);
   useEffect(() => heading.current?.focus(), [text]);
+  useCloseGuard(isCopied ? null : `The ${label} is not copied yet.`);
   return (
     <div class="shown-once">
       <p class="shown-once-title" ref={heading} tabIndex={-1}>
         <Icon name="key" /> <PlainText text={title} isShort />
       </p>
-      <CopyText text={text} label={label} />
+      <CopyText text={text} label={label} onCopied={() => setCopied(true)} />
       <p class="shown-once-warning">Copy it now: it is shown only once and is not stored in clear text.</p>
       {children}
     </div>

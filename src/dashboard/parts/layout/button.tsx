@@ -70,14 +70,14 @@ interface ButtonLinkProps {
   readonly href: string;
   readonly look?: Look;
   readonly icon?: IconName;
-  /** Saves what the address answers. */
+  /** Saves what the address answers, under the name that the service gives it. */
   readonly download?: boolean;
   readonly children: ComponentChildren;
 }
 
 export function ButtonLink({ href, look = 'plain', icon, download = false, children }: ButtonLinkProps) {
   return (
-    <a class={`button button-${look}`} href={href} download={download || undefined}>
+    <a class={`button button-${look}`} href={href} download={download ? '' : undefined}>
       {icon !== undefined && <Icon name={icon} />}
       {children}
     </a>

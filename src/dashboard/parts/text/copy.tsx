@@ -4,7 +4,13 @@ import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
 import './copy.css';
 
-export function CopyText({ text, label }: { readonly text: string; readonly label: string }) {
+interface CopyTextProps {
+  readonly text: string;
+  readonly label: string;
+  readonly onCopied?: () => void;
+}
+
+export function CopyText({ text, label, onCopied }: CopyTextProps) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
   const copy = async (): Promise<void> => {
     const next = await navigator.clipboard.writeText(text).then(
@@ -12,10 +18,11 @@ export function CopyText({ text, label }: { readonly text: string; readonly labe
       () => 'failed' as const,
     );
     setState(next);
+    if (next === 'copied') onCopied?.();
     setTimeout(() => setState('idle'), 2_000);
   };
   return (
-    <div class="copy">
+    <div class="copy" onCopy={onCopied}>
       <pre>{text}</pre>
       <Button icon={state === 'copied' ? 'check' : 'copy'} onClick={copy}>
         Copy<span class="visually-hidden"> {label}</span>

@@ -1,18 +1,36 @@
-// Replies that are long files, sent as they are read. INVARIANT: a stop waits neither for their end nor for a client that
-// reads no further; the replies are cut.
+// Replies that are long files, sent as they are read, under a name for the file. INVARIANT: a stop waits neither for
+// their end nor for a client that reads no further; the replies are cut.
 
 import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+
+export interface Download {
+  /** What the file holds, in lower case with hyphens: `requests`. */
+  readonly subject: string;
+  readonly format: 'jsonl' | 'csv';
+  /** Milliseconds since 1970; the name has its day in UTC. */
+  readonly atMs: number;
+  readonly lines: AsyncIterable<string>;
+}
 
 export interface Downloads {
-  /** The lines as the body of a reply. */
-  send(lines: AsyncIterable<string>): Readable;
+  /** The lines as the body of the reply, with its type and name. */
+  send(reply: FastifyReply, download: Download): Readable;
   close(): void;
 }
+
+const types = {
+  jsonl: 'application/jsonl; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+} as const;
 
 export function createDownloads(): Downloads {
   const open = new Set<Readable>();
   return {
-    send(lines) {
+    send(reply, { subject, format, atMs, lines }) {
+      const day = new Date(atMs).toISOString().slice(0, 10);
+      reply.type(types[format]);
+      reply.header('content-disposition', `attachment; filename="writ-${subject}-${day}.${format}"`);
       const sent = Readable.from(lines, { objectMode: false });
       open.add(sent);
       return sent.on('close', () => open.delete(sent));

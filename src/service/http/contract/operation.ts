@@ -77,6 +77,7 @@ export const replyHeaders = {
   'X-Agent-API-Key-Expires': 'when the key that was used ends, where it has been replaced',
   Allow: 'the methods that the address takes',
   'Set-Cookie': 'the session, and what the browser keeps to be known again',
+  'Content-Disposition': 'the name to save the file under, with the day in UTC',
   'X-Accel-Buffering': '`no`: a proxy passes on what comes as it comes',
 } as const;
 

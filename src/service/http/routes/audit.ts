@@ -127,15 +127,20 @@ const exportRecords = route<AuditDeps>({
         contentType: 'application/jsonl',
         schema: { description: 'Lines of JSON.' },
         example: exportExample,
+        headers: ['Content-Disposition'],
       },
     },
   },
-  handle: async ({ store, downloads }, { query, reply }) => {
+  handle: async ({ store, downloads, signInDeps }, { query, reply }) => {
     const { from, to } = query;
     const [sinceMs, untilMs] = [readTime('from', from, -Infinity), readTime('to', to, Infinity)];
-    reply.type('application/jsonl; charset=utf-8');
     const lines = chainExport.exportRecords(store, { format: 'jsonl', sinceMs, untilMs, recordsAtOnce });
-    return downloads.send(inTurns(lines));
+    return downloads.send(reply, {
+      subject: 'records',
+      format: 'jsonl',
+      atMs: signInDeps.directory.clock(),
+      lines: inTurns(lines),
+    });
   },
 });
 

@@ -30,6 +30,7 @@ const switchSchema = objectSchema({
   reason: text(500),
   created_at: time,
   created_by: text(100),
+  created_by_name: text(200),
 });
 
 const switchExample = {
@@ -38,6 +39,7 @@ const switchExample = {
   reason: 'the ledger is being checked',
   created_at: '2026-03-02T10:00:00.000Z',
   created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
+  created_by_name: 'Ann',
 };
 
 const listSwitches = route<SwitchDeps>({
@@ -77,19 +79,25 @@ const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
   },
 });
 
-const turnSwitchOff = route<SwitchDeps>({
-  method: 'DELETE',
-  url: '/v1/switches/:id',
+const turnSwitchOff = route<SwitchDeps, { reason: string }>({
+  method: 'POST',
+  url: '/v1/switches/:id/off',
   access: 'switches.use',
   operation: {
     id: 'turnSwitchOff',
-    summary: 'Turns a switch off',
+    summary: 'Turns a switch off; the reason goes on record',
     parameters: [idParameter('The id in the list.', switchExample.id)],
+    body: {
+      description: 'Why agents may act again.',
+      schema: objectSchema({ reason: text(500) }),
+      examples: { checked: { reason: 'the ledger is right again' } },
+    },
     replies: { 204: noContent('Off') },
     problems: ['not_found', 'conflict'],
   },
   handle: async ({ switches }, call) => {
-    const result = await switches.turnOff(actorOf(call), call.params.id ?? '');
+    const result = await switches.turnOff(actorOf(call), call.params.id ?? '', call.body.reason);
+    if (typeof result === 'object') throw invalidBody(result);
     if (result === 'unknown') throw notFound('switch');
     if (result === 'conflict') throw conflict();
   },
@@ -123,6 +131,13 @@ function switchView(description: string): OperationReply {
   return { description, schema: switchSchema, example: switchExample };
 }
 
-function shownSwitch({ id, scope, reason, createdAtMs, createdBy }: Switch) {
-  return { id, scope: scopeText(scope), reason, created_at: timeText(createdAtMs), created_by: createdBy };
+function shownSwitch({ id, scope, reason, createdAtMs, createdBy, createdByName }: Switch) {
+  return {
+    id,
+    scope: scopeText(scope),
+    reason,
+    created_at: timeText(createdAtMs),
+    created_by: createdBy,
+    created_by_name: createdByName,
+  };
 }

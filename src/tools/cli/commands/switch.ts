@@ -21,7 +21,7 @@ interface ShownSwitch {
   readonly scope: string;
   readonly reason: string;
   readonly created_at: string;
-  readonly created_by: string;
+  readonly created_by_name: string;
 }
 
 export function defineSwitch(command: Command, finish: (code: ExitCode) => void): void {
@@ -48,7 +48,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
           const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
           const made = await api.post<ShownSwitch>('/v1/switches', body);
           show(options, made, ({ id }) =>
-            print(`${made.scope} is stopped; to resume: writ switch off ${id}\n`),
+            print(`${made.scope} is stopped; to resume: writ switch off ${id} --reason "..."\n`),
           );
         }),
       );
@@ -56,10 +56,11 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
   withApiOptions(command.command('off'))
     .description('turn a switch off')
     .argument('<id>', 'as `list` shows it')
-    .action(async (id: string, options: ApiOptions) => {
+    .requiredOption('--reason <text>', 'why agents may act again; it goes on record')
+    .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
-          await api.delete(`/v1/switches/${step(id)}`);
+          await api.post(`/v1/switches/${step(id)}/off`, { reason: options.reason });
           show(options, { id, status: 'off' }, () => print(`${id} is off\n`));
         }),
       );
@@ -73,7 +74,7 @@ Examples:
   writ switch on tier:critical --reason "an incident"
   writ switch on agent:buyer-1 --reason "an incident"
   writ switch list
-  writ switch off 5a0c0de0-0000-4000-8000-000000000000
+  writ switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
 `;
 
 const tierScopes = riskTiers.map((tier) => `tier:${tier}`);
@@ -105,7 +106,13 @@ async function withAgentId(api: Api, scope: string): Promise<string> {
 
 function switchTable(items: readonly ShownSwitch[]): string {
   return table(
-    ['id', 'scope', 'since', 'reason'],
-    items.map(({ id, scope, created_at, reason }) => [id, scope, created_at, reason]),
+    ['id', 'scope', 'since', 'by', 'reason'],
+    items.map(({ id, scope, created_at, created_by_name: by, reason }) => [
+      id,
+      scope,
+      created_at,
+      by,
+      reason,
+    ]),
   );
 }

@@ -25,11 +25,6 @@ interface RequestExportDeps {
 const formats = ['jsonl', 'csv'] as const;
 type Format = (typeof formats)[number];
 
-const types: Readonly<Record<Format, string>> = {
-  jsonl: 'application/jsonl; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-};
-
 const format: Parameter = {
   name: 'format',
   in: 'query',
@@ -84,6 +79,7 @@ const exportRequests = route<RequestExportDeps>({
         contentType: ['application/jsonl', 'text/csv'],
         schema: { description: 'Lines of JSON, or of CSV.' },
         example: `${csvNames.join(',')}\r\n`,
+        headers: ['Content-Disposition'],
       },
     },
   },
@@ -97,10 +93,11 @@ const exportRequests = route<RequestExportDeps>({
     },
     call,
   ) => {
-    const asked = await readAskedRequests(store, call, clock());
+    const atMs = clock();
+    const asked = await readAskedRequests(store, call, atMs);
     const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
-    call.reply.type(types[format]);
-    return downloads.send(linesOf(store, asked, format));
+    const lines = linesOf(store, asked, format);
+    return downloads.send(call.reply, { subject: 'requests', format, atMs, lines });
   },
 });
 
