@@ -2,4 +2,4 @@
 
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { globalSetup: 'test/temporary-root.ts' } });
+export default defineConfig({ test: { globalSetup: 'test/temporary-root.ts', testTimeout: 30_000 } });
