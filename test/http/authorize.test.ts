@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rotateKey, setSigning } from '../../src/service/agents/registry.ts';
-import type { Store } from '../../src/service/store/contract/store.ts';
+import type { AppendResult, Store } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import {
@@ -332,11 +332,15 @@ describe('mistakes of ours', () => {
   });
 });
 
-/** A store whose appending of a request is replaced. */
-async function storeThatAnswers(append: Store['requests']['append']): Promise<Store> {
+/** A store that decides, and then says this of storing it. */
+async function storeThatAnswers(end: () => Promise<AppendResult>): Promise<Store> {
   const store = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
-  const requests = { ...store.requests, append };
+  const spend: Store['meters']['spend'] = async (_, work) => {
+    work();
+    return await end();
+  };
+  const meters = { ...store.meters, spend };
   return new Proxy(store, {
-    get: (target, name) => (name === 'requests' ? requests : Reflect.get(target, name)),
+    get: (target, name) => (name === 'meters' ? meters : Reflect.get(target, name)),
   });
 }

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { AppendResult } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { approverOf } from './bystanders.ts';
@@ -110,16 +111,61 @@ describe('the record', () => {
 
   test('that is not stored leaves nothing in the meters', async () => {
     const { service } = await setUp();
-    const { append } = service.store.requests;
-    const failing = service.store.requests as { append: typeof append };
-    failing.append = () => Promise.reject(new StoreError('full', 'the disk is full'));
+    const { spend } = service.store.meters;
+    const meters = service.store.meters as { spend: typeof spend };
+    const failsAs = (end: () => Promise<AppendResult>) => {
+      meters.spend = async (_, work) => {
+        work();
+        return await end();
+      };
+    };
+    failsAs(() => Promise.reject(new StoreError('full', 'the disk is full')));
     await expect(service.ask(pay(50))).rejects.toMatchObject({ code: 'full' });
     await expect(service.ask(pay(60))).rejects.toMatchObject({ code: 'full' });
-    failing.append = async () => 'too-many-open';
+    failsAs(async () => 'too-many-open');
     await expect(service.ask(pay(60))).rejects.toThrow('too-many-open');
-    failing.append = append;
+    meters.spend = spend;
     const { request_id: id } = await service.ask(pay(1));
     expect((await service.record(id)).meters).toEqual({ spent: { low: '1', high: '1' } });
+  });
+});
+
+describe('a request that is decided again before it is stored', () => {
+  test.each([
+    [40, 'ALLOW', '40'],
+    [60, 'ESCALATE', '60'],
+    [101, 'DENY', '101'],
+  ] as const)('of %i USD is %s as at once, and counts once', async (amount, decision, high) => {
+    const { service } = await setUp();
+    const { spend } = service.store.meters;
+    let calls = 0;
+    const meters = service.store.meters as { spend: typeof spend };
+    meters.spend = (keys, work) =>
+      spend(keys, () => {
+        for (; calls < 3; calls += 1) work();
+        return work();
+      });
+    const asked = await service.ask(pay(amount));
+    expect([calls, asked.decision]).toEqual([3, decision]);
+    const { meters: readings } = await service.record(asked.request_id);
+    expect(readings).toMatchObject({ spent: { high } });
+    const { meters: next } = await service.record((await service.ask(pay(1))).request_id);
+    expect(next).toMatchObject({ spent: { high: decision === 'DENY' ? '1' : String(amount + 1) } });
+  });
+
+  test('tells the store which meters it reads and enters', async () => {
+    const { service, agent } = await setUp();
+    const { spend } = service.store.meters;
+    const told: unknown[] = [];
+    const meters = service.store.meters as { spend: typeof spend };
+    meters.spend = (keys, work) => {
+      told.push(keys);
+      return spend(keys, work);
+    };
+    const { request_id: id } = await service.ask(pay(5));
+    const [entered] = await service.store.meters.enteredBy(id);
+    expect(entered?.key).toContain(agent.id);
+    expect(told).toEqual([[{ definition: entered?.definition, key: entered?.key }]]);
   });
 });
 

@@ -56,6 +56,20 @@ export function describeMeters(name: string, createPlace: () => Place): void {
       expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: null }]);
     });
 
+    test('what is made of where meters stand is stored, or what is made is nothing', async () => {
+      const row = requestRow();
+      const keys = [{ definition: 'spent', key: '"agent-1' }];
+      const spending = { row, limits, entries: [entry('4')] };
+      expect(await store.meters.spend(keys, () => null)).toBe('nothing');
+      expect(await store.meters.spend(keys, () => spending)).toBe('stored');
+      expect(await store.requests.find(row.id)).toEqual(row);
+      expect(await store.meters.enteredBy(row.id)).toMatchObject([{ value: '4' }]);
+      const work = () => {
+        throw new Error('it cannot be decided');
+      };
+      await expect(store.meters.spend(keys, work)).rejects.toThrow('it cannot be decided');
+    });
+
     test('a request that is not stored has none', async () => {
       const refused = pendingRow();
       await store.requests.append(refused, { openMax: 0 }, [entry('1')]);

@@ -2,38 +2,27 @@
 // holds its decision is durable; where it cannot be stored, the promise rejects and nothing was granted. A record is
 // stored only where agent, key and switches are as the decision saw them; else the request is decided anew.
 
-import { performance } from 'node:perf_hooks';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
-import type { Outcome } from '../../language/model/decision.ts';
+import type { AskedRule } from '../../language/model/asked.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import type { MeterUse } from '../../language/model/metering.ts';
-import {
-  type Facts,
-  nothingSatisfied,
-  type RequestFacts,
-  type Satisfied,
-} from '../../language/model/request.ts';
-import { memo } from '../../language/value/memo.ts';
+import { nothingSatisfied } from '../../language/model/request.ts';
 import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
-import type { RequestStatus } from '../store/contract/records.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import type { SeenSwitches, SwitchesNow } from './approvals/switches-now.ts';
 import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
+import { type DecideDeps, type Decided, decide, requestedFacts, storedDigest } from './decide.ts';
 import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
-import { entryRows } from './metering/entry-rows.ts';
-import { type Metering, metered, noReadings } from './metering/metering.ts';
-import { agentFacts } from './record/agent-facts.ts';
+import { entryRows, meterPlaces } from './metering/entry-rows.ts';
+import { type Metering, metered } from './metering/metering.ts';
 import { createBodyDigest } from './record/body-digest.ts';
 import { type RequestRecord, requestRow } from './record/record.ts';
 import { type RequestDetail, type RequestView, replyView, requestDetail } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState, type RequestState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
-import { validSeconds } from './record/validity.ts';
-import { engineVersions } from './record/versions.ts';
 
 /** The agent is authenticated, active, within its rate; with its key as it was seen then. */
 export interface AuthorizeInput extends Asker {
@@ -93,14 +82,12 @@ export interface Authorizer {
 
 export const openRequestsMaxDefault = 20;
 
-const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 /** More than can come between: each time a change of the agent, its keys or the switches has been stored. */
 const triesMax = 50;
 
-interface Deps extends AuthorizerOptions {
+interface Deps extends AuthorizerOptions, DecideDeps {
   readonly openRequestsMax: number;
-  readonly hideSecrets: ReturnType<typeof createSecretHider>;
-  readonly keyedDigest: (sha256: string) => string;
+  readonly metering: Metering;
   readonly judge: VoteJudge['judge'];
 }
 
@@ -150,19 +137,23 @@ async function authorizeAsSeen(
   }
   const look = inForceMetered(deps);
   const inForce = look instanceof Promise ? await look : look;
-  let decided = decide(deps, input, { inForce, nowMs, satisfied: nothingSatisfied });
-  if (decided.record.status === 'pending')
-    decided = await withFreshStepUp(deps, input, { decided, inForce, nowMs });
-  const result = await append(deps, decided, basisOf(input, switches, decided.documents));
-  switch (result) {
+  const asked = { inForce, nowMs, switches };
+  let spent = await spend(deps, input, { ...asked, stepUp: null });
+  if (spent.result === 'nothing') {
+    const stepUp = await freshStepUp(deps, input, spent.decided, asked);
+    spent = await spend(deps, input, { ...asked, stepUp });
+  }
+  switch (spent.result) {
     case 'stored':
-      return recorded(deps, decided.record, nowMs);
+      return recorded(deps, spent.decided.record, nowMs);
     case 'duplicate-key':
       return await findWinner(deps, input, nowMs);
     case 'too-many-open':
       return { kind: 'too-many-open' };
     case 'basis-changed':
-      return result;
+      return spent.result;
+    case 'nothing':
+      throw new Error('what has been looked for is not looked for again');
   }
 }
 
@@ -197,49 +188,79 @@ function inForceMetered({ policies, metering }: Deps): ActivePolicies | Promise<
   return metering.note(inForce) === null ? inForce : metered(metering, policies);
 }
 
-/** What was entered into meters is taken back where nothing was stored, before anything is decided anew. */
-async function append(
-  { store, openRequestsMax: openMax, metering }: Deps,
-  { record, uses }: Decided,
-  basis: GrantBasis,
-): Promise<AppendResult> {
-  let result: AppendResult | null = null;
-  try {
-    result = await store.requests.append(requestRow(record), { openMax, basis }, entryRows(uses));
-  } finally {
-    if (result !== 'stored') metering.takeBack(record.id, uses);
-  }
-  return result;
+interface Asked {
+  readonly inForce: ActivePolicies;
+  readonly nowMs: number;
+  readonly switches: SeenSwitches;
 }
 
-/** Decided again where an earlier step-up satisfies a rule. Only a request that would have to wait is worth the look. */
-async function withFreshStepUp(
-  deps: Deps,
-  input: AuthorizeInput,
-  {
-    decided,
-    inForce,
-    nowMs,
-  }: { readonly decided: Decided; readonly inForce: ActivePolicies; readonly nowMs: number },
-): Promise<Decided> {
-  const { metering, store, findPeople } = deps;
-  const { record, uses } = decided;
-  const asked = askedBy(record.decision, inForce).filter(
-    (rule) => rule.kind === 'reauth' && rule.withinSeconds !== null,
-  );
-  if (asked.length === 0) return decided;
+/** With the step-up that has been looked for; null where none has been. */
+interface AskedWith extends Asked {
+  readonly stepUp: FoundStepUp | null;
+}
+
+interface FoundStepUp {
+  /** The rules that it satisfies. */
+  readonly reauth: readonly string[];
+  /** What was read to find it. */
+  readonly documents: readonly SeenDocument[];
+}
+
+interface Spent {
+  /** `nothing`: a rule asks for a step-up, and there may be a fresh one. */
+  readonly result: AppendResult | 'nothing';
+  /** By the last try. */
+  readonly decided: Decided;
+}
+
+const noDocuments: readonly SeenDocument[] = [];
+
+/** Decides and stores. What a try has entered into meters is taken back where it was not stored, before the next one. */
+async function spend(deps: Deps, input: AuthorizeInput, asked: AskedWith): Promise<Spent> {
+  const { store, openRequestsMax: openMax, metering } = deps;
+  const { inForce, nowMs, switches, stepUp } = asked;
+  const satisfied = stepUp === null ? nothingSatisfied : { escalate: [], reauth: stepUp.reauth };
+  const facts = requestedFacts(input, nowMs, satisfied);
+  const uses = inForce.entries(facts);
+  const basis = basisOf(input, switches, stepUp?.documents ?? noDocuments);
+  let decided: Decided | null = null;
+  let result: Spent['result'] | null = null;
+  const takeBack = () => {
+    if (decided !== null) metering.takeBack(input.requestId, decided.uses);
+  };
+  const work = () => {
+    takeBack();
+    decided = decide(deps, input, { inForce, facts, uses });
+    const { record } = decided;
+    if (stepUp === null && stepUpRules(record, inForce).length > 0) return null;
+    return { row: requestRow(record), limits: { openMax, basis }, entries: entryRows(decided.uses) };
+  };
   try {
-    const stepUp = await lastStepUp({ documents: store.documents, findPeople }, input.agent);
-    const reauth = freshReauths(asked, stepUp, record.createdAtMs);
-    if (stepUp === null || reauth.length === 0) return decided;
-    // In one step: what was reserved gives way to what is entered now.
-    metering.settle(input.requestId, null);
-    const again = decide(deps, input, { inForce, nowMs, satisfied: { escalate: [], reauth } });
-    return { ...again, documents: [stepUp.seen] };
-  } catch (error) {
-    metering.takeBack(record.id, uses);
-    throw error;
+    result = await store.meters.spend(meterPlaces(uses), work);
+  } finally {
+    if (result !== 'stored') takeBack();
   }
+  if (decided === null) throw new Error('a store does the work before it says what came of it');
+  return { result, decided };
+}
+
+/** The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the look. */
+function stepUpRules({ status, decision }: RequestRecord, inForce: ActivePolicies): readonly AskedRule[] {
+  if (status !== 'pending') return [];
+  return askedBy(decision, inForce).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);
+}
+
+async function freshStepUp(
+  { store, findPeople }: Deps,
+  { agent }: AuthorizeInput,
+  { record }: Decided,
+  { inForce }: Asked,
+): Promise<FoundStepUp> {
+  const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
+  const reauth = freshReauths(stepUpRules(record, inForce), stepUp, record.createdAtMs);
+  return stepUp === null || reauth.length === 0
+    ? { reauth: [], documents: noDocuments }
+    : { reauth, documents: [stepUp.seen] };
 }
 
 function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): void {
@@ -284,114 +305,4 @@ async function find(deps: Deps, id: string, agentId: string): Promise<RequestDet
   const history = await deps.store.requests.history(id);
   if (history?.row.agentId !== agentId) return null;
   return requestDetail(await judged(deps, requestStateOf(history)), deps.clock());
-}
-
-interface DecideOptions {
-  readonly inForce: ActivePolicies;
-  readonly nowMs: number;
-  readonly satisfied: Satisfied;
-}
-
-/** One synchronous step: what the meters say, the decision, what it adds to the meters. */
-function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }: DecideOptions): Decided {
-  const { metering } = deps;
-  const asked = factsOf(input, nowMs, satisfied);
-  const uses = inForce.entries(asked);
-  const readings =
-    uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
-  const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
-  const startedAt = performance.now();
-  const { decision, trace, resolved } = inForce.decideTraced(facts);
-  const decidedAt = performance.now();
-  const status = firstStatus[decision.outcome];
-  const expiresAtMs = nowMs + validSeconds(decision) * 1000;
-  const decidedAtMs = status === 'pending' ? null : nowMs;
-  if (status !== 'rejected') metering.enter(input.requestId, uses, decidedAtMs);
-  const record: RequestRecord = {
-    id: input.requestId,
-    agentId: input.agent.id,
-    actionKey: input.actionKey,
-    payload: deps.hideSecrets(input.payload, {
-      shape: inForce.shapeOf(input.actionKey),
-      isWellShaped: decision.by !== 'invalid_payload',
-    }),
-    ...(resolved === undefined ? {} : { resolved }),
-    agent: facts.agent,
-    request: facts.request,
-    meters: readings.recorded,
-    satisfied: facts.satisfied,
-    createdAtMs: nowMs,
-    decision,
-    trace,
-    policySet: policySetOf(inForce),
-    engine: engineVersions,
-    key: { id: input.key.id, isReplaced: input.key.notAfterMs !== null },
-    isSigned: input.isSigned,
-    clientAddress: input.clientAddress,
-    timing: { decideMicroseconds: microseconds(startedAt, decidedAt) },
-    idempotency: idempotencyOf(deps, input, expiresAtMs),
-    status,
-    decidedAtMs,
-    expiresAtMs,
-  };
-  return { record, uses: status === 'rejected' ? [] : uses, documents: noDocuments };
-}
-
-const noDocuments: readonly SeenDocument[] = [];
-
-function idempotencyOf(deps: Deps, input: AuthorizeInput, expiresAtMs: number): RequestRecord['idempotency'] {
-  const key = input.idempotencyKey;
-  if (key === null) return null;
-  return { key, bodyDigest: storedDigest(deps, input), keptUntilMs: expiresAtMs + idempotencyKeptMs };
-}
-
-function storedDigest({ keyedDigest }: Deps, { bodyDigest }: AuthorizeInput): string {
-  if (bodyDigest === null) throw new Error('an idempotency key comes with the digest of its body');
-  return keyedDigest(bodyDigest);
-}
-
-interface Decided {
-  readonly record: RequestRecord;
-  /** What it adds to meters: nothing where it is refused. */
-  readonly uses: readonly MeterUse[];
-  /** What the decision rests on besides agent, key and switches. */
-  readonly documents: readonly SeenDocument[];
-}
-
-/** One object for all requests that share what it says: a record writes such a part once. */
-const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, commit }));
-const agentFactsOf = remember(agentFacts);
-
-/** What `make` yields, made once for as long as somebody holds what it was made of. */
-function remember<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
-  const made = new WeakMap<From, To>();
-  return (from) => memo(made, from, make);
-}
-
-const firstStatus = {
-  ALLOW: 'auto_approved',
-  DENY: 'rejected',
-  ESCALATE: 'pending',
-  REAUTH_REQUIRED: 'pending',
-} as const satisfies Record<Outcome, RequestStatus>;
-
-function factsOf(input: AuthorizeInput, nowMs: number, satisfied: Satisfied): Facts {
-  return {
-    action: input.actionKey,
-    payload: input.payload,
-    agent: agentFactsOf(input.agent),
-    request: requestFacts(input),
-    nowMs,
-    meters: noReadings.known,
-    satisfied,
-  };
-}
-
-function requestFacts({ clientAddress, isSigned, session }: AuthorizeInput): RequestFacts {
-  const known = { ip: clientAddress, signed: isSigned };
-  return session === null ? known : { ...known, session };
-}
-
-function microseconds(from: number, to: number): number {
-  return Math.round((to - from) * 1000);
 }

@@ -3,7 +3,7 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
-import type { MeterEntryRow } from '../../store/contract/metering.ts';
+import type { MeterEntryRow, MeterPlace } from '../../store/contract/metering.ts';
 
 /** What metering asks of the active policies. */
 export type MeteredPolicies = Pick<ActivePolicies, 'meters' | 'entriesRecorded'>;
@@ -22,6 +22,11 @@ export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
           },
         ],
   );
+}
+
+/** The meters that a request reads or enters, as far as it is known for whom they count. */
+export function meterPlaces(uses: readonly MeterUse[]): readonly MeterPlace[] {
+  return uses.flatMap(({ definition, key }) => (key === null ? [] : [{ definition: definition.id, key }]));
 }
 
 function valueText(value: Decimal | string | null): string | null {

@@ -1,12 +1,18 @@
 // What a store keeps of meters: the entries of requests, and since when every request has entered a meter. Entries come
 // with the record of their request and change with it, in one transaction.
 
-/** What a request adds to a meter. */
-export interface MeterEntryRow {
+import type { RequestRow } from './records.ts';
+import type { AppendLimits, AppendResult } from './store.ts';
+
+export interface MeterPlace {
   /** Digest of all that the meter says. */
   readonly definition: string;
   /** For whom it counts. */
   readonly key: string;
+}
+
+/** What a request adds to a meter. */
+export interface MeterEntryRow extends MeterPlace {
   readonly isCertain: boolean;
   /** An amount as decimal text, or a value to tell apart; null where it is not known. */
   readonly value: string | null;
@@ -18,7 +24,20 @@ export interface StoredMeterEntry extends MeterEntryRow {
   readonly grantedAtMs: number | null;
 }
 
+/** A request that was decided on where meters stand, and what it adds to them. */
+export interface Spending {
+  readonly row: RequestRow;
+  readonly limits: AppendLimits;
+  readonly entries: readonly MeterEntryRow[];
+}
+
 export interface MeterStore {
+  /**
+   * Stores what `work` makes of where meters stand at these places; `nothing` where it makes nothing. `work` is synchronous, so that
+   * no other request comes between its reading and its entering. It is called anew where what it read was out of date,
+   * and then nothing of the call before is stored.
+   */
+  spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
   /**
    * From now on every request enters these meters and no others; what was kept of others is forgotten. Yields, in the
    * order of `definitions`, since when it has been so; null where requests may lack that were pending then.

@@ -90,15 +90,16 @@ async function openWithWriter(
       return withStoreErrors(path, () => query(reads));
     };
     const uses = createKeyUses(queue);
+    const requests = requestStore(read, queue);
     return {
       agents: agentStore(read, queue, uses.note),
-      requests: requestStore(read, queue),
+      requests,
       plants: plantStore(read, queue),
       settings: settingStore(read, queue),
       nonces: { kept: () => read((reads) => reads.keptNonces()), note: queue.noteNonce },
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
-      meters: meterStore(read, queue),
+      meters: meterStore(read, queue, requests),
       statistics: statisticsStore(read, queue),
       activity: activityStore(read),
       state: stateStore({ path, openReader, masterKey }, queue),
@@ -194,8 +195,13 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
   };
 }
 
-function meterStore(read: Read, queue: WriteQueue): MeterStore {
+/** One process serves the file, so what it has entered is all there is. */
+function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore, 'append'>): MeterStore {
   return {
+    async spend(_places, work) {
+      const made = work();
+      return made === null ? 'nothing' : await append(made.row, made.limits, made.entries);
+    },
     note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
     async noteWhole(definition) {
       await queue.write({ kind: 'note-whole-meter', definition });

@@ -1,0 +1,142 @@
+// An authenticated request into the record of its decision: what the meters say, what the active policies make of it, what
+// it adds to the meters. INVARIANT: all of it is one synchronous step, so that no other request comes between.
+
+import { performance } from 'node:perf_hooks';
+import type { ActivePolicies } from '../../language/model/active-policies.ts';
+import type { Outcome } from '../../language/model/decision.ts';
+import type { MeterUse } from '../../language/model/metering.ts';
+import type { Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
+import { memo } from '../../language/value/memo.ts';
+import type { RequestStatus } from '../store/contract/records.ts';
+import type { AuthorizeInput } from './authorize.ts';
+import { type Metering, noReadings } from './metering/metering.ts';
+import { agentFacts } from './record/agent-facts.ts';
+import type { RequestRecord } from './record/record.ts';
+import type { createSecretHider } from './record/secrets.ts';
+import { validSeconds } from './record/validity.ts';
+import { engineVersions } from './record/versions.ts';
+
+export interface DecideDeps {
+  readonly metering: Pick<Metering, 'read' | 'enter'>;
+  readonly hideSecrets: ReturnType<typeof createSecretHider>;
+  readonly keyedDigest: (sha256: string) => string;
+}
+
+const idempotencyKeptMs = 24 * 60 * 60 * 1000;
+
+interface DecideOptions {
+  readonly inForce: ActivePolicies;
+  /** Without meters. */
+  readonly facts: Facts;
+  readonly uses: readonly MeterUse[];
+}
+
+/** One synchronous step: what the meters say, the decision, what it adds to the meters. */
+export function decide(
+  deps: DecideDeps,
+  input: AuthorizeInput,
+  { inForce, facts: asked, uses }: DecideOptions,
+): Decided {
+  const { metering } = deps;
+  const { nowMs } = asked;
+  const readings =
+    uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
+  const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
+  const startedAt = performance.now();
+  const { decision, trace, resolved } = inForce.decideTraced(facts);
+  const decidedAt = performance.now();
+  const status = firstStatus[decision.outcome];
+  const expiresAtMs = nowMs + validSeconds(decision) * 1000;
+  const decidedAtMs = status === 'pending' ? null : nowMs;
+  if (status !== 'rejected') metering.enter(input.requestId, uses, decidedAtMs);
+  const record: RequestRecord = {
+    id: input.requestId,
+    agentId: input.agent.id,
+    actionKey: input.actionKey,
+    payload: deps.hideSecrets(input.payload, {
+      shape: inForce.shapeOf(input.actionKey),
+      isWellShaped: decision.by !== 'invalid_payload',
+    }),
+    ...(resolved === undefined ? {} : { resolved }),
+    agent: facts.agent,
+    request: facts.request,
+    meters: readings.recorded,
+    satisfied: facts.satisfied,
+    createdAtMs: nowMs,
+    decision,
+    trace,
+    policySet: policySetOf(inForce),
+    engine: engineVersions,
+    key: { id: input.key.id, isReplaced: input.key.notAfterMs !== null },
+    isSigned: input.isSigned,
+    clientAddress: input.clientAddress,
+    timing: { decideMicroseconds: microseconds(startedAt, decidedAt) },
+    idempotency: idempotencyOf(deps, input, expiresAtMs),
+    status,
+    decidedAtMs,
+    expiresAtMs,
+  };
+  return { record, uses: status === 'rejected' ? [] : uses };
+}
+
+function idempotencyOf(
+  deps: DecideDeps,
+  input: AuthorizeInput,
+  expiresAtMs: number,
+): RequestRecord['idempotency'] {
+  const key = input.idempotencyKey;
+  if (key === null) return null;
+  return { key, bodyDigest: storedDigest(deps, input), keptUntilMs: expiresAtMs + idempotencyKeptMs };
+}
+
+export function storedDigest(
+  { keyedDigest }: Pick<DecideDeps, 'keyedDigest'>,
+  { bodyDigest }: AuthorizeInput,
+): string {
+  if (bodyDigest === null) throw new Error('an idempotency key comes with the digest of its body');
+  return keyedDigest(bodyDigest);
+}
+
+export interface Decided {
+  readonly record: RequestRecord;
+  /** What it adds to meters: nothing where it is refused. */
+  readonly uses: readonly MeterUse[];
+}
+
+/** One object for all requests that share what it says: a record writes such a part once. */
+const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, commit }));
+const agentFactsOf = remember(agentFacts);
+
+/** What `make` yields, made once for as long as somebody holds what it was made of. */
+function remember<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
+  const made = new WeakMap<From, To>();
+  return (from) => memo(made, from, make);
+}
+
+const firstStatus = {
+  ALLOW: 'auto_approved',
+  DENY: 'rejected',
+  ESCALATE: 'pending',
+  REAUTH_REQUIRED: 'pending',
+} as const satisfies Record<Outcome, RequestStatus>;
+
+export function requestedFacts(input: AuthorizeInput, nowMs: number, satisfied: Satisfied): Facts {
+  return {
+    action: input.actionKey,
+    payload: input.payload,
+    agent: agentFactsOf(input.agent),
+    request: requestFacts(input),
+    nowMs,
+    meters: noReadings.known,
+    satisfied,
+  };
+}
+
+function requestFacts({ clientAddress, isSigned, session }: AuthorizeInput): RequestFacts {
+  const known = { ip: clientAddress, signed: isSigned };
+  return session === null ? known : { ...known, session };
+}
+
+function microseconds(from: number, to: number): number {
+  return Math.round((to - from) * 1000);
+}
