@@ -124,8 +124,13 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   let switches = look instanceof Promise ? await look : look;
   let asking = input;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const result = await authorizeAsSeen(deps, asking, switches);
-    if (result !== 'basis-changed') return result;
+    const deciding = decideAsSeen(deps, asking, switches);
+    const decided = deciding instanceof Promise ? await deciding : deciding;
+    if ('kind' in decided) return decided;
+    const result = await append(deps, decided, basisOf(asking, switches, decided.documents));
+    if (result === 'stored') return recorded(deps, decided.record);
+    if (result === 'duplicate-key') return await findWinner(deps, asking, decided.record.createdAtMs);
+    if (result === 'too-many-open') return { kind: 'too-many-open' };
     switches = await deps.switches.lookAgain();
     const asker = await identifyAgain(deps.store, asking, deps.clock());
     if ('kind' in asker) return asker;
@@ -134,36 +139,41 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
 }
 
-async function authorizeAsSeen(
+type DecidedOrNot = Decided | AuthorizeResult;
+
+/** At once where nothing has to be looked up for it, as for nearly all requests. */
+function decideAsSeen(
   deps: Deps,
   input: AuthorizeInput,
   switches: SeenSwitches,
-): Promise<AuthorizeResult | 'basis-changed'> {
+): DecidedOrNot | Promise<DecidedOrNot> {
   const { agent, actionKey } = input;
   if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
   const stopping = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
   if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
   const nowMs = Math.trunc(deps.clock());
-  if (input.idempotencyKey !== null) {
-    const earlier = await findEarlier(deps, input, nowMs);
-    if (earlier !== null) return earlier;
-  }
+  return input.idempotencyKey === null ? decideNew(deps, input, nowMs) : decideOnce(deps, input, nowMs);
+}
+
+/** Only where the agent's idempotency key does not stand for an earlier request. */
+async function decideOnce(deps: Deps, input: AuthorizeInput, nowMs: number): Promise<DecidedOrNot> {
+  return (await findEarlier(deps, input, nowMs)) ?? (await decideNew(deps, input, nowMs));
+}
+
+function decideNew(deps: Deps, input: AuthorizeInput, nowMs: number): Decided | Promise<Decided> {
   const look = inForceMetered(deps);
-  const inForce = look instanceof Promise ? await look : look;
-  let decided = decide(deps, input, { inForce, nowMs, satisfied: nothingSatisfied });
-  if (decided.record.status === 'pending')
-    decided = await withFreshStepUp(deps, input, { decided, inForce, nowMs });
-  const result = await append(deps, decided, basisOf(input, switches, decided.documents));
-  switch (result) {
-    case 'stored':
-      return recorded(deps, decided.record, nowMs);
-    case 'duplicate-key':
-      return await findWinner(deps, input, nowMs);
-    case 'too-many-open':
-      return { kind: 'too-many-open' };
-    case 'basis-changed':
-      return result;
-  }
+  return look instanceof Promise
+    ? look.then((inForce) => decideBy(deps, input, { inForce, nowMs }))
+    : decideBy(deps, input, { inForce: look, nowMs });
+}
+
+function decideBy(
+  deps: Deps,
+  input: AuthorizeInput,
+  by: { readonly inForce: ActivePolicies; readonly nowMs: number },
+): Decided | Promise<Decided> {
+  const decided = decide(deps, input, { ...by, satisfied: nothingSatisfied });
+  return decided.record.status === 'pending' ? withFreshStepUp(deps, input, { decided, ...by }) : decided;
 }
 
 function basisOf(
@@ -180,12 +190,12 @@ function basisOf(
   };
 }
 
-function recorded({ onRecorded, news }: Deps, record: RequestRecord, nowMs: number): AuthorizeResult {
+function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
   onRecorded?.(record);
   if (record.status === 'pending') tellWaiting(news, record);
   return {
     kind: 'decided',
-    request: replyView(freshState(record), nowMs),
+    request: replyView(freshState(record), record.createdAtMs),
     by: record.decision.by,
     decideMicroseconds: record.timing.decideMicroseconds,
   };
