@@ -111,8 +111,18 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   let switches = look instanceof Promise ? await look : look;
   let asking = input;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const result = await authorizeAsSeen(deps, asking, switches);
-    if (result !== 'basis-changed') return result;
+    const preparing = prepare(deps, asking, switches);
+    const asked = preparing instanceof Promise ? await preparing : preparing;
+    if ('kind' in asked) return asked;
+    let spent = await spend(deps, asking, asked, null);
+    if (spent.result === 'nothing') {
+      const stepUp = await freshStepUp(deps, asking, spent.decided, asked);
+      spent = await spend(deps, asking, asked, stepUp);
+    }
+    if (spent.result === 'stored') return recorded(deps, spent.decided.record);
+    if (spent.result === 'duplicate-key') return await findWinner(deps, asking, asked.nowMs);
+    if (spent.result === 'too-many-open') return { kind: 'too-many-open' };
+    if (spent.result === 'nothing') throw new Error('what has been looked for is not looked for again');
     switches = await deps.switches.lookAgain();
     const asker = await identifyAgain(deps.store, asking, deps.clock());
     if ('kind' in asker) return asker;
@@ -121,40 +131,35 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
 }
 
-async function authorizeAsSeen(
+type AskedOrNot = Asked | AuthorizeResult;
+
+/** What is settled before the decision; at once where nothing has to be looked up for it, as for nearly all requests. */
+function prepare(
   deps: Deps,
   input: AuthorizeInput,
   switches: SeenSwitches,
-): Promise<AuthorizeResult | 'basis-changed'> {
+): AskedOrNot | Promise<AskedOrNot> {
   const { agent, actionKey } = input;
   if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
   const stopping = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
   if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
   const nowMs = Math.trunc(deps.clock());
-  if (input.idempotencyKey !== null) {
-    const earlier = await findEarlier(deps, input, nowMs);
-    if (earlier !== null) return earlier;
-  }
+  const by = { nowMs, switches };
+  return input.idempotencyKey === null ? prepareNew(deps, by) : prepareOnce(deps, input, by);
+}
+
+type AskedBy = Omit<Asked, 'inForce'>;
+
+/** Only where the agent's idempotency key does not stand for an earlier request. */
+async function prepareOnce(deps: Deps, input: AuthorizeInput, by: AskedBy): Promise<AskedOrNot> {
+  return (await findEarlier(deps, input, by.nowMs)) ?? (await prepareNew(deps, by));
+}
+
+function prepareNew(deps: Deps, { nowMs, switches }: AskedBy): Asked | Promise<Asked> {
   const look = inForceMetered(deps);
-  const inForce = look instanceof Promise ? await look : look;
-  const asked = { inForce, nowMs, switches };
-  let spent = await spend(deps, input, { ...asked, stepUp: null });
-  if (spent.result === 'nothing') {
-    const stepUp = await freshStepUp(deps, input, spent.decided, asked);
-    spent = await spend(deps, input, { ...asked, stepUp });
-  }
-  switch (spent.result) {
-    case 'stored':
-      return recorded(deps, spent.decided.record, nowMs);
-    case 'duplicate-key':
-      return await findWinner(deps, input, nowMs);
-    case 'too-many-open':
-      return { kind: 'too-many-open' };
-    case 'basis-changed':
-      return spent.result;
-    case 'nothing':
-      throw new Error('what has been looked for is not looked for again');
-  }
+  return look instanceof Promise
+    ? look.then((inForce) => ({ inForce, nowMs, switches }))
+    : { inForce: look, nowMs, switches };
 }
 
 function basisOf(
@@ -171,12 +176,12 @@ function basisOf(
   };
 }
 
-function recorded({ onRecorded, news }: Deps, record: RequestRecord, nowMs: number): AuthorizeResult {
+function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
   onRecorded?.(record);
   if (record.status === 'pending') tellWaiting(news, record);
   return {
     kind: 'decided',
-    request: replyView(freshState(record), nowMs),
+    request: replyView(freshState(record), record.createdAtMs),
     by: record.decision.by,
     decideMicroseconds: record.timing.decideMicroseconds,
   };
@@ -192,11 +197,6 @@ interface Asked {
   readonly inForce: ActivePolicies;
   readonly nowMs: number;
   readonly switches: SeenSwitches;
-}
-
-/** With the step-up that has been looked for; null where none has been. */
-interface AskedWith extends Asked {
-  readonly stepUp: FoundStepUp | null;
 }
 
 interface FoundStepUp {
@@ -215,10 +215,17 @@ interface Spent {
 
 const noDocuments: readonly SeenDocument[] = [];
 
-/** Decides and stores. What a try has entered into meters is taken back where it was not stored, before the next one. */
-async function spend(deps: Deps, input: AuthorizeInput, asked: AskedWith): Promise<Spent> {
+/**
+ * Decides and stores. What a try has entered into meters is taken back where it was not stored, before the next one. The
+ * step-up is null where none has been looked for.
+ */
+async function spend(
+  deps: Deps,
+  input: AuthorizeInput,
+  { inForce, nowMs, switches }: Asked,
+  stepUp: FoundStepUp | null,
+): Promise<Spent> {
   const { store, openRequestsMax: openMax, metering } = deps;
-  const { inForce, nowMs, switches, stepUp } = asked;
   const satisfied = stepUp === null ? nothingSatisfied : { escalate: [], reauth: stepUp.reauth };
   const facts = requestedFacts(input, nowMs, satisfied);
   const uses = inForce.entries(facts);

@@ -79,16 +79,25 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     const holder = call.identity.agent.id;
     if (!shares.enter(holder)) throw tooManyInFlight();
     try {
-      return await decideInShare(call, body);
+      const readAtMs = tracing === null ? 0 : performance.now();
+      const envelope = readBody(body, bodyBytesMax);
+      // Decided is by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them.
+      const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
+      const identity = again instanceof Promise ? await again : again;
+      const input = checkedInput({ call, body, envelope }, identity, options);
+      const checkedAtMs = tracing === null ? 0 : performance.now();
+      const result = decidedOf(await authorizer.authorize(input));
+      return answered(call, result, { readAtMs, checkedAtMs });
     } finally {
       shares.leave(holder);
     }
   }
 
-  async function decideInShare(call: AuthorizeCall, body: Buffer): Promise<RequestView> {
-    const readAtMs = tracing === null ? 0 : performance.now();
-    const envelope = readBody(body, bodyBytesMax);
-    const { result, checkedAtMs } = await decideSettled({ call, body, envelope });
+  function answered(
+    call: AuthorizeCall,
+    result: DecidedResult,
+    { readAtMs, checkedAtMs }: Times,
+  ): RequestView {
     const recordedAtMs = performance.now();
     const { request: view, by, decideMicroseconds } = result;
     metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
@@ -108,21 +117,6 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
       },
     });
     return view;
-  }
-
-  /** Decides by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them. */
-  async function decideSettled({
-    call,
-    body,
-    envelope,
-  }: Asked): Promise<{ result: DecidedResult; checkedAtMs: number }> {
-    const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
-    const identity = again instanceof Promise ? await again : again;
-    const isSigned = checkSignature({ ...call, identity }, body, options);
-    const headers = readHeaders(call);
-    const checkedAtMs = tracing === null ? 0 : performance.now();
-    const input = inputOf({ call, body, envelope }, { identity, isSigned }, headers);
-    return { result: decidedOf(await authorizer.authorize(input)), checkedAtMs };
   }
 
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
@@ -154,20 +148,21 @@ interface Asked {
   readonly envelope: Envelope;
 }
 
-/** Who asks, as it is now, and whether the agent's signature is under the request. */
-interface Settled {
-  readonly identity: Identity;
-  readonly isSigned: boolean;
+/** On the clock of `performance.now`; 0 where nothing is traced. */
+interface Times {
+  readonly readAtMs: number;
+  readonly checkedAtMs: number;
 }
 
+/** Whether the signature of the agent, as it is now, is under the request. */
 function checkSignature(
-  { identity, headers, url }: AuthorizeCall,
-  body: Uint8Array,
+  { call: { headers, url }, body }: Asked,
+  { agent }: Identity,
   { verifySignature, clock }: AuthorizeHandlerOptions,
 ): boolean {
   const header = headers['x-service-signature'];
   const state = verifySignature({
-    agent: identity.agent,
+    agent,
     header: typeof header === 'string' ? header : undefined,
     path: pathOf(url),
     body,
@@ -177,18 +172,17 @@ function checkSignature(
   return state === 'valid';
 }
 
-function inputOf(
-  { call, body, envelope }: Asked,
-  { identity, isSigned }: Settled,
-  { idempotencyKey, session }: ReadHeaders,
-): AuthorizeInput {
+function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
+  const isSigned = checkSignature(asked, identity, options);
+  const { call, body, envelope } = asked;
+  const idempotencyKey = readHeader(call, 'idempotency-key');
   return {
     agent: identity.agent,
     key: identity.key,
     actionKey: envelope.actionKey,
     payload: envelope.payload,
     isSigned,
-    session,
+    session: readHeader(call, 'x-agent-session'),
     clientAddress: call.clientAddress,
     idempotencyKey,
     bodyDigest: idempotencyKey === null ? null : sha256(body),
@@ -244,18 +238,6 @@ function readBody(body: Uint8Array, bytesMax: number): Envelope {
   const read = readEnvelope(json.value);
   if (read.ok) return read.envelope;
   throw new ProblemError('invalid_envelope', read.errors[0]?.detail ?? '', { errors: read.errors });
-}
-
-interface ReadHeaders {
-  readonly idempotencyKey: string | null;
-  readonly session: string | null;
-}
-
-function readHeaders(call: AuthorizeCall): ReadHeaders {
-  return {
-    idempotencyKey: readHeader(call, 'idempotency-key'),
-    session: readHeader(call, 'x-agent-session'),
-  };
 }
 
 const headerForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;

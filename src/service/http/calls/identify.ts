@@ -29,7 +29,8 @@ export interface IdentifyOptions {
   readonly clock: () => number;
 }
 
-export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+/** At once, and then null, where the key was looked up a moment ago. Throws or rejects with a ProblemError: 401, 403 or 429. */
+export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | null;
 
 /**
  * Who it is now: the same object where nothing has changed, and then at once. Throws or rejects with a ProblemError
@@ -38,7 +39,7 @@ export type Identify = (request: FastifyRequest, reply: FastifyReply) => Promise
 export type IdentifyAgain = (headerText: string, before: Identity) => Identity | Promise<Identity>;
 
 export interface Identifier {
-  /** An `onRequest` hook, before the body is read. Throws a ProblemError: 401, 403 or 429. */
+  /** Before the body is read. */
   readonly identify: Identify;
   readonly identifyAgain: IdentifyAgain;
 }
@@ -62,20 +63,27 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   /** By key, on the clock of `performance.now`. */
   const toldAtMs = new Map<string, number>();
 
-  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
     const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
-    if (cached === null) {
-      const result = await cache.look(headerText, moment);
-      if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
-      request.identity = result;
-      checkActive(result);
-    } else {
-      request.identity = cached;
-    }
-    const identity = request.identity;
+    if (cached === null) return lookUp(headerText, moment, { request, reply });
+    request.identity = cached;
+    checkRate(cached, { request, reply });
+    return null;
+  }
+
+  async function lookUp(headerText: string | undefined, moment: Moment, exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    const result = await cache.look(headerText, moment);
+    if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
+    request.identity = result;
+    checkActive(result);
+    checkRate(result, exchange);
+  }
+
+  function checkRate(identity: Identity, { request, reply }: Exchange): void {
     flagReplacedKey(identity, { request, reply });
     const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
     reply.headers(agents.headers(reading));

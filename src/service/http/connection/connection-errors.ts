@@ -6,23 +6,20 @@ import type { Socket } from 'node:net';
 import { createRequestId } from '../../requests/record/id.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
 
-interface Exchange {
-  readonly message: IncomingMessage;
-  readonly response: ServerResponse;
-}
+type Response = ServerResponse<IncomingMessage>;
 
 export interface ConnectionErrors {
   /** Of Node's `clientError`. */
   readonly handle: (error: Error & { readonly code?: string }, socket: Socket) => void;
   /** Keeps in mind which request came last on each connection. */
-  readonly note: (message: IncomingMessage, response: ServerResponse) => void;
+  readonly note: (response: Response) => void;
 }
 
 /** `onProblem` is told of each reply. */
 export function createConnectionErrors(onProblem: (code: ProblemCode) => void): ConnectionErrors {
-  const latest = new WeakMap<Socket, Exchange>();
+  const latest = new WeakMap<Socket, Response>();
   return {
-    note: (message, response) => void latest.set(message.socket, { message, response }),
+    note: (response) => void latest.set(response.req.socket, response),
     handle: (error, socket) => {
       const reply = () => {
         const code = codeOf(error);
@@ -31,14 +28,12 @@ export function createConnectionErrors(onProblem: (code: ProblemCode) => void): 
         // A peer that does not read or close gets no more of our time.
         setTimeout(() => socket.destroy(), lingerMs).unref();
       };
-      const exchange = latest.get(socket);
-      if (exchange === undefined || exchange.response.writableFinished || !exchange.message.complete) {
-        return exchange?.response.headersSent && !exchange.response.writableFinished
-          ? socket.destroy()
-          : reply();
+      const response = latest.get(socket);
+      if (response === undefined || response.writableFinished || !response.req.complete) {
+        return response?.headersSent && !response.writableFinished ? socket.destroy() : reply();
       }
-      exchange.response.once('close', reply);
-      exchange.response.once('finish', reply);
+      response.once('close', reply);
+      response.once('finish', reply);
     },
   };
 }

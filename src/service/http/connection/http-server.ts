@@ -38,7 +38,7 @@ export function createServerFactory({
       requireHostHeader: false,
     });
     const receive: RequestListener = (message, response) => {
-      errors.note(message, response);
+      errors.note(response);
       gate.receive(message, response, listener);
     };
     server.on('request', receive);

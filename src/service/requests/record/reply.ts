@@ -223,6 +223,10 @@ function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
+let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' };
+
+/** Made once for the requests of a millisecond, whose replies end alike. */
 function timeText(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() };
+  return lastTime.text;
 }

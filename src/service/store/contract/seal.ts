@@ -104,19 +104,23 @@ export function sealColumns(key: SealKey, { end, version, tables }: SealedState)
       Object.entries(tables).map(([name, { count, sum }]) => [name, { count, sum }]),
     ),
   });
-  return { sequence, hash, sums_json: sumsJson, mac: macOf(key, { sequence, hash, sums_json: sumsJson }) };
+  return { sequence, hash, sums_json: sumsJson, mac: sealCode(key, { sequence, hash, sums_json: sumsJson }) };
 }
 
 /** Null where the seal is not genuine. */
 export function openSeal(key: SealKey, columns: SealColumns): SealedState | null {
   const { sequence, hash, sums_json: sumsJson } = columns;
-  const [expected, found] = [Buffer.from(macOf(key, columns)), Buffer.from(columns.mac)];
+  const [expected, found] = [Buffer.from(sealCode(key, columns)), Buffer.from(columns.mac)];
   if (expected.length !== found.length || !timingSafeEqual(expected, found)) return null;
   // It is genuine, so it was written by `sealColumns`.
   const { version, tables } = JSON.parse(sumsJson) as Omit<SealedState, 'end'>;
   return { end: { sequence, hash }, version, tables };
 }
 
-function macOf(key: SealKey, { sequence, hash: end, sums_json: sumsJson }: Omit<SealColumns, 'mac'>): string {
+/** The code over the columns of a seal. */
+export function sealCode(
+  key: SealKey,
+  { sequence, hash: end, sums_json: sumsJson }: Omit<SealColumns, 'mac'>,
+): string {
   return codeOf(key, `seal ${sequence} ${end} ${sumsJson}`);
 }

@@ -1,6 +1,6 @@
 // Whether agent, key, switches and people still are as a decision saw them, judged under the lock of a batch's transaction.
-// What many requests of a batch share is read once. INVARIANT: what is remembered is forgotten at the beginning of each
-// transaction and with each write that may change it.
+// What many requests share is read once. INVARIANT: what is remembered is forgotten with each write that may change it, and
+// at the beginning of a transaction where another process may have written, or where the one before was rolled back.
 
 import type { Database } from 'better-sqlite3';
 import { memo } from '../../../language/value/memo.ts';
@@ -9,9 +9,12 @@ import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 export interface BasisCheck {
   /** Whether all is as it was seen; `atMs` is the moment of the decision, at which the key must be good. */
   holds(basis: GrantBasis, atMs: number): boolean;
-  /** Something may have changed: another transaction begins, or an agent or a document was written. */
+  /** Something may have changed: by another process, by an agent or a document that was written, by a write taken back. */
   forget(): void;
 }
+
+/** Beyond this many agents all are forgotten, and read again. */
+const agentsMax = 10_000;
 
 /** In place of a version where there is no such row. */
 const noVersion = 0;
@@ -32,6 +35,7 @@ export function prepareBasisCheck(database: Database): BasisCheck {
   return {
     holds({ agentId, agentVersion: seen, keyNotAfterMs, switchGeneration, documents }, atMs) {
       switches ??= generation.get(switchKind) ?? 0;
+      if (agents.size > agentsMax) agents.clear();
       return (
         seen !== noVersion &&
         memo(agents, agentId, readVersion) === seen &&

@@ -139,6 +139,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
       if (failure.code !== 'internal' || !database.inTransaction) throw error;
       chain.rewind(end);
       seal.rewind(mark);
+      basis.forget();
       return failure;
     }
   }
@@ -147,10 +148,10 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
   // at COMMIT too, the whole is rolled back.
   const transaction = database.transaction(
     ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
-      chain.refresh();
+      const mayDiffer = chain.refresh();
       const isAccepting = writes.some(({ kind }) => kind === 'accept-state');
-      if (!isAccepting) seal.begin(chain.end());
-      basis.forget();
+      if (!isAccepting) seal.begin(chain.end(), mayDiffer);
+      if (mayDiffer) basis.forget();
       noteNonces(nonces);
       const outcomes = writes.map(applyOne);
       if (isAccepting) seal.renew(chain.end());
@@ -163,6 +164,7 @@ function prepareBatches(database: Database.Database): (batch: Batch) => FromWrit
   const forget = (): void => {
     chain.forget();
     seal.forget();
+    basis.forget();
   };
   const applyTogether = (batch: Batch): readonly WriteOutcome[] => {
     try {

@@ -36,20 +36,37 @@ export interface AuthorizeRouteOptions {
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
   const { identify, identifyAgain, authorizeHandler, waits, judge, bodyBytesMax, clock, metrics } = options;
   const replyWith = createDecisionReplies(options.shutdown);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', createBodyReader(bodyBytesMax));
+  const readBody = createBodyReader(bodyBytesMax);
 
   app.route({
     method: 'POST',
     url: '/v1/authorize',
-    onRequest: identify,
-    handler(request, reply) {
+    // The reply is made here, before the framework reads a body: it never comes to the handler.
+    onRequest(request, reply) {
+      const identifying = identify(request, reply);
+      if (identifying === null) return read(request, reply);
+      identifying.then(
+        () => read(request, reply),
+        (error: unknown) => reply.send(error),
+      );
+    },
+    handler: neverReached,
+  });
+
+  function read(request: FastifyRequest, reply: FastifyReply): void {
+    readBody(request.raw, (body) => {
+      if (body instanceof Error) {
+        // What else the client sends is not for a next request.
+        reply.header('connection', 'close').send(body);
+        return;
+      }
+      request.body = body;
       decide(request, reply).then(
         (view) => replyWith(view, reply),
         (error: unknown) => reply.send(error),
       );
-    },
-  });
+    });
+  }
 
   async function decide(request: FastifyRequest, reply: FastifyReply): Promise<RequestView> {
     const call = callOf(request);
@@ -84,6 +101,10 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     if (request.identity !== null) await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
     return sendProblem(problem, request, reply);
   });
+}
+
+function neverReached(): never {
+  throw new Error('a request for a decision is answered before its handler');
 }
 
 function callOf(request: FastifyRequest): AuthorizeCall {

@@ -5,8 +5,11 @@ import type { Database } from 'better-sqlite3';
 import { type ChainEntry, chainStart, type Link, linkHash, type RecordKind } from '../../contract/chain.ts';
 
 export interface Chain {
-  /** Reads where the chain ends, if another process may have appended since the last transaction. */
-  refresh(): void;
+  /**
+   * Reads where the chain ends, if another process may have written since the last transaction; the first answer and that
+   * after `forget` is true, too.
+   */
+  refresh(): boolean;
   /** What was appended since `refresh` has been rolled back. */
   forget(): void;
   /** The last record. */
@@ -30,8 +33,10 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
   return {
     refresh() {
       const present = version.get();
-      if (present !== endOf) end = last();
+      const mayDiffer = present !== endOf;
+      if (mayDiffer) end = last();
       endOf = present;
+      return mayDiffer;
     },
     forget() {
       endOf = undefined;

@@ -14,6 +14,7 @@ import {
   type SealedState,
   type SealKey,
   type StoredValue,
+  sealCode,
   sealColumns,
   type TableSum,
 } from '../../contract/seal.ts';
@@ -21,8 +22,11 @@ import { quotedColumn, rowKeyOf, type SealedTable, sealedTables } from '../../co
 import { tampered } from '../../contract/store-error.ts';
 
 export interface Seal {
-  /** Begins a transaction on records that end there; throws StoreError where the seal does not hold. */
-  begin(end: Link): void;
+  /**
+   * Begins a transaction on records that end there; throws StoreError where the seal does not hold. It is read again where
+   * another process may have written since the last transaction.
+   */
+  begin(end: Link, mayDiffer: boolean): void;
   /** Stores the seal of what has been written since. */
   finish(end: Link): void;
   /** What has been written since `begin` was rolled back. */
@@ -51,16 +55,18 @@ const functionName = 'writ_seal';
 export function prepareSeal(database: Database, key: SealKey): Seal {
   const tables = new Map(sealedTables(database).map((table) => [table.name, table]));
   const rows = prepareSealRows(database, key);
-  const dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
   let sums = new Map<string, RunningSum>();
   let tags = new Map<string, Touched>();
   let version = 0;
+  /** Whether rows have changed that the seal covers, since it was stored. */
+  let isChanged = false;
   /** The end that the seal is known to have; null where it must be read. */
-  let known: { readonly end: Link; readonly dataVersion: number | undefined } | null = null;
+  let known: Link | null = null;
 
   function note(name: string, sign: 1 | -1, values: readonly StoredValue[]): void {
     const table = tables.get(name);
     if (table === undefined) throw new RangeError(`no table \`${name}\` is sealed`);
+    isChanged = true;
     const tag = rowTag(key, name, values);
     const sum = memo(sums, name, () => createSum());
     if (sign === 1) sum.add(tag);
@@ -75,21 +81,23 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
     const state = rows.read();
     sums = runningSums(Object.entries(state.tables));
     version = state.version;
-    known = { end: state.end, dataVersion: dataVersion.get() };
+    known = state.end;
   }
 
   return {
-    begin(end) {
+    begin(end, mayDiffer) {
       tags = new Map();
-      if (known === null || known.dataVersion !== dataVersion.get()) load();
-      if (known?.end.sequence !== end.sequence || known.end.hash !== end.hash) {
+      isChanged = false;
+      if (known === null || mayDiffer) load();
+      if (known?.sequence !== end.sequence || known.hash !== end.hash) {
         known = null;
         throw tampered(`the last records of \`${database.name}\` are not those that the service wrote`);
       }
     },
     finish(end) {
-      rows.write({ end, version, tables: Object.fromEntries(valuesOf(sums)) }, tags.values());
-      known = { end, dataVersion: dataVersion.get() };
+      if (isChanged) rows.write({ end, version, tables: Object.fromEntries(valuesOf(sums)) }, tags.values());
+      else rows.moveEnd(end);
+      known = end;
     },
     forget() {
       known = null;
@@ -155,28 +163,46 @@ function prepareSealRows(database: Database, key: SealKey) {
   const removeTag = database.prepare<[string, string]>(
     'DELETE FROM row_seals WHERE table_name = ? AND row_key = ?',
   );
+  const moveEnd = database.prepare<[number, string, string]>(
+    'UPDATE state_seal SET sequence = ?, hash = ?, mac = ? WHERE id = 1',
+  );
+  /** What the stored seal says of tables. */
+  let sumsJson = '';
   return {
     read(): SealedState {
-      const state = readSeal(database, key);
-      if (state === null)
+      const columns = readSealColumns(database);
+      const state = columns === null ? null : openSeal(key, columns);
+      if (columns === null || state === null)
         throw tampered(`the seal of \`${database.name}\` is missing or is not this service's`);
+      sumsJson = columns.sums_json;
       return state;
+    },
+    /** Most transactions add records and change no row that a table's sum is of. */
+    moveEnd({ sequence, hash }: Link): void {
+      moveEnd.run(sequence, hash, sealCode(key, { sequence, hash, sums_json: sumsJson }));
     },
     write(state: SealedState, tags: Iterable<Touched>): void {
       for (const touched of tags) {
         if (touched.tag === null) removeTag.run(touched.table, touched.key);
         else putTag.run(touched);
       }
-      put.run(sealColumns(key, state));
+      const columns = sealColumns(key, state);
+      sumsJson = columns.sums_json;
+      put.run(columns);
     },
   };
 }
 
 /** The seal that is stored; null where there is none, more than one, or one that is not genuine. */
 export function readSeal(database: Database, key: SealKey): SealedState | null {
+  const columns = readSealColumns(database);
+  return columns === null ? null : openSeal(key, columns);
+}
+
+function readSealColumns(database: Database): SealColumns | null {
   const found = database.prepare<[], SealColumns & { id: number }>('SELECT * FROM state_seal LIMIT 2').all();
   const [columns] = found;
-  return columns === undefined || found.length > 1 || columns.id !== 1 ? null : openSeal(key, columns);
+  return columns === undefined || found.length > 1 || columns.id !== 1 ? null : columns;
 }
 
 /** Seals what is stored, in the transaction that is open. */
