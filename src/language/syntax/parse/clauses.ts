@@ -5,12 +5,6 @@ import type { Span } from '../../diagnostic/span.ts';
 import type { Clause, EffectWord } from '../tree/tree.ts';
 import { type Reader, syntaxError } from './context.ts';
 
-/** A clause beside how it was written, which the tree does not tell: the points of a `risk` rule stand without a word. */
-export interface WrittenClause {
-  readonly clause: Clause;
-  readonly isBarePoints: boolean;
-}
-
 /** Clauses in the usual order, by what is reported as the same clause written twice. */
 const order = [
   'bare points',
@@ -38,11 +32,11 @@ const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
 export function checkClauses(
   effect: EffectWord,
   ruleName: Span,
-  clauses: readonly WrittenClause[],
+  clauses: readonly Clause[],
   ctx: Reader,
 ): void {
   if (areUsual(effect, clauses)) return;
-  const named = clauses.map((one) => ({ ...one, name: clauseName(one) }));
+  const named = clauses.map((clause) => ({ clause, name: clauseName(clause) }));
   const isSound = [
     ...named.map((one, index) => {
       const first = named.slice(0, index).find(({ name }) => name === one.name);
@@ -55,7 +49,7 @@ export function checkClauses(
 }
 
 /** Whether nothing is to be said: clauses that the effect takes, those that it needs, each once and in order. */
-function areUsual(effect: EffectWord, clauses: readonly WrittenClause[]): boolean {
+function areUsual(effect: EffectWord, clauses: readonly Clause[]): boolean {
   const names = clauses.map(clauseName);
   let before = -1;
   for (const name of names) {
@@ -66,17 +60,19 @@ function areUsual(effect: EffectWord, clauses: readonly WrittenClause[]): boolea
   return neededClause(effect, names) === null;
 }
 
-interface NamedClause extends WrittenClause {
+interface NamedClause {
+  readonly clause: Clause;
   readonly name: ClauseName;
 }
 
-function clauseName({ clause, isBarePoints }: WrittenClause): ClauseName {
+function clauseName(clause: Clause): ClauseName {
   switch (clause.kind) {
     case 'after-approval':
     case 'after-reauth':
       return 'after';
     case 'points':
-      return isBarePoints ? 'bare points' : 'risk';
+      // Those of a `risk` rule stand without the word.
+      return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
     case 'for':
     case 'to':
     case 'needs':

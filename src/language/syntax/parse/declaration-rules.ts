@@ -19,139 +19,128 @@ import type {
 import { isWritten, plainName, writtenImage } from './context.ts';
 import { quotedKey, writtenKey } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
-import type { Draft, ParserRule } from './node-parser.ts';
+import { type Draft, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
-import { Currency, literal, sign, Text, type Token, WeekdayToken, Word, word } from './tokens.ts';
+import { Currency, literal, sign, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
 type Aggregated = Pick<MeterDeclaration, 'aggregate' | 'argument' | 'currency'>;
+
+type ListEntries = Extract<ListSource, { readonly kind: 'entries' }>;
+type ListJoin = Extract<ListSource, { readonly kind: 'join' }>;
+
+const hoursPhrase = 'hours such as `mon-fri 09:00-17:00`';
 
 export abstract class DeclarationParser extends PolicyRuleParser {
   // file = { declaration }
   file: ParserRule<readonly Declaration[]> = this.always(
     'file',
-    (draft: { declarations?: Declaration[] }) => {
+    (): Declaration[] => [],
+    (declarations) =>
       this.MANY({
         GATE: () => !this.isGivenUp(),
-        DEF: () => this.each(draft, 'declarations', () => this.SUBRULE(this.declaration)),
-      });
-    },
-    ({ declarations = [] }) => declarations,
+        DEF: () => this.add(declarations, this.declaration),
+      }),
+    (declarations) => declarations,
   );
 
   // declaration = action | typeDeclaration | group | approvers | list | hours | let | meter | policy | guarantee
   declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
   // action = 'action' key { ',' key } [ 'in' names ] recordBody
-  action: ParserRule<Declaration | null> = this.node(
+  action: ParserRule<Declaration | null> = this.node<ActionDeclaration>(
     'action',
-    (draft: Draft<ActionDeclaration>) => {
+    () => ({ kind: 'action', doc: null, keys: [], groups: [], body: null, span: null }),
+    (draft) => {
       this.CONSUME(word.action);
-      this.listed(draft, 'keys', 'an action key', () => this.SUBRULE(this.key));
+      this.listed('an action key', () => this.add(draft.keys, this.key));
       this.OPTION(() => {
         this.CONSUME(word.in);
-        this.part(draft, 'groups', () => this.SUBRULE(this.names));
+        this.part(draft, 'groups', this.names);
       });
-      this.part(draft, 'body', () => this.SUBRULE(this.recordBody));
+      this.part(draft, 'body', this.recordBody);
     },
-    ({ keys, groups, body }, span) => {
-      if (!keys || !body) return null;
-      return { kind: 'action', span, doc: this.docBefore(span.start), keys, groups: groups ?? [], body };
-    },
+    ({ keys, body }) => keys && body,
   );
 
   // key = Text | Word { '.' Word }
-  key: ParserRule<NameNode | null> = this.node(
-    'key',
-    (draft: { text?: Token; segments?: string[] }) => {
-      const segment = (index: number) => writtenImage(this.consume(index, Word));
-      this.OR({
-        DEF: [
-          { ALT: () => this.part(draft, 'text', () => this.CONSUME(Text)) },
-          { ALT: () => this.dotted(draft, 'segments', segment) },
-        ],
-        ERR_MSG: 'an action key such as `payment.create`',
-      });
-    },
-    ({ text, segments = [] }, span) =>
-      text === undefined ? writtenKey(segments.join('.'), span, this) : quotedKey(text, this),
-  );
+  key: ParserRule<NameNode | null> = this.dottedKey('key', {
+    expected: 'an action key such as `payment.create`',
+    segment: (occurrence) => writtenImage(occurrence === 0 ? this.CONSUME(Word) : this.CONSUME1(Word)),
+    ofText: quotedKey,
+    ofSegments: writtenKey,
+  });
 
   // names = Word { ',' Word }
   names: ParserRule<NameNode[]> = this.always(
     'names',
-    (draft: { names?: NameNode[] }) => {
-      this.listed(draft, 'names', 'a name', () => this.used('a name'));
-    },
-    ({ names = [] }) => names,
+    (): NameNode[] => [],
+    (names) => this.listed('a name', () => push(names, this.used('a name'))),
+    (names) => names,
   );
 
   // typeDeclaration = 'type' Word '=' type
-  typeDeclaration: ParserRule<Declaration | null> = this.node(
+  typeDeclaration: ParserRule<Declaration | null> = this.node<TypeDeclaration>(
     'typeDeclaration',
-    (draft: Draft<TypeDeclaration>) => {
+    () => ({ kind: 'type', doc: null, name: null, type: null, span: null }),
+    (draft) => {
       this.CONSUME(word.type);
       draft.name = this.nameOf('a type', 'a name for the type');
       this.CONSUME(sign.assign);
-      this.part(draft, 'type', () => this.SUBRULE(this.type));
+      this.part(draft, 'type', this.type);
     },
-    ({ name, type }, span) =>
-      name && type && { kind: 'type', span, doc: this.docBefore(span.start), name, type },
+    ({ name, type }) => name && type,
   );
 
   // group = 'group' Word
-  group: ParserRule<Declaration | null> = this.node(
+  group: ParserRule<Declaration | null> = this.node<GroupDeclaration>(
     'group',
-    (draft: Draft<GroupDeclaration>) => {
+    () => ({ kind: 'group', doc: null, name: null, span: null }),
+    (draft) => {
       this.CONSUME(word.group);
       draft.name = this.nameOf('a group', 'a name for the group');
     },
-    ({ name }, span) => name && { kind: 'group', span, doc: this.docBefore(span.start), name },
+    ({ name }) => name,
   );
 
   // approvers = 'approvers' Word Text
-  approvers: ParserRule<Declaration | null> = this.node(
+  approvers: ParserRule<Declaration | null> = this.node<ApproversDeclaration>(
     'approvers',
-    (draft: Draft<ApproversDeclaration>) => {
+    () => ({ kind: 'approvers', doc: null, name: null, title: null, span: null }),
+    (draft) => {
       this.CONSUME(word.approvers);
       draft.name = this.nameOf('a group of approvers', 'a name for the approvers');
       draft.title = this.text('a title in quotes');
     },
-    ({ name, title }, span) =>
-      name && title && { kind: 'approvers', span, doc: this.docBefore(span.start), name, title },
+    ({ name, title }) => name && title,
   );
 
   // list = 'list' Word [ ':' type ] [ 'ignoring' 'case' ] ( '=' ( listEntries | listJoin ) | 'from' Text )
   //   [ 'may' 'be' 'empty' ]
-  list: ParserRule<Declaration | null> = this.node(
+  list: ParserRule<Declaration | null> = this.node<ListDeclaration>(
     'list',
-    (draft: Draft<ListDeclaration>) => {
+    () => ({
+      kind: 'list',
+      doc: null,
+      name: null,
+      elementType: null,
+      ignoringCase: false,
+      source: null,
+      mayBeEmpty: false,
+      span: null,
+    }),
+    (draft) => {
       this.CONSUME(word.list);
       draft.name = this.nameOf('a list', 'a name for the list');
       this.OPTION(() => {
         this.CONSUME(sign.colon);
-        this.part(draft, 'elementType', () => this.SUBRULE(this.type));
+        this.part(draft, 'elementType', this.type);
       });
       this.OPTION1(() => {
         this.CONSUME(word.ignoring);
         draft.ignoringCase = isWritten(this.CONSUME(word.case));
       });
       this.OR({
-        DEF: [
-          {
-            ALT: () => {
-              this.CONSUME(sign.assign);
-              const message = '`[` or the name of a list';
-              this.part(draft, 'source', () => this.OR1({ DEF: this.listValues, ERR_MSG: message }));
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(word.from);
-              const path = this.text('the path of a file in quotes');
-              draft.source = path && { kind: 'list-file', path, span: path.span };
-            },
-          },
-        ],
+        DEF: [{ ALT: () => this.readListValues(draft) }, { ALT: () => this.readListFile(draft) }],
         ERR_MSG: '`=` or `from`',
       });
       this.OPTION2(() => {
@@ -160,54 +149,59 @@ export abstract class DeclarationParser extends PolicyRuleParser {
         draft.mayBeEmpty = isWritten(this.CONSUME(word.empty));
       });
     },
-    ({ name, elementType, ignoringCase, source, mayBeEmpty }, span) =>
-      name &&
-      source && {
-        kind: 'list',
-        span,
-        doc: this.docBefore(span.start),
-        name,
-        elementType: elementType ?? null,
-        ignoringCase: ignoringCase ?? false,
-        source,
-        mayBeEmpty: mayBeEmpty ?? false,
-      },
+    ({ name, source }) => name && source,
   );
 
+  private readListValues(draft: Draft<ListDeclaration>): void {
+    this.CONSUME(sign.assign);
+    this.OR1({
+      DEF: [
+        { ALT: () => this.part(draft, 'source', this.listEntries) },
+        { ALT: () => this.part(draft, 'source', this.listJoin) },
+      ],
+      ERR_MSG: '`[` or the name of a list',
+    });
+  }
+
+  private readListFile(draft: Draft<ListDeclaration>): void {
+    this.CONSUME(word.from);
+    const path = this.text('the path of a file in quotes');
+    draft.source = path && { kind: 'list-file', path, span: path.span };
+  }
+
   // listEntries = '[' [ constant { ',' constant } [ ',' ] ] ']'
-  listEntries: ParserRule<ListSource | null> = this.node(
+  listEntries: ParserRule<ListSource | null> = this.node<ListEntries>(
     'listEntries',
-    (draft: Draft<Extract<ListSource, { readonly kind: 'entries' }>>) => {
+    () => ({ kind: 'entries', entries: [], span: null }),
+    ({ entries }) => {
       this.CONSUME(sign.openSquare);
-      this.items(draft, 'entries', sign.closeSquare, (index) => this.subrule(index, this.constant));
+      this.items(sign.closeSquare, (occurrence) => this.add(entries, this.constant, occurrence));
     },
-    ({ entries }, span) => ({ kind: 'entries', entries: entries ?? [], span }),
   );
 
   // listJoin = Word { '+' Word }
-  listJoin: ParserRule<ListSource | null> = this.node(
+  listJoin: ParserRule<ListSource | null> = this.node<ListJoin>(
     'listJoin',
-    (draft: { lists?: NameNode[] }) => {
-      this.each(draft, 'lists', () => plainName(this.CONSUME(Word), this));
+    () => ({ kind: 'join', lists: [], span: null }),
+    ({ lists }) => {
+      push(lists, plainName(this.CONSUME(Word), this));
       this.MANY(() => {
         this.CONSUME(sign.plus);
-        const message = 'the name of a list';
-        this.each(draft, 'lists', () => plainName(this.CONSUME1(Word, { ERR_MSG: message }), this));
+        push(lists, plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list' }), this));
       });
     },
-    ({ lists }, span) => lists?.[0] && { kind: 'join', lists, span },
+    ({ lists }) => lists[0],
   );
 
-  private listValues = this.eachRule(this.listEntries, this.listJoin);
-
   // hours = 'hours' Word '=' hoursSpan { ',' hoursSpan } 'in' Text [ 'except' Word ]
-  hours: ParserRule<Declaration | null> = this.node(
+  hours: ParserRule<Declaration | null> = this.node<HoursDeclaration>(
     'hours',
-    (draft: Draft<HoursDeclaration>) => {
+    () => ({ kind: 'hours', doc: null, name: null, spans: [], zone: null, except: null, span: null }),
+    (draft) => {
       this.CONSUME(word.hours);
       draft.name = this.nameOf('hours', 'a name for the hours');
       this.CONSUME(sign.assign);
-      this.listed(draft, 'spans', 'hours such as `mon-fri 09:00-17:00`', () => this.SUBRULE(this.hoursSpan));
+      this.listed(hoursPhrase, () => this.add(draft.spans, this.hoursSpan));
       this.CONSUME(word.in);
       draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
       this.OPTION(() => {
@@ -215,32 +209,23 @@ export abstract class DeclarationParser extends PolicyRuleParser {
         draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this);
       });
     },
-    ({ name, spans, zone, except }, span) => {
-      if (!name || !zone || !spans?.[0]) return null;
-      const doc = this.docBefore(span.start);
-      return { kind: 'hours', span, doc, name, spans, zone, except: except ?? null };
-    },
+    ({ name, spans, zone }) => name && zone && spans[0],
   );
 
   // hoursSpan = Weekday [ '-' Weekday ] Clock '-' Clock | Date [ '..' Date ]
-  hoursSpan: ParserRule<HoursSpan | null> = this.node(
+  hoursSpan: ParserRule<HoursSpan | null> = this.always(
     'hoursSpan',
-    (draft: { tokens?: Token[] }) => {
-      const message = 'hours such as `mon-fri 09:00-17:00`';
-      const first = this.count;
-      try {
-        this.OR({ DEF: this.hoursSpans, ERR_MSG: message });
-      } finally {
-        draft.tokens = this.taken.slice(first, this.count);
-      }
-    },
-    ({ tokens = [] }, span) => {
+    () => ({}),
+    () => this.OR({ DEF: this.hoursSpans, ERR_MSG: hoursPhrase }),
+    (_, begin) => {
+      const tokens = this.taken.slice(begin, this.count);
       const of = (type: Token['tokenType']) => tokens.filter(({ tokenType }) => tokenType === type);
+      const span = this.spanFrom(begin);
       const [first, last = first] = of(literal.date).map((token) => writtenLiteral('date', token, this));
-      if (first && last) return { kind: 'date-span', first, last, span };
+      if (span && first && last) return { kind: 'date-span', first, last, span };
       const [firstDay, lastDay = firstDay] = of(WeekdayToken).map(({ image }) => image as WeekdayWord);
       const [from, to] = of(literal.clock).map((token) => writtenLiteral('clock', token, this));
-      if (!firstDay || !lastDay || !from || !to) return null;
+      if (!span || !firstDay || !lastDay || !from || !to) return null;
       return { kind: 'weekly-span', firstDay, lastDay, from, to, span };
     },
   );
@@ -270,98 +255,99 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   ];
 
   // let = 'let' Word '=' expression
-  let: ParserRule<Declaration | null> = this.node(
+  let: ParserRule<Declaration | null> = this.node<LetDeclaration>(
     'let',
-    (draft: Draft<LetDeclaration>) => {
+    () => ({ kind: 'let', doc: null, name: null, value: null, span: null }),
+    (draft) => {
       this.CONSUME(word.let);
       draft.name = this.nameOf('a value', 'a name for the value');
       this.CONSUME(sign.assign);
       this.whole(draft, 'value');
     },
-    ({ name, value }, span) =>
-      name && {
-        kind: 'let',
-        span,
-        doc: this.docBefore(span.start),
-        name,
-        value: value ?? this.missing(this.count),
-      },
+    (draft) => {
+      draft.value ??= this.missing(this.count);
+      return draft.name;
+    },
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'per' path { ',' path } ] 'over' Duration
-  meter: ParserRule<Declaration | null> = this.node(
+  meter: ParserRule<Declaration | null> = this.node<MeterDeclaration>(
     'meter',
-    (draft: Draft<MeterDeclaration> & { total?: Aggregated | null }) => {
+    () => ({
+      kind: 'meter',
+      doc: null,
+      name: null,
+      aggregate: null,
+      argument: null,
+      currency: null,
+      patterns: [],
+      when: null,
+      per: [],
+      over: null,
+      span: null,
+    }),
+    (draft) => {
       this.CONSUME(word.meter);
       draft.name = this.nameOf('a meter', 'a name for the meter');
       this.CONSUME(sign.assign);
-      this.part(draft, 'total', () => this.SUBRULE(this.aggregate));
+      const total: { of: Aggregated | null } = { of: null };
+      try {
+        this.part(total, 'of', this.aggregate);
+      } finally {
+        Object.assign(draft, total.of);
+      }
       this.CONSUME(word.of);
-      this.part(draft, 'patterns', () => this.SUBRULE(this.patterns));
+      this.part(draft, 'patterns', this.patterns);
       this.OPTION(() => {
         this.CONSUME(word.when);
         this.whole(draft, 'when');
       });
       this.OPTION1(() => {
         this.CONSUME(word.per);
-        this.listed(draft, 'per', '`agent`, `owner`, `session` or a payload field', () =>
-          this.SUBRULE(this.path),
-        );
+        this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path));
       });
       this.CONSUME(word.over);
       draft.over = writtenLiteral('duration', this.CONSUME(literal.duration), this);
     },
-    ({ name, total, patterns, when, per, over }, span) => {
-      if (!name || !total || !over) return null;
-      const base = { kind: 'meter', span, doc: this.docBefore(span.start), name } as const;
-      return { ...base, ...total, patterns: patterns ?? [], when: when ?? null, per: per ?? [], over };
-    },
+    ({ name, aggregate, over }) => name && aggregate && over,
   );
 
   // aggregate = 'sum' '(' expression ')' [ 'in' Currency ] | 'count' '(' ')' | 'distinct' '(' expression ')'
-  aggregate: ParserRule<Aggregated | null> = this.node(
+  aggregate: ParserRule<Aggregated | null> = this.always(
     'aggregate',
-    (draft: Draft<Aggregated>) => {
-      this.OR({
-        DEF: [
-          {
-            ALT: () => {
-              this.CONSUME(word.sum);
-              draft.aggregate = 'sum';
-              this.CONSUME(sign.openParen);
-              this.whole(draft, 'argument');
-              this.CONSUME(sign.closeParen);
-              this.OPTION(() => {
-                this.CONSUME(word.in);
-                draft.currency = plainName(this.CONSUME(Currency), this);
-              });
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(word.count);
-              draft.aggregate = 'count';
-              this.CONSUME1(sign.openParen);
-              this.CONSUME1(sign.closeParen);
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(word.distinct);
-              draft.aggregate = 'distinct';
-              this.CONSUME2(sign.openParen);
-              this.whole(draft, 'argument', 1);
-              this.CONSUME2(sign.closeParen);
-            },
-          },
-        ],
-        ERR_MSG: '`sum(...)`, `count()` or `distinct(...)`',
-      });
+    (): Draft<Aggregated> => ({ aggregate: null, argument: null, currency: null }),
+    (draft) => {
+      const sum = () => {
+        this.CONSUME(word.sum);
+        draft.aggregate = 'sum';
+        this.CONSUME(sign.openParen);
+        this.whole(draft, 'argument');
+        this.CONSUME(sign.closeParen);
+        this.OPTION(() => {
+          this.CONSUME(word.in);
+          draft.currency = plainName(this.CONSUME(Currency), this);
+        });
+      };
+      const count = () => {
+        this.CONSUME(word.count);
+        draft.aggregate = 'count';
+        this.CONSUME1(sign.openParen);
+        this.CONSUME1(sign.closeParen);
+      };
+      const distinct = () => {
+        this.CONSUME(word.distinct);
+        draft.aggregate = 'distinct';
+        this.CONSUME2(sign.openParen);
+        this.whole(draft, 'argument', 1);
+        this.CONSUME2(sign.closeParen);
+      };
+      const message = '`sum(...)`, `count()` or `distinct(...)`';
+      this.OR({ DEF: [{ ALT: sum }, { ALT: count }, { ALT: distinct }], ERR_MSG: message });
     },
     ({ aggregate, argument, currency }) => {
       if (!aggregate) return null;
       const value = aggregate === 'count' ? null : (argument ?? this.missing(this.count));
-      return { aggregate, argument: value, currency: currency ?? null };
+      return { aggregate, argument: value, currency };
     },
   );
 

@@ -2,9 +2,9 @@
 
 import { EOF } from 'chevrotain';
 import type { CallNode, ExpressionNode, ListExpression, Quantifier, TodayNode } from '../tree/tree.ts';
-import type { Draft, ParserRule } from './node-parser.ts';
+import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { NameToken, sign, Text, type Token, tokenEnd, word } from './tokens.ts';
+import { NameToken, sign, Text, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | path
@@ -24,9 +24,10 @@ export abstract class ExpressionParser extends OperatorParser {
   // parentheses = '(' expression ')'
   parentheses: ParserRule<ExpressionNode> = this.always(
     'parentheses',
-    (draft: { value?: ExpressionNode | null }) => {
+    (): { value: ExpressionNode | null } => ({ value: null }),
+    (draft) => {
       this.CONSUME(sign.openParen);
-      this.part(draft, 'value', () => this.inner());
+      this.inner(draft, 'value');
       this.CONSUME(sign.closeParen);
     },
     ({ value }, first) => value ?? this.missing(first),
@@ -38,32 +39,31 @@ export abstract class ExpressionParser extends OperatorParser {
   };
 
   // listLiteral = '[' [ expression { ',' expression } [ ',' ] ] ']'
-  listLiteral: ParserRule<ExpressionNode | null> = this.node(
+  listLiteral: ParserRule<ExpressionNode | null> = this.node<ListExpression>(
     'listLiteral',
-    (draft: Draft<ListExpression>) => {
+    () => ({ kind: 'list-literal', entries: [], span: null }),
+    ({ entries }) => {
       this.CONSUME(sign.openSquare);
-      this.items(draft, 'entries', sign.closeSquare, (occurrence) => this.inner(occurrence));
+      this.items(sign.closeSquare, (occurrence) => this.addInner(entries, occurrence));
     },
-    ({ entries }, span) => ({ kind: 'list-literal', entries: entries ?? [], span }),
   );
 
   // quantifier = ( 'some' | 'every' | 'no' | 'count' | 'sum' ) Word 'in' listSource { ',' listSource } '(' expression ')'
-  quantifier: ParserRule<ExpressionNode | null> = this.node(
+  quantifier: ParserRule<ExpressionNode | null> = this.node<Quantifier>(
     'quantifier',
-    (draft: Draft<Quantifier> & { word?: Token }) => {
-      draft.word = this.OR(this.quantifiers);
+    () => ({ kind: 'quantifier', quantifier: null, variable: null, sources: [], body: null, span: null }),
+    (draft) => {
+      draft.quantifier = this.OR(this.quantifiers).image as Quantifier['quantifier'];
       draft.variable = this.nameOf('an element', 'a name for the element');
       this.CONSUME(word.in);
-      this.listed(draft, 'sources', 'a list', () => this.SUBRULE(this.listSource));
+      this.listed('a list', () => this.add(draft.sources, this.listSource));
       this.CONSUME(sign.openParen);
-      this.part(draft, 'body', () => this.inner());
+      this.inner(draft, 'body');
       this.CONSUME(sign.closeParen);
     },
-    ({ word, variable, sources, body: read }, span) => {
-      if (word === undefined || !variable) return null;
-      const quantifier = word.image as Quantifier['quantifier'];
-      const body = read ?? this.missing(this.count);
-      return { kind: 'quantifier', quantifier, variable, sources: sources ?? [], body, span };
+    (draft) => {
+      draft.body ??= this.missing(this.count);
+      return draft.quantifier && draft.variable;
     },
   );
 
@@ -82,25 +82,27 @@ export abstract class ExpressionParser extends OperatorParser {
   };
 
   // today = 'today' 'in' Text
-  today: ParserRule<TodayNode | null> = this.node(
+  today: ParserRule<TodayNode | null> = this.node<TodayNode>(
     'today',
-    (draft: Draft<TodayNode>) => {
+    () => ({ kind: 'today', zone: null, span: null }),
+    (draft) => {
       this.CONSUME(word.today);
       this.CONSUME(word.in);
       draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
     },
-    ({ zone }, span) => zone && { kind: 'today', zone, span },
+    ({ zone }) => zone,
   );
 
   // call = Word '(' [ expression { ',' expression } ] ')'
-  call: ParserRule<CallNode | null> = this.node(
+  call: ParserRule<CallNode | null> = this.node<CallNode>(
     'call',
-    (draft: Draft<CallNode>) => {
+    () => ({ kind: 'call', callee: null, args: [], span: null }),
+    (draft) => {
       draft.callee = this.used('a name');
       this.CONSUME(sign.openParen);
-      this.items(draft, 'args', sign.closeParen, (occurrence) => this.inner(occurrence));
+      this.items(sign.closeParen, (occurrence) => this.addInner(draft.args, occurrence));
     },
-    ({ callee, args }, span) => callee && { kind: 'call', callee, args: args ?? [], span },
+    ({ callee }) => callee,
   );
 
   private primaries = {

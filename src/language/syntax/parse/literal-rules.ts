@@ -18,19 +18,22 @@ import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.
 export type SignableLiteral = NumberLiteral | MoneyLiteral | DurationLiteral;
 
 interface Signed {
-  minus?: Token | undefined;
-  value?: LiteralNode | null | undefined;
+  minus: Token | null;
+  value: LiteralNode | null;
 }
+
+const unsigned = (): Signed => ({ minus: null, value: null });
 
 const isCurrency = tokenTable(Currency);
 const isDot = tokenTable(sign.dot);
 
 export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
-  constant = this.node(
+  constant: ParserRule<LiteralNode | null> = this.always(
     'constant',
-    (draft: Signed) => {
-      draft.minus = this.OPTION(() => this.CONSUME(sign.minus));
+    unsigned,
+    (draft) => {
+      draft.minus = this.OPTION(() => this.CONSUME(sign.minus)) ?? null;
       draft.value = this.SUBRULE(this.literal);
     },
     (draft) => this.signed(draft),
@@ -71,25 +74,20 @@ export abstract class LiteralParser extends NodeParser {
   }
 
   // bound = [ '-' ] quantity | Date | Instant
-  bound = this.node(
+  bound: ParserRule<LiteralNode | null> = this.always(
     'bound',
-    (draft: Signed) => {
-      this.OR({
-        DEF: [
-          {
-            ALT: () => {
-              draft.minus = this.OPTION(() => this.CONSUME(sign.minus));
-              draft.value = this.SUBRULE(this.quantity);
-            },
-          },
-          ...[literal.date, literal.instant].map((type) => ({
-            ALT: () => {
-              draft.value = simpleLiteral(this.CONSUME(type), this);
-            },
-          })),
-        ],
-        ERR_MSG: 'a bound',
-      });
+    unsigned,
+    (draft) => {
+      const dated = [literal.date, literal.instant].map((type) => ({
+        ALT: () => {
+          draft.value = simpleLiteral(this.CONSUME(type), this);
+        },
+      }));
+      const measured = () => {
+        draft.minus = this.OPTION(() => this.CONSUME(sign.minus)) ?? null;
+        draft.value = this.SUBRULE(this.quantity);
+      };
+      this.OR({ DEF: [{ ALT: measured }, ...dated], ERR_MSG: 'a bound' });
     },
     (draft) => this.signed(draft),
   );
@@ -108,18 +106,19 @@ export abstract class LiteralParser extends NodeParser {
   // path = ( Word | 'risk' ) { '.' fieldName }
   path: ParserRule<Path | null> = this.always(
     'path',
-    (draft: Draft<Path>) => {
+    (): Pick<Draft<Path>, 'root' | 'steps'> => ({ root: null, steps: [] }),
+    (draft) => {
       draft.root = plainName(this.OR(this.roots), this);
       if (!this.isNext(isDot)) return;
       this.MANY(() => {
         this.CONSUME(sign.dot);
-        this.each(draft, 'steps', () => this.SUBRULE(this.fieldName));
+        this.add(draft.steps, this.fieldName);
       });
     },
     ({ root, steps }) => {
       if (!root) return null;
-      const span = steps?.[0] === undefined ? root.span : spanning(root.span, steps.at(-1)!.span);
-      return { kind: 'path', root, steps: steps ?? [], span };
+      const last = steps.at(-1);
+      return { kind: 'path', root, steps, span: last ? spanning(root.span, last.span) : root.span };
     },
   );
 
@@ -127,7 +126,7 @@ export abstract class LiteralParser extends NodeParser {
 
   private signed({ minus, value }: Signed): LiteralNode | null {
     if (!value) return null;
-    if (minus === undefined) return value;
+    if (minus === null) return value;
     if (isSignable(value)) return withSign(value, tokenSpan(minus, this));
     const message = 'a sign stands before a number, an amount or a duration only';
     this.report(syntaxError('unexpected-token', tokenSpan(minus, this), message));

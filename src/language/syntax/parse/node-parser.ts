@@ -20,15 +20,21 @@ import { sign, Text, type Token, tokenEnd, tokenTypes, Word } from './tokens.ts'
 
 export type ParserRule<Node> = ParserMethod<[], Node>;
 
-/** What has been read of a node so far. */
+/** A node while it is read: what has not been read, or what recovery did not find, is null. */
 export type Draft<Node> = {
-  -readonly [Key in keyof Node]?:
-    | (Node[Key] extends readonly (infer Item)[] ? Item[] : Node[Key])
-    | null
-    | undefined;
+  -readonly [Key in keyof Node]: Node[Key] extends readonly (infer Item)[] ? Item[] : Node[Key] | null;
 };
 
-type ItemOf<List> = NonNullable<List> extends readonly (infer Item)[] ? Item : never;
+/** What any node is finished with. */
+interface Placed {
+  span: Span;
+  doc?: string | null;
+}
+
+/** Adds what was read to a list; what recovery did not find is null. */
+export function push<Item>(list: Item[], item: Item | null | undefined): void {
+  if (item !== null && item !== undefined) list.push(item);
+}
 
 /** An error on its way up: it carries what the rules below have made. */
 interface Broken {
@@ -75,27 +81,37 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   // ---- rules
 
-  /** A rule whose node is null where no token was read for it. */
-  protected node<Parts extends object, Node>(
+  /**
+   * A rule that fills the draft of a node; the draft is the node when the rule ends. Its node is null where no token was
+   * read for it, or where it is not whole.
+   */
+  protected node<Node extends Readonly<Placed>>(
     name: string,
-    read: (draft: Parts) => void,
-    make: (draft: Parts, span: Span, isBroken: boolean) => Node | null | undefined,
+    begin: () => Draft<Node>,
+    read: (draft: Draft<Node>) => void,
+    isWhole: (draft: Draft<Node>, isBroken: boolean) => unknown = () => true,
   ): ParserRule<Node | null> {
-    return this.always<Parts, Node | null>(name, read, (draft, first, isBroken) => {
+    const isDocumented = 'doc' in begin();
+    return this.always<Draft<Node>, Node | null>(name, begin, read, (draft, first, isBroken) => {
       const span = this.spanFrom(first);
-      return span === null ? null : (make(draft, span, isBroken) ?? null);
+      if (span === null) return null;
+      const placed = draft as unknown as Placed;
+      placed.span = span;
+      if (isDocumented) placed.doc = this.docBefore(span.start);
+      return isWhole(draft, isBroken) ? (draft as unknown as Node) : null;
     });
   }
 
   /** A rule that makes something of whatever was read; `first` counts the tokens before it. */
   protected always<Parts extends object, Node>(
     name: string,
+    begin: () => Parts,
     read: (draft: Parts, first: number) => void,
     make: (draft: Parts, first: number, isBroken: boolean) => Node,
   ): ParserRule<Node> {
     const readAndMake = (): Node => {
       const first = this.count;
-      const draft = {} as Parts;
+      const draft = begin();
       try {
         read(draft, first);
       } catch (error) {
@@ -107,62 +123,49 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return this.RULE(name, readAndMake, { recoveryValueFunc: (error) => madeBy<Node>(error) as Node });
   }
 
+  /** A rule that is what it reads, and makes nothing of its own. */
+  protected same<Node>(name: string, read: () => Node | null): ParserRule<Node | null> {
+    return this.RULE(name, read, { recoveryValueFunc: (error) => madeBy<Node>(error) ?? null });
+  }
+
+  /** Makes something of what has been read, or of what there is of it. */
+  protected making<Node>(read: () => void, make: () => Node | null | undefined): Node | null {
+    try {
+      read();
+    } catch (error) {
+      throw this.leaving(error, make());
+    }
+    return this.RECORDING_PHASE ? null : (make() ?? null);
+  }
+
   /** An error with what was made before it is passed on. */
   protected leaving(error: unknown, made: unknown): unknown {
     (error as Broken).made = made;
     return error;
   }
 
-  /** A rule that is what it reads, and makes nothing of its own. */
-  protected same<Node>(name: string, read: () => Node | null): ParserRule<Node | null> {
-    return this.RULE(name, read, { recoveryValueFunc: (error) => madeBy<Node>(error) ?? null });
-  }
-
-  /** Makes something of a draft when it has been read, or of what there is of it. */
-  protected making<Parts, Node>(
-    draft: Parts,
-    read: (draft: Parts) => void,
-    make: (draft: Parts) => Node | null | undefined,
-  ): Node | null {
-    try {
-      read(draft);
-    } catch (error) {
-      throw this.leaving(error, make(draft));
-    }
-    // While the library learns the rule, nothing has been read.
-    return this.RECORDING_PHASE ? null : (make(draft) ?? null);
-  }
-
-  /** Sets a part of a draft to what is read, or to what is there of it. */
-  protected part<Parts extends object, Key extends keyof Parts>(
-    draft: Parts,
+  /** Sets a part of a draft to what a rule reads, or to what is there of it. */
+  protected part<Key extends string, Part>(
+    draft: { [One in Key]: Part | null },
     key: Key,
-    read: () => Parts[Key],
+    rule: ParserRule<Part>,
+    occurrence = 0,
   ): void {
     try {
-      draft[key] = read();
+      draft[key] = this.subrule(occurrence, rule);
     } catch (error) {
-      draft[key] = madeBy<Parts[Key]>(error) as Parts[Key];
+      draft[key] = madeBy<Part>(error) ?? null;
       throw error;
     }
   }
 
-  /** Adds to a list of a draft what is read, or what is there of it. */
-  protected each<Key extends string, Parts extends { [One in Key]?: unknown[] | null | undefined }>(
-    draft: Parts,
-    key: Key,
-    read: () => ItemOf<Parts[Key]> | null | undefined,
-  ): void {
-    const list: unknown[] = draft[key] ?? [];
-    draft[key] = list as Parts[Key];
-    let item: unknown;
+  /** Adds to a list what a rule reads, or what is there of it. */
+  protected add<Item>(list: Item[], rule: ParserRule<Item | null>, occurrence = 0): void {
     try {
-      item = read();
+      push(list, this.subrule(occurrence, rule));
     } catch (error) {
-      item = madeBy(error);
+      push(list, madeBy<Item>(error));
       throw error;
-    } finally {
-      if (item !== null && item !== undefined) list.push(item);
     }
   }
 
@@ -176,63 +179,48 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   // ---- tokens
 
-  protected override consume(index: number, type: TokenType, options?: ConsumeMethodOpts): Token {
-    const token = super.consume(index, type, options);
+  protected override CONSUME(type: TokenType, options?: ConsumeMethodOpts): Token {
+    return this.take(super.CONSUME(type, options));
+  }
+
+  protected override CONSUME1(type: TokenType, options?: ConsumeMethodOpts): Token {
+    return this.take(super.CONSUME1(type, options));
+  }
+
+  protected override CONSUME2(type: TokenType, options?: ConsumeMethodOpts): Token {
+    return this.take(super.CONSUME2(type, options));
+  }
+
+  private take(token: Token): Token {
     // Recovery makes up tokens that stand nowhere.
     if (token.startOffset >= 0) this.taken[this.count++] = token;
     return token;
   }
 
-  protected override CONSUME(type: TokenType, options?: ConsumeMethodOpts): Token {
-    return this.consume(0, type, options);
+  /** One or more parts with commas between them. */
+  protected listed(expected: string, read: () => void): void {
+    this.AT_LEAST_ONE_SEP({ SEP: sign.comma, DEF: read, ERR_MSG: expected });
   }
 
-  protected override CONSUME1(type: TokenType, options?: ConsumeMethodOpts): Token {
-    return this.consume(1, type, options);
-  }
-
-  protected override CONSUME2(type: TokenType, options?: ConsumeMethodOpts): Token {
-    return this.consume(2, type, options);
-  }
-
-  /** One or more parts with commas between them, into a list of a draft. */
-  protected listed<Key extends string, Parts extends { [One in Key]?: unknown[] | null | undefined }>(
-    draft: Parts,
-    key: Key,
-    expected: string,
-    read: () => ItemOf<Parts[Key]> | null | undefined,
-  ): void {
-    this.AT_LEAST_ONE_SEP({ SEP: sign.comma, DEF: () => this.each(draft, key, read), ERR_MSG: expected });
-  }
-
-  /** Parts with commas between them up to a closing sign, into a list of a draft; the last comma may be one too many. */
-  protected items<Key extends string, Parts extends { [One in Key]?: unknown[] | null | undefined }>(
-    draft: Parts,
-    key: Key,
-    close: TokenType,
-    read: (occurrence: number) => ItemOf<Parts[Key]> | null | undefined,
-  ): void {
+  /** Parts with commas between them up to a closing sign; in square brackets the last comma may be one too many. */
+  protected items(close: TokenType, read: (occurrence: number) => void): void {
     this.OPTION(() => {
-      this.each(draft, key, () => read(0));
+      read(0);
       this.MANY(() => {
         this.CONSUME(sign.comma);
-        this.each(draft, key, () => read(1));
+        read(1);
       });
       if (close === sign.closeSquare) this.OPTION1(() => this.CONSUME1(sign.comma));
     });
     this.CONSUME(close);
   }
 
-  /** One or more parts with dots between them, into a list of a draft. */
-  protected dotted<Key extends string, Parts extends { [One in Key]?: unknown[] | null | undefined }>(
-    draft: Parts,
-    key: Key,
-    read: (occurrence: number) => ItemOf<Parts[Key]> | null | undefined,
-  ): void {
-    this.each(draft, key, () => read(0));
+  /** One or more parts with dots between them. */
+  protected dotted(read: (occurrence: number) => void): void {
+    read(0);
     this.MANY(() => {
       this.CONSUME(sign.dot);
-      this.each(draft, key, () => read(1));
+      read(1);
     });
   }
 

@@ -4,39 +4,27 @@
 import { spanning } from '../../diagnostic/span.ts';
 import type { ExpressionNode, NameNode } from '../tree/tree.ts';
 import { expressionDepth } from '../tree/visit.ts';
-import { makeSpan, type ReadContext, syntaxError, tokenSpan } from './context.ts';
+import { type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
 import { madeBy, type ParserRule, type TokenTable, tokenTable } from './node-parser.ts';
 import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from './operators.ts';
-import { sign, type Token, tokenEnd, word } from './tokens.ts';
+import { sign, type Token, word } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
 
 /** How deep operators may stand inside one another: every later stage walks the tree by recursion, but for chains. */
 const expressionDepthMax = 500;
 
-/** An expression with the counts of tokens up to its beginning and up to its end. */
-interface Read {
-  value?: ExpressionNode | null;
-  from: number;
-  to: number;
-}
-
-interface Chain {
-  last: Read;
-  operands: Operand[];
-  operators: Token[];
-}
-
-interface Prefixed {
-  signs?: Token[];
-  operand?: Read;
-  fallbacks?: Read[];
-}
-
 /** What stands behind the left side of a comparison: an operator and the right side, or what is asked to be there. */
 type RightSide =
   | { readonly operator: Operator; readonly right: Operand }
   | { readonly field: readonly NameNode[] };
+
+/** A right side while it is read. */
+interface RightDraft {
+  readonly mode: ReadContext['textMode'];
+  operator: Operator | null;
+  readonly operands: Operand[];
+}
 
 const isOr = tokenTable(word.or);
 const isAnd = tokenTable(word.and);
@@ -73,14 +61,14 @@ export abstract class OperatorParser extends LiteralParser {
   // inversion = { 'not' } comparison
   inversion: ParserRule<ExpressionNode | null> = this.same('inversion', () => {
     if (!this.isNext(isNot)) return this.SUBRULE(this.comparison);
-    const empty: Prefixed = {};
+    const signs: Token[] = [];
+    const operands: Operand[] = [];
     return this.making(
-      empty,
-      (draft) => {
-        this.MANY(() => this.each(draft, 'signs', () => this.CONSUME(word.not)));
-        this.operand(draft, 'operand', this.comparison);
+      () => {
+        this.MANY(() => signs.push(this.CONSUME(word.not)));
+        this.operand(operands, this.comparison);
       },
-      ({ signs = [], operand }) => operand && prefix(signs, 'not', this.operandOf(operand), this),
+      () => operands[0] && prefix(signs, 'not', operands[0], this),
     );
   });
 
@@ -89,34 +77,43 @@ export abstract class OperatorParser extends LiteralParser {
     const from = this.count;
     const value = this.SUBRULE(this.sum);
     if (!this.isNext(isRightSide)) return value;
-    const left: Read & { right?: RightSide | null } = { value, from, to: this.count };
+    const left = this.operandFrom(from, value);
+    let right: RightSide | null = null;
+    const readRight = () => {
+      try {
+        right = this.OR(this.rightSides);
+      } catch (error) {
+        right = madeBy<RightSide>(error) ?? null;
+        throw error;
+      }
+    };
     return this.making(
-      left,
-      (draft) => void this.OPTION(() => this.part(draft, 'right', () => this.OR(this.rightSides))),
-      (draft) => {
-        const left = this.operandOf(draft);
-        const { right } = draft;
-        if (!right) return left.value;
-        return 'field' in right ? this.has(left, right.field) : pair(left, right.operator, right.right);
-      },
+      () => this.OPTION(readRight),
+      () => this.compared(left, right),
     );
   });
+
+  private compared(left: Operand, right: RightSide | null): ExpressionNode {
+    if (right === null) return left.value;
+    return 'field' in right ? this.has(left, right.field) : pair(left, right.operator, right.right);
+  }
 
   // relation = ( '==' | '!=' | '<' | '<=' | '>' | '>=' | 'like' | 'matches' | 'starts' 'with' | 'ends' 'with'
   //   | 'contains' | 'mentions' 'any' 'of' | 'inside' ) sum
   relation: ParserRule<RightSide | null> = this.always(
     'relation',
-    (draft: { mode?: ReadContext['textMode']; right?: Read }, first) => {
-      draft.mode = this.textMode;
+    () => this.rightDraft(),
+    (draft, first) => {
       this.OR(this.relations);
+      draft.operator = this.operatorFrom(first);
       const type = this.taken[first]?.tokenType;
       if (type === word.like || type === word.matches) this.textMode = 'pattern';
-      this.operand(draft, 'right', this.sum);
+      this.operand(draft.operands, this.sum);
     },
-    ({ mode, right = this.nothing() }, first) => {
-      if (mode !== undefined) this.textMode = mode;
-      const operator = this.operatorFrom(first, right.from);
-      return operator && { operator, right: this.operandOf(right) };
+    ({ mode, operator: whole, operands }, first) => {
+      this.textMode = mode;
+      const operator = whole ?? this.operatorFrom(first);
+      return operator && { operator, right: operands[0] ?? this.operandFrom(this.count, null) };
     },
   );
 
@@ -133,35 +130,41 @@ export abstract class OperatorParser extends LiteralParser {
   // membership = [ 'not' ] 'in' sum [ '..' sum ]
   membership: ParserRule<RightSide | null> = this.always(
     'membership',
-    (draft: { low?: Read; high?: Read }) => {
+    () => this.rightDraft(),
+    (draft, first) => {
       this.OPTION(() => this.CONSUME(word.not));
       this.CONSUME(word.in);
-      this.operand(draft, 'low', this.sum);
+      draft.operator = this.operatorFrom(first);
+      this.operand(draft.operands, this.sum);
       this.OPTION1(() => {
         this.CONSUME(sign.range);
-        this.operand(draft, 'high', this.sum, 1);
+        this.operand(draft.operands, this.sum, 1);
       });
     },
-    ({ low: lowRead = this.nothing(), high: highRead }, first) => {
-      const operator = this.operatorFrom(first, lowRead.from);
+    ({ operator: whole, operands }, first) => {
+      const operator = whole ?? this.operatorFrom(first);
       if (operator === null) return null;
-      const low = this.operandOf(lowRead);
-      if (highRead === undefined) return { operator, right: low };
-      const high = this.operandOf(highRead);
+      const [low = this.operandFrom(this.count, null), high] = operands;
+      if (high === undefined) return { operator, right: low };
       const extent = spanning(low.extent, high.extent);
       const value = { kind: 'range', low: low.value, high: high.value, span: extent } as const;
       return { operator, right: { value, extent } };
     },
   );
 
+  private rightDraft(): RightDraft {
+    return { mode: this.textMode, operator: null, operands: [] };
+  }
+
   // presence = 'has' fieldName { '.' fieldName }
   presence: ParserRule<RightSide | null> = this.always(
     'presence',
-    (draft: { field?: NameNode[] }) => {
+    (): { field: NameNode[] } => ({ field: [] }),
+    ({ field }) => {
       this.CONSUME(word.has);
-      this.dotted(draft, 'field', (index) => this.subrule(index, this.fieldName));
+      this.dotted((occurrence) => this.add(field, this.fieldName, occurrence));
     },
-    ({ field = [] }) => ({ field }),
+    (draft) => draft,
   );
 
   private rightSides = this.eachRule(this.relation, this.membership, this.presence);
@@ -200,38 +203,49 @@ export abstract class OperatorParser extends LiteralParser {
 
   // negation = { '-' } primary { 'else' fallback }
   negation: ParserRule<ExpressionNode | null> = this.same('negation', () => {
-    const draft: Prefixed = {};
-    if (this.isNext(isMinus)) return this.making(draft, () => this.readNegation(draft), this.negated);
-    const operand = this.nothing();
+    if (this.isNext(isMinus))
+      return this.negationOf([], (signs, operands) => this.readNegation(signs, operands));
+    const from = this.count;
     const value = this.SUBRULE(this.primary);
     if (!this.isNext(isElse)) return value;
-    draft.operand = { ...operand, value, to: this.count };
-    return this.making(draft, () => this.readFallbacks(draft), this.negated);
+    const operand = this.operandFrom(from, value);
+    return this.negationOf([operand], (_, operands) => this.readFallbacks(operands));
   });
 
-  private readNegation(draft: Prefixed): void {
-    this.MANY(() => this.each(draft, 'signs', () => this.CONSUME(sign.minus)));
-    this.operand(draft, 'operand', this.primary);
-    this.readFallbacks(draft);
+  private negationOf(
+    operands: Operand[],
+    read: (signs: Token[], operands: Operand[]) => void,
+  ): ExpressionNode | null {
+    const signs: Token[] = [];
+    return this.making(
+      () => read(signs, operands),
+      () => this.negated(signs, operands),
+    );
   }
 
-  private readFallbacks(draft: Prefixed): void {
+  private readNegation(signs: Token[], operands: Operand[]): void {
+    this.MANY(() => signs.push(this.CONSUME(sign.minus)));
+    this.operand(operands, this.primary);
+    this.readFallbacks(operands);
+  }
+
+  private readFallbacks(operands: Operand[]): void {
     this.MANY1(() => {
       this.CONSUME(word.else);
-      const fallback = this.nothing();
-      draft.fallbacks = [...(draft.fallbacks ?? []), fallback];
-      this.readInto(fallback, this.fallback);
+      this.operand(operands, this.fallback);
     });
   }
 
-  private negated = ({ signs = [], operand, fallbacks = [] }: Prefixed): ExpressionNode | undefined => {
-    if (operand === undefined) return undefined;
-    const whole = fallbacks.reduce((subject, read) => {
-      const fallback = this.operandOf(read);
+  private negated(
+    signs: readonly Token[],
+    [operand, ...fallbacks]: readonly Operand[],
+  ): ExpressionNode | null {
+    if (operand === undefined) return null;
+    const whole = fallbacks.reduce((subject, fallback) => {
       const extent = spanning(subject.extent, fallback.extent);
       const value = { kind: 'else', subject: subject.value, fallback: fallback.value, span: extent } as const;
       return { value, extent };
-    }, this.operandOf(operand));
+    }, operand);
     const { value, extent } = whole;
     const last = signs.at(-1);
     // `-5` is a number with a sign, while `-(5)` and `-x` are negations.
@@ -239,31 +253,42 @@ export abstract class OperatorParser extends LiteralParser {
     if (last === undefined || !isBare) return prefix(signs, '-', whole, this);
     const literal = withSign(value, tokenSpan(last, this));
     return prefix(signs.slice(0, -1), '-', { value: literal, extent: literal.span }, this);
-  };
+  }
 
   // ---- operands
 
   /** Reads a whole expression, as a declaration, a clause or a placeholder holds it. */
   protected whole<Key extends string>(
-    draft: { [One in Key]?: ExpressionNode | null | undefined },
+    draft: { [One in Key]: ExpressionNode | null },
     key: Key,
     occurrence = 0,
   ): void {
     const first = this.count;
     try {
-      this.part(draft, key, () => this.inner(occurrence));
+      this.part(draft, key, this.expression, occurrence);
     } finally {
       draft[key] = this.notTooDeep(draft[key] ?? this.missing(first), first);
     }
   }
 
-  /** An expression where one must stand. */
-  protected inner(occurrence = 0): ExpressionNode {
+  /** Reads an expression where one must stand. */
+  protected inner<Key extends string>(draft: { [One in Key]: ExpressionNode | null }, key: Key): void {
     const first = this.count;
     try {
-      return this.subrule(occurrence, this.expression) ?? this.missing(first);
-    } catch (error) {
-      throw this.leaving(error, madeBy<ExpressionNode>(error) ?? this.missing(first));
+      this.part(draft, key, this.expression);
+    } finally {
+      draft[key] ??= this.missing(first);
+    }
+  }
+
+  /** Adds an expression to a list in which one must stand. */
+  protected addInner(list: ExpressionNode[], occurrence: number): void {
+    const first = this.count;
+    const { length } = list;
+    try {
+      this.add(list, this.expression, occurrence);
+    } finally {
+      if (list.length === length) list.push(this.missing(first));
     }
   }
 
@@ -288,57 +313,47 @@ export abstract class OperatorParser extends LiteralParser {
       const from = this.count;
       const value = this.SUBRULE(operand());
       if (!this.isNext(isOperator)) return value;
-      const first: Chain = { last: { value, from, to: this.count }, operands: [], operators: [] };
+      const operands = [this.operandFrom(from, value)];
+      const operators: Token[] = [];
       return this.making(
-        first,
-        (draft) =>
+        () =>
           this.MANY(() => {
-            draft.operands.push(this.operandOf(draft.last));
-            draft.operators.push(operator());
-            this.operand(draft, 'last', operand(), 1);
+            operators.push(operator());
+            this.operand(operands, operand(), 1);
           }),
-        ({ operands, operators, last }) => {
-          const all = [...operands, this.operandOf(last)];
+        () => {
+          const all =
+            operators.length === operands.length
+              ? [...operands, this.operandFrom(this.count, null)]
+              : operands;
           return pairUp(replaceBareValues(all, operators[0]?.image, this), operators, this);
         },
       );
     });
   }
 
-  /** Reads an operand into a part of a draft, or what there is of it. */
-  private operand<Key extends string>(
-    draft: { [One in Key]?: Read },
-    key: Key,
-    rule: ParserRule<ExpressionNode | null>,
-    occurrence = 0,
-  ): void {
-    const read = this.nothing();
-    draft[key] = read;
-    this.readInto(read, rule, occurrence);
-  }
-
-  private readInto(read: Read, rule: ParserRule<ExpressionNode | null>, occurrence = 0): void {
+  /** Reads an operand into a list, or what there is of it. */
+  private operand(operands: Operand[], rule: ParserRule<ExpressionNode | null>, occurrence = 0): void {
+    const from = this.count;
     try {
-      this.part(read, 'value', () => this.subrule(occurrence, rule));
-    } finally {
-      read.to = this.count;
+      operands.push(this.operandFrom(from, this.subrule(occurrence, rule)));
+    } catch (error) {
+      operands.push(this.operandFrom(from, madeBy<ExpressionNode>(error)));
+      throw error;
     }
   }
 
-  private nothing(): Read {
-    return { from: this.count, to: this.count };
+  /** The operator that was read behind the first so many tokens. */
+  private operatorFrom(first: number): Operator | null {
+    return this.count === first ? null : operatorOf(this.taken[first]!, this.taken[this.count - 1]!, this);
   }
 
-  private operatorFrom(first: number, to: number): Operator | null {
-    return to === first ? null : operatorOf(this.taken[first]!, this.taken[to - 1]!, this);
-  }
-
-  private operandOf({ value: read, from, to }: Read): Operand {
-    const value = read ?? this.missing(from);
-    if (from === to) return { value, extent: value.span };
-    const start = this.taken[from]!.startOffset;
-    const end = tokenEnd(this.taken[to - 1]!);
-    const isBare = value.span.start === start && value.span.end === end;
-    return { value, extent: isBare ? value.span : makeSpan(this, start, end) };
+  /** What was read behind the first so many tokens as an operand, missing where it is nothing. */
+  private operandFrom(from: number, read: ExpressionNode | null | undefined): Operand {
+    // While the library learns the rules, nothing has been read.
+    const value = this.RECORDING_PHASE ? this.missing(from) : (read ?? this.missing(from));
+    const extent = this.spanFrom(from) ?? value.span;
+    const isBare = value.span.start === extent.start && value.span.end === extent.end;
+    return { value, extent: isBare ? value.span : extent };
   }
 }

@@ -1,7 +1,7 @@
 // The rules of policies and guarantees: patterns, metadata, rules with their clauses, claims. A clause that an error leaves
 // without its substance is left out; a condition that could not be read is missing, so that the rule stays known.
 
-import { spanning } from '../../diagnostic/span.ts';
+import { type Span, spanning } from '../../diagnostic/span.ts';
 import type {
   ClaimNode,
   Clause,
@@ -15,11 +15,11 @@ import type {
   RuleNode as PolicyRule,
   TemplatePart,
 } from '../tree/tree.ts';
-import { checkClauses, type WrittenClause } from './clauses.ts';
-import { isWritten, tokenSpan, writtenImage } from './context.ts';
+import { checkClauses } from './clauses.ts';
+import { isWritten, type ReadContext, tokenSpan, writtenImage } from './context.ts';
 import { quotedPattern, writtenPattern } from './keys.ts';
 import { numberLiteral, writtenLiteral } from './literal-rules.ts';
-import type { Draft, ParserRule } from './node-parser.ts';
+import { type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
 import { isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
@@ -32,9 +32,14 @@ export interface WaitingReason {
 /** A clause before its place is known. */
 type ClauseParts = Clause extends infer One ? (One extends unknown ? Omit<One, 'span'> : never) : never;
 
-interface RuleParts extends Draft<Omit<PolicyRule, 'clauses'>> {
-  clauses?: WrittenClause[];
+interface DottedKey<Node> {
+  readonly expected: string;
+  readonly segment: (occurrence: number) => string | null;
+  readonly ofText: (token: Token, ctx: ReadContext) => Node | null;
+  readonly ofSegments: (text: string, span: Span, ctx: ReadContext) => Node;
 }
+
+const patternPhrase = 'a pattern such as `payment.create`, `payment.*` or `*`';
 
 export abstract class PolicyRuleParser extends ShapeParser {
   /** The reasons of the file in order. */
@@ -45,55 +50,74 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // patterns = pattern { ',' pattern }
   patterns: ParserRule<Pattern[]> = this.always(
     'patterns',
-    (draft: { patterns?: Pattern[] }) => {
-      this.listed(draft, 'patterns', 'a pattern such as `payment.create`, `payment.*` or `*`', () =>
-        this.SUBRULE(this.pattern),
-      );
-    },
-    ({ patterns = [] }) => patterns,
+    (): Pattern[] => [],
+    (patterns) => this.listed(patternPhrase, () => this.add(patterns, this.pattern)),
+    (patterns) => patterns,
   );
 
   // pattern = Text | segment { '.' segment }
-  pattern: ParserRule<Pattern | null> = this.node(
-    'pattern',
-    (draft: { text?: Token; segments?: string[] }) => {
-      const segment = (index: number) => this.subrule(index, this.segment);
-      this.OR({
-        DEF: [
-          { ALT: () => this.part(draft, 'text', () => this.CONSUME(Text)) },
-          { ALT: () => this.dotted(draft, 'segments', segment) },
-        ],
-        ERR_MSG: 'a pattern such as `payment.create`, `payment.*` or `*`',
-      });
-    },
-    ({ text, segments = [] }, span) =>
-      text === undefined ? writtenPattern(segments.join('.'), span, this) : quotedPattern(text, this),
-  );
+  pattern: ParserRule<Pattern | null> = this.dottedKey('pattern', {
+    expected: patternPhrase,
+    segment: (occurrence) => this.subrule(occurrence, this.segment),
+    ofText: quotedPattern,
+    ofSegments: writtenPattern,
+  });
 
   // segment = '*' | Word
-  segment: ParserRule<string | null> = this.node(
-    'segment',
-    (draft: { token?: Token }) => {
-      draft.token = this.OR({ DEF: this.segments, ERR_MSG: 'a name or `*`' });
-    },
-    ({ token }) => writtenImage(token),
+  segment: ParserRule<string | null> = this.same('segment', () =>
+    writtenImage(this.OR({ DEF: this.segments, ERR_MSG: 'a name or `*`' })),
   );
 
   private segments = this.eachToken(sign.star, Word);
 
+  /** A rule that reads a text in quotes, or segments with dots between them. */
+  protected dottedKey<Node>(
+    name: string,
+    { expected, segment, ofText, ofSegments }: DottedKey<Node>,
+  ): ParserRule<Node | null> {
+    return this.always(
+      name,
+      (): { text: Token | null; segments: string[] } => ({ text: null, segments: [] }),
+      (draft) => {
+        const text = () => {
+          draft.text = this.CONSUME(Text);
+        };
+        const segments = () => this.dotted((occurrence) => push(draft.segments, segment(occurrence)));
+        this.OR({ DEF: [{ ALT: text }, { ALT: segments }], ERR_MSG: expected });
+      },
+      ({ text, segments }, first) => {
+        const span = this.spanFrom(first);
+        if (span === null) return null;
+        return text === null ? ofSegments(segments.join('.'), span, this) : ofText(text, this);
+      },
+    );
+  }
+
   // policy = [ 'shadow' ] 'policy' Word 'on' patterns [ 'except' patterns ] [ 'when' expression ]
   //   '{' { ( metadata | rule ) } '}'
-  policy: ParserRule<Declaration | null> = this.node(
+  policy: ParserRule<Declaration | null> = this.node<PolicyDeclaration>(
     'policy',
-    (draft: Draft<PolicyDeclaration>) => {
+    () => ({
+      kind: 'policy',
+      doc: null,
+      name: null,
+      isShadow: false,
+      patterns: [],
+      except: [],
+      when: null,
+      metadata: [],
+      rules: [],
+      span: null,
+    }),
+    (draft) => {
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
       this.CONSUME(word.policy);
       draft.name = this.nameOf('a policy', 'a name for the policy');
       this.CONSUME(word.on);
-      this.part(draft, 'patterns', () => this.SUBRULE(this.patterns));
+      this.part(draft, 'patterns', this.patterns);
       this.OPTION1(() => {
         this.CONSUME(word.except);
-        this.part(draft, 'except', () => this.SUBRULE1(this.patterns));
+        this.part(draft, 'except', this.patterns, 1);
       });
       this.OPTION2(() => {
         this.CONSUME(word.when);
@@ -104,43 +128,42 @@ export abstract class PolicyRuleParser extends ShapeParser {
         GATE: () => this.isRuleOrMetadata() && !this.isGivenUp(),
         DEF: () =>
           this.OR([
-            { ALT: () => this.each(draft, 'metadata', () => this.SUBRULE(this.metadata)) },
-            { ALT: () => this.each(draft, 'rules', () => this.SUBRULE(this.rule)) },
+            { ALT: () => this.add(draft.metadata, this.metadata) },
+            { ALT: () => this.add(draft.rules, this.rule) },
           ]),
       });
       this.CONSUME(sign.closeCurly);
     },
-    ({ name, isShadow, patterns, except, when, metadata, rules }, span) =>
-      name && {
-        kind: 'policy',
-        span,
-        doc: this.docBefore(span.start),
-        name,
-        isShadow: isShadow ?? false,
-        patterns: patterns ?? [],
-        except: except ?? [],
-        when: when ?? null,
-        metadata: metadata ?? [],
-        rules: rules ?? [],
-      },
+    ({ name }) => name,
   );
 
   // metadata = ( 'owner' | 'tags' | 'link' ) Text { ',' Text }
-  metadata: ParserRule<Metadata | null> = this.node(
+  metadata: ParserRule<Metadata | null> = this.node<Metadata>(
     'metadata',
-    (draft: Draft<Metadata>) => {
+    () => ({ kind: null, values: [], span: null }),
+    (draft) => {
       draft.kind = this.OR(this.metadataWords).image as Metadata['kind'];
-      this.listed(draft, 'values', 'a text in quotes', () => this.text('a text in quotes'));
+      const expected = 'a text in quotes';
+      this.listed(expected, () => push(draft.values, this.text(expected)));
     },
-    ({ kind, values }, span) => kind && values?.[0] && { kind, values, span },
+    ({ kind, values }) => kind && values[0],
   );
 
   private metadataWords = this.eachToken(word.owner, word.tags, word.link);
 
   // rule = [ 'shadow' ] ( 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk' ) Word { clause }
-  rule: ParserRule<PolicyRule | null> = this.node(
+  rule: ParserRule<PolicyRule | null> = this.node<PolicyRule>(
     'rule',
-    (draft: RuleParts) => {
+    () => ({
+      kind: 'rule',
+      doc: null,
+      effect: null,
+      name: null,
+      isShadow: false,
+      clauses: [],
+      span: null,
+    }),
+    (draft) => {
       this.isClauseBroken = false;
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
       const message = '`allow`, `deny`, `escalate`, `reauth` or `risk`';
@@ -149,15 +172,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
       // Without the gate the `risk` of a following rule would be taken for a clause of this one.
       this.MANY({
         GATE: () => this.LA(1).tokenType !== word.risk || isSign(this.LA(2)),
-        DEF: () => this.each(draft, 'clauses', () => this.SUBRULE(this.clause)),
+        DEF: () => this.add(draft.clauses, this.clause),
       });
     },
-    ({ effect, name, isShadow, clauses: written = [] }, span, isBroken) => {
-      if (!effect || !name) return null;
-      if (!isBroken && !this.isClauseBroken) checkClauses(effect, name.span, written, this);
-      const clauses = written.map(({ clause }) => clause);
-      const doc = this.docBefore(span.start);
-      return { kind: 'rule', doc, effect, name, isShadow: isShadow ?? false, clauses, span };
+    ({ effect, name, clauses }, isBroken) => {
+      if (!effect || !name) return false;
+      if (!isBroken && !this.isClauseBroken) checkClauses(effect, name.span, clauses, this);
+      return true;
     },
   );
 
@@ -165,18 +186,14 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // clause = forClause | afterClause | toClause | needsClause | withinClause | whenClause | unlessClause
   //   | pointsClause | becauseClause
-  clause: ParserRule<WrittenClause | null> = this.node(
-    'clause',
-    (draft: { clause?: Clause | null }) => {
-      this.part(draft, 'clause', () => this.OR(this.clauses));
-    },
-    ({ clause }, span, isBroken) => {
-      this.isClauseBroken ||= isBroken;
-      if (!clause) return null;
-      const isBarePoints = clause.kind === 'points' && clause.points.span.start === span.start;
-      return { clause, isBarePoints };
-    },
-  );
+  clause: ParserRule<Clause | null> = this.same('clause', () => {
+    try {
+      return this.OR(this.clauses);
+    } catch (error) {
+      this.isClauseBroken = true;
+      throw error;
+    }
+  });
 
   // forClause = 'for' Duration
   forClause = this.clauseOf('forClause', () => {
@@ -227,10 +244,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
   });
 
   // whenClause = 'when' expression
-  whenClause = this.conditionOf('whenClause', 'when');
+  whenClause = this.conditionOf('when');
 
   // unlessClause = 'unless' expression
-  unlessClause = this.conditionOf('unlessClause', 'unless');
+  unlessClause = this.conditionOf('unless');
 
   // pointsClause = [ 'risk' ] ( '+' | '-' ) Number
   pointsClause = this.clauseOf('pointsClause', () => {
@@ -263,28 +280,34 @@ export abstract class PolicyRuleParser extends ShapeParser {
   };
 
   // guarantee = 'guarantee' Word 'on' patterns '{' { claim } '}'
-  guarantee: ParserRule<Declaration | null> = this.node(
+  guarantee: ParserRule<Declaration | null> = this.node<GuaranteeDeclaration>(
     'guarantee',
-    (draft: Draft<GuaranteeDeclaration>) => {
+    () => ({ kind: 'guarantee', doc: null, name: null, patterns: [], claims: [], span: null }),
+    (draft) => {
       this.CONSUME(word.guarantee);
       draft.name = this.nameOf('a guarantee', 'a name for the guarantee');
       this.CONSUME(word.on);
-      this.part(draft, 'patterns', () => this.SUBRULE(this.patterns));
+      this.part(draft, 'patterns', this.patterns);
       this.CONSUME(sign.openCurly);
-      this.MANY(() => this.each(draft, 'claims', () => this.SUBRULE(this.claim)));
+      this.MANY(() => this.add(draft.claims, this.claim));
       this.CONSUME(sign.closeCurly);
     },
-    ({ name, patterns, claims }, span) => {
-      if (!name) return null;
-      const doc = this.docBefore(span.start);
-      return { kind: 'guarantee', span, doc, name, patterns: patterns ?? [], claims: claims ?? [] };
-    },
+    ({ name }) => name,
   );
 
   // claim = ( 'never' | 'always' ) ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] [ 'when' expression ]
-  claim: ParserRule<ClaimNode | null> = this.node(
+  claim: ParserRule<ClaimNode | null> = this.node<ClaimNode>(
     'claim',
-    (draft: Draft<ClaimNode>) => {
+    () => ({
+      kind: 'claim',
+      doc: null,
+      mode: null,
+      effect: null,
+      isUnapproved: false,
+      when: null,
+      span: null,
+    }),
+    (draft) => {
       draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
       const message = '`allow`, `deny`, `escalate` or `reauth`';
       draft.effect = this.OR1({ DEF: this.outcomes, ERR_MSG: message }).image as ClaimNode['effect'];
@@ -294,20 +317,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
         this.whole(draft, 'when');
       });
     },
-    ({ mode, effect, isUnapproved, when }, place) => {
-      if (!mode || !effect) return null;
-      const doc = this.docBefore(place.start);
-      const span = when ? spanning(place, when.span) : place;
-      return {
-        kind: 'claim',
-        doc,
-        span,
-        mode,
-        effect,
-        isUnapproved: isUnapproved ?? false,
-        when: when ?? null,
-      };
-    },
+    ({ mode, effect }) => mode && effect,
   );
 
   private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
@@ -315,29 +325,31 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   /** A clause of which an error leaves nothing; a rule with a broken one is not held to the table of clauses. */
   private clauseOf(name: string, read: () => ClauseParts | null): ParserRule<Clause | null> {
-    return this.node(
+    return this.always<{ clause: ClauseParts | null }, Clause | null>(
       name,
-      (draft: { clause?: ClauseParts | null }) => {
+      () => ({ clause: null }),
+      (draft) => {
         draft.clause = read();
       },
-      ({ clause }, span, isBroken) => {
+      ({ clause }, first, isBroken) => {
         this.isClauseBroken ||= isBroken;
-        return clause && { ...clause, span };
+        return clause && { ...clause, span: this.spanFrom(first)! };
       },
     );
   }
 
   /** A clause whose condition may be missing. */
-  private conditionOf(name: string, kind: 'when' | 'unless'): ParserRule<Clause | null> {
-    return this.node(
-      name,
-      (draft: { condition?: ExpressionNode }) => {
+  private conditionOf(kind: 'when' | 'unless'): ParserRule<Clause | null> {
+    return this.node<Extract<Clause, { readonly condition: ExpressionNode }>>(
+      `${kind}Clause`,
+      () => ({ kind, condition: null, span: null }),
+      (draft) => {
         this.CONSUME(word[kind]);
         this.whole(draft, 'condition');
       },
-      ({ condition }, span, isBroken) => {
+      ({ condition }, isBroken) => {
         this.isClauseBroken ||= isBroken;
-        return condition && { kind, condition, span: spanning(span, condition.span) };
+        return condition;
       },
     );
   }

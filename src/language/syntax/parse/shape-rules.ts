@@ -6,25 +6,21 @@ import { spanning } from '../../diagnostic/span.ts';
 import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
-import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
+import { type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
 import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
-type TypeParts<Kind extends TypeNode['kind']> = Draft<Extract<TypeNode, { readonly kind: Kind }>>;
-
-interface TypeDraft {
-  modifiers?: Token[];
-  members?: TypeNode[];
-}
+type TypeOf<Kind extends TypeNode['kind']> = Extract<TypeNode, { readonly kind: Kind }>;
 
 export abstract class ShapeParser extends ExpressionParser {
   // recordBody = '{' { field [ ',' ] } [ '...' [ ',' ] ] '}'
-  recordBody: ParserRule<RecordBody | null> = this.node(
+  recordBody: ParserRule<RecordBody | null> = this.node<RecordBody>(
     'recordBody',
-    (draft: Draft<RecordBody>) => {
+    () => ({ fields: [], isOpen: false, span: null }),
+    (draft) => {
       this.CONSUME(sign.openCurly);
       this.MANY(() => {
-        this.each(draft, 'fields', () => this.SUBRULE(this.field));
+        this.add(draft.fields, this.field);
         this.OPTION(() => this.CONSUME(sign.comma));
       });
       this.OPTION1(() => {
@@ -34,68 +30,71 @@ export abstract class ShapeParser extends ExpressionParser {
       });
       this.CONSUME(sign.closeCurly);
     },
-    ({ fields, isOpen }, span) => {
-      reportMissingSeparators(fields ?? [], this);
-      return { fields: fields ?? [], isOpen: isOpen ?? false, span };
+    ({ fields }) => {
+      reportMissingSeparators(fields, this);
+      return true;
     },
   );
 
   // field = fieldName ( ':' | '?:' ) type
-  field: ParserRule<FieldNode | null> = this.node(
+  field: ParserRule<FieldNode | null> = this.node<FieldNode>(
     'field',
-    (draft: Draft<FieldNode>) => {
+    () => ({ kind: 'field', doc: null, name: null, isOptional: false, type: null, span: null }),
+    (draft) => {
       draft.name = this.SUBRULE(this.fieldName);
       const separator = this.OR({ DEF: this.fieldSigns, ERR_MSG: '`:` or `?:`' });
       draft.isOptional = separator.tokenType === sign.optional;
-      this.part(draft, 'type', () => this.SUBRULE(this.type));
+      this.part(draft, 'type', this.type);
     },
-    ({ name, isOptional, type }, span) => {
-      if (!name || !type) return null;
-      return {
-        kind: 'field',
-        doc: this.docBefore(span.start),
-        name,
-        isOptional: isOptional ?? false,
-        type,
-        span,
-      };
-    },
+    ({ name, type }) => name && type,
   );
 
   private fieldSigns = this.eachToken(sign.colon, sign.optional);
 
   // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {
-    if (this.isNext(isModifierWord)) return this.making({}, (draft) => this.readModified(draft), this.typeOf);
+    if (this.isNext(isModifierWord)) {
+      return this.typeFrom([], (modifiers, members) => this.readModified(modifiers, members));
+    }
     const first = this.SUBRULE(this.typeMember);
     if (!this.isNext(isBar)) return first;
-    const members = first === null ? [] : [first];
-    return this.making({ members }, (draft) => this.readMembers(draft), this.typeOf);
+    return this.typeFrom(first === null ? [] : [first], (_, members) => this.readMembers(members));
   });
 
-  private readModified(draft: TypeDraft): void {
+  private typeFrom(
+    members: TypeNode[],
+    read: (modifiers: Token[], members: TypeNode[]) => void,
+  ): TypeNode | null {
+    const modifiers: Token[] = [];
+    return this.making(
+      () => read(modifiers, members),
+      () => this.typeOf(modifiers, members),
+    );
+  }
+
+  private readModified(modifiers: Token[], members: TypeNode[]): void {
     this.MANY({
       GATE: () => this.isModifier(),
-      DEF: () => this.each(draft, 'modifiers', () => this.OR(this.modifiers)),
+      DEF: () => modifiers.push(this.OR(this.modifiers)),
     });
-    this.each(draft, 'members', () => this.SUBRULE(this.typeMember));
-    this.readMembers(draft);
+    this.add(members, this.typeMember);
+    this.readMembers(members);
   }
 
-  private readMembers(draft: TypeDraft): void {
+  private readMembers(members: TypeNode[]): void {
     this.MANY1(() => {
       this.CONSUME(sign.bar);
-      this.each(draft, 'members', () => this.SUBRULE1(this.typeMember));
+      this.add(members, this.typeMember, 1);
     });
   }
 
-  private typeOf = ({ modifiers = [], members = [] }: TypeDraft): TypeNode | null => {
+  private typeOf(modifiers: readonly Token[], members: readonly TypeNode[]): TypeNode | null {
     const [first] = members;
     if (first === undefined) return null;
     const span = spanning(first.span, members.at(-1)!.span);
     const type: TypeNode = members.length === 1 ? first : { kind: 'union-type', members, span };
     return modifiers.reduceRight((inner, token) => modified(inner, token, this), type);
-  };
+  }
 
   private modifiers = this.eachToken(word.secret, word.signed);
 
@@ -115,43 +114,45 @@ export abstract class ShapeParser extends ExpressionParser {
   };
 
   private recordType(): TypeNode | null {
-    const empty: { body?: RecordBody | null } = {};
-    return this.making<typeof empty, TypeNode>(
-      empty,
-      (draft) => this.part(draft, 'body', () => this.SUBRULE(this.recordBody)),
-      ({ body }) => body && { kind: 'record-type', body, span: body.span },
+    const draft: { body: RecordBody | null } = { body: null };
+    return this.making<TypeNode>(
+      () => this.part(draft, 'body', this.recordBody),
+      () => draft.body && { kind: 'record-type', body: draft.body, span: draft.body.span },
     );
   }
 
   // listType = '[' type ']' [ typeRange ]
-  listType: ParserRule<TypeNode | null> = this.node(
+  listType: ParserRule<TypeNode | null> = this.node<TypeOf<'list-type'>>(
     'listType',
-    (draft: TypeParts<'list-type'>) => {
+    () => ({ kind: 'list-type', element: null, range: null, span: null }),
+    (draft) => {
       this.CONSUME(sign.openSquare);
-      this.part(draft, 'element', () => this.SUBRULE(this.type));
+      this.part(draft, 'element', this.type);
       this.CONSUME(sign.closeSquare);
-      this.OPTION(() => this.part(draft, 'range', () => this.SUBRULE(this.typeRange)));
+      this.OPTION(() => this.part(draft, 'range', this.typeRange));
     },
-    ({ element, range }, span) => element && { kind: 'list-type', element, range: range ?? null, span },
+    ({ element }) => element,
   );
 
   // moneyType = 'money' '(' fieldName ')' [ typeRange ]
-  moneyType: ParserRule<TypeNode | null> = this.node(
+  moneyType: ParserRule<TypeNode | null> = this.node<TypeOf<'money-type'>>(
     'moneyType',
-    (draft: TypeParts<'money-type'>) => {
+    () => ({ kind: 'money-type', currency: null, range: null, span: null }),
+    (draft) => {
       this.CONSUME(word.money);
       this.CONSUME(sign.openParen);
       draft.currency = this.SUBRULE(this.fieldName);
       this.CONSUME(sign.closeParen);
-      this.OPTION(() => this.part(draft, 'range', () => this.SUBRULE(this.typeRange)));
+      this.OPTION(() => this.part(draft, 'range', this.typeRange));
     },
-    ({ currency, range }, span) => currency && { kind: 'money-type', currency, range: range ?? null, span },
+    ({ currency }) => currency,
   );
 
   // namedType = Word [ 'ignoring' 'case' ] [ 'matches' Text ] [ typeRange ]
-  namedType: ParserRule<TypeNode | null> = this.node(
+  namedType: ParserRule<TypeNode | null> = this.node<TypeOf<'named-type'>>(
     'namedType',
-    (draft: TypeParts<'named-type'>) => {
+    () => ({ kind: 'named-type', name: null, ignoringCase: false, pattern: null, range: null, span: null }),
+    (draft) => {
       draft.name = this.used('a type');
       this.OPTION({
         // Of other types the words are those of a list, which stand behind the whole type.
@@ -170,28 +171,20 @@ export abstract class ShapeParser extends ExpressionParser {
           textMode: 'pattern',
         });
       });
-      this.OPTION2(() => this.part(draft, 'range', () => this.SUBRULE(this.typeRange)));
+      this.OPTION2(() => this.part(draft, 'range', this.typeRange));
     },
-    ({ name, ignoringCase, pattern, range }, span) =>
-      name && {
-        kind: 'named-type',
-        name,
-        ignoringCase: ignoringCase ?? false,
-        pattern: pattern ?? null,
-        range: range ?? null,
-        span,
-      },
+    ({ name }) => name,
   );
 
   // typeRange = [ bound ] '..' [ bound ]
-  typeRange: ParserRule<TypeRange | null> = this.node(
+  typeRange: ParserRule<TypeRange | null> = this.node<TypeRange>(
     'typeRange',
-    (draft: Draft<TypeRange>) => {
-      this.OPTION(() => this.part(draft, 'low', () => this.SUBRULE(this.bound)));
+    () => ({ low: null, high: null, span: null }),
+    (draft) => {
+      this.OPTION(() => this.part(draft, 'low', this.bound));
       this.CONSUME(sign.range);
-      this.OPTION1(() => this.part(draft, 'high', () => this.SUBRULE1(this.bound)));
+      this.OPTION1(() => this.part(draft, 'high', this.bound, 1));
     },
-    ({ low, high }, span) => ({ low: low ?? null, high: high ?? null, span }),
   );
 
   /** `secret` and `signed` modify a type that follows on; before the next field they are the name of a type. */
