@@ -60,6 +60,8 @@ export interface ProofContext {
   readonly faults: Faults;
   /** Quantifiers are guesses: sound for proofs, without any bound on lists, and of no use for witnesses. */
   readonly isCoarse: boolean;
+  /** Conditions that would be followed into lists if the formula were not coarse. */
+  readonly leftOpen: Set<Expression>;
   readonly lower: (condition: Expression, elements: Elements) => Pair;
   readonly leaves: Map<string, Leaf>;
   readonly lists: Map<string, ListElements>;
@@ -72,6 +74,8 @@ export interface ProofContext {
   /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
   readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
   readonly known: Map<string, Pair>;
+  /** The same outside of quantifiers, by identity. */
+  readonly lowered: Map<Expression, Pair>;
   /** How many elements a list is given. */
   readonly elementsOf: Map<string, number>;
   /** Lists that would need more elements than they are given: nothing is proved then. */

@@ -104,6 +104,11 @@ function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
  */
 export function shareTexts(ctx: ProofContext): void {
   const all = [...ctx.equalities.values()];
+  for (const { left, right } of all) {
+    // Texts are told apart by what they are compared with, wherever their cells are linked.
+    if (namesOf(left).length <= sharedTextsMax) left.isEachApart = true;
+    if (namesOf(right).length <= sharedTextsMax) right.isEachApart = true;
+  }
   for (let isChanged = true; isChanged; ) {
     isChanged = false;
     for (const { left, right } of all) {

@@ -84,7 +84,7 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...plainLeaf(ctx, place.key, domainOf(type)),
     states: place.states,
     values: type.kind === 'text' ? (type.values ?? []) : [],
-    fits: (value) => isOfPlace(place, value),
+    fits: fitsPlace(place),
     patterns: type.kind === 'text' ? type.patterns : [],
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
@@ -104,9 +104,12 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     patterns: [],
     base: null,
     atoms: [],
+    atomsByText: new Map(),
+    isEachApart: false,
     marks: [],
     cells: [],
     order: [],
+    places: new Map(),
     rest: null,
   };
 }
@@ -142,15 +145,18 @@ function domainOf(type: Type): Domain {
 }
 
 /** The definition's own check of payloads says which texts a field may hold. */
-function isOfPlace({ slot, shape, key }: Place, value: Value): boolean {
+function fitsPlace({ slot, shape, key }: Place): (value: Value) => boolean {
   const { type } = slot;
-  if ('range' in type) return isInRange(type.range, value as Decimal);
-  if (type.kind !== 'text' || typeof value !== 'string') return true;
-  const field: Field = { ...slot, name: 'value', isOptional: false };
-  if (checkPayload({ fields: [field], isOpen: false }, { value }).length > 0) return false;
+  if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
+  if (type.kind !== 'text') return () => true;
+  const fields: readonly Field[] = [{ ...slot, name: 'value', isOptional: false }];
   const name = key.split('.').at(-1);
   const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
-  return isOfMoney !== true || isCurrency(value);
+  return (value) => {
+    if (typeof value !== 'string') return true;
+    if (checkPayload({ fields, isOpen: false }, { value }).length > 0) return false;
+    return isOfMoney !== true || isCurrency(value);
+  };
 }
 
 function isInRange({ low, high }: Range, value: Decimal): boolean {
@@ -241,6 +247,7 @@ function callLeaf(
   const key = `${builtin}(${base.key})`;
   const known = ctx.leaves.get(key);
   if (known !== undefined) return known;
+  base.isEachApart = true;
   const isNumber = builtin === 'length' || builtin === 'port';
   const derived = addLeaf(ctx, {
     ...plainLeaf(ctx, key, isNumber ? 'integer' : 'text'),

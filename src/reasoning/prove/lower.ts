@@ -19,10 +19,17 @@ import { leafAtom } from './leaf-atom.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
-import { firstElse, replaced, writtenOut } from './rewrite.ts';
+import { firstElse, meaningOf, replaced, writtenOut } from './rewrite.ts';
 import { riskAtom } from './risk.ts';
 
 export function lowerCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
+  if (elements.size > 0) return newCondition(ctx, condition, elements);
+  const known = ctx.lowered.get(condition) ?? newCondition(ctx, condition, elements);
+  ctx.lowered.set(condition, known);
+  return known;
+}
+
+function newCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const lower = (part: Expression): Pair => lowerCondition(ctx, part, elements);
   switch (condition.kind) {
     case 'not':
@@ -73,7 +80,7 @@ export function lowerCondition(ctx: ProofContext, condition: Expression, element
 /** Each atom is made once. */
 function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
-  const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
+  const key = `${elementsKey(elements)} ${meaningOf(expression)}`;
   const known = ctx.known.get(key);
   if (known !== undefined) return known;
   const pair = newAtom(ctx, expression, elements);
@@ -99,7 +106,10 @@ function comparesRisk(expression: Expression): boolean {
 
 function newAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
-  if (ctx.isCoarse && goesThroughList(ctx, expression)) return guess(ctx, expression, elements);
+  if (ctx.isCoarse && goesThroughList(ctx, expression)) {
+    ctx.leftOpen.add(expression);
+    return guess(ctx, expression, elements);
+  }
   const withElse = firstElse(expression);
   if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
   const made =
@@ -114,7 +124,7 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
 /** A condition that may be anything. */
 function guess(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
-  const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
+  const key = `${elementsKey(elements)} ${meaningOf(expression)}`;
   ctx.guesses.set(key, { span: expression.span, pair });
   return pair;
 }

@@ -68,13 +68,18 @@ function joined(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
   return kinds.includes('undecided') ? 'undecided' : 'proved';
 }
 
-/** Coarse first: most of what holds does so whatever quantifiers say, and then of lists of any length. */
+/**
+ * Coarse first: most of what holds does so whatever quantifiers say, and then of lists of any length. Where there are
+ * none the formula is the same.
+ */
 export function proveAction(
   set: PolicySet,
   action: string,
   claims: readonly Claim[],
 ): ReadonlyMap<Claim, Verdict> {
-  const coarse = decideAll(createProblem(set, action, { claims, isCoarse: true }), claims);
+  const problem = createProblem(set, action, { claims, isCoarse: true });
+  const coarse = decideAll(problem, claims);
+  if (problem.ctx.leftOpen.size === 0) return coarse;
   const open = claims.filter((claim) => coarse.get(claim)?.kind !== 'proved');
   if (open.length === 0) return coarse;
   return new Map([...coarse, ...decideAll(createProblem(set, action, { claims: open }), open)]);
@@ -97,7 +102,7 @@ class Prover {
   }
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {
-    const { circuit, bounds, isCoarse } = this.#ctx;
+    const { circuit, bounds, leftOpen } = this.#ctx;
     // What is ruled out for this claim is ruled out for it alone.
     const own = circuit.free(true);
     const small = [...bounds.values()].map(({ literal }) => literal);
@@ -106,7 +111,7 @@ class Prover {
       const answer = circuit.solver.solve([broken, own, ...small], conflictsMax);
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held([broken, own]);
-      if (isCoarse) return this.#guessed(guessed);
+      if (leftOpen.size > 0) return this.#guessed(guessed);
       const facts = witnessFor(this.#ctx, claim);
       const decision = brokenDecision(this.#ctx, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };

@@ -16,8 +16,13 @@ const lengthMax = 100_000;
 const hintsMax = 20;
 
 export function cellOf({ circuit }: ProofContext, leaf: Leaf): Cell {
-  const at = leaf.cells.findLastIndex((_, place) => circuit.solver.holds(leaf.order[place]!));
-  return leaf.cells[at]!;
+  let [first, last] = [0, leaf.cells.length - 1];
+  while (first < last) {
+    const middle = (first + last + 1) >> 1;
+    if (circuit.solver.holds(leaf.order[middle]!)) first = middle;
+    else last = middle - 1;
+  }
+  return leaf.cells[first]!;
 }
 
 export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFalse }: Pair): SpecTruth {
@@ -27,9 +32,8 @@ export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFal
 
 export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
-  const named = new Set(leaf.cells.flatMap(({ value, isOther }) => (isOther ? [] : [value])));
   const candidates = candidatesFor(ctx, leaf, family);
-  const fitting = candidates.filter((text) => leaf.fits(text) && !named.has(text));
+  const fitting = candidates.filter((text) => leaf.fits(text) && !leaf.places.has(text));
   return (
     fitting.find((text) => isAsInModel(ctx, family, text)) ?? fitting[0] ?? candidates.find(leaf.fits) ?? 'x'
   );
@@ -78,8 +82,7 @@ function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   if (leaf.rest === null || !cellOf(ctx, leaf).isOther) return [];
   const { patterns, literals } = leaf.rest;
   const answers = literals.map((literal) => ctx.circuit.solver.holds(literal));
-  const named = new Set(leaf.cells.flatMap(({ value }) => (typeof value === 'string' ? [value] : [])));
-  const vectors = patterns.length > 8 ? null : textVectors([...patterns, ...leaf.patterns], named);
+  const vectors = patterns.length > 8 ? null : textVectors([...patterns, ...leaf.patterns], leaf.places);
   if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, 8));
   const wanted = [...answers, ...leaf.patterns.map(() => true)].join();
   return vectors.find((vector) => vector.answers.join() === wanted)?.texts ?? [];
