@@ -3,6 +3,7 @@
 // literal of a place in their order says "this cell or a later one", so that a run of neighbours is two literals.
 
 import type { PolicySet } from '../../language/model/policy.ts';
+import type { Range } from '../../language/model/type.ts';
 import type { Unknown, Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
@@ -49,6 +50,8 @@ export interface Leaf {
   readonly fits: (value: Value) => boolean;
   /** Patterns that a text matches by its declaration. */
   readonly patterns: readonly string[];
+  /** How long a text may be by its declaration. */
+  readonly lengths: Range;
   /** What it is a function of. */
   readonly base: { readonly leaf: Leaf; readonly of: (value: Value) => Value | Unknown } | null;
   readonly atoms: LeafAtom[];

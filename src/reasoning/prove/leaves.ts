@@ -85,7 +85,7 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     states: place.states,
     values: type.kind === 'text' ? (type.values ?? []) : [],
     fits: fitsPlace(place),
-    patterns: type.kind === 'text' ? type.patterns : [],
+    ...(type.kind === 'text' ? { patterns: type.patterns, lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
   if (field.isSigned) tieToSignature(ctx, leaf);
@@ -102,6 +102,7 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     values: [],
     fits: () => true,
     patterns: [],
+    lengths: { low: null, high: null },
     base: null,
     atoms: [],
     atomsByText: new Map(),

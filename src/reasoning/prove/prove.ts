@@ -134,9 +134,7 @@ class Prover {
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded && !isCoarse) return undecided('long lists', []);
-    const { given, learned, core } = circuit.solver;
-    const proof = { given: [...given], learned: [...learned], assumptions: core };
-    return { kind: 'proved', proof: { action: this.#ctx.action.key, isCoarse, ...proof } };
+    return { kind: 'proved', proof: proofOf(this.#ctx) };
   }
 
   #check(core: SolverClause): void {
@@ -165,6 +163,23 @@ class Prover {
     const chosen = guessed.length > 0 && round % 2 === 0 ? guessed : [...cells, ...guessed];
     return chosen.map((literal) => (circuit.solver.holds(literal) ? notLiteral(literal) : literal));
   }
+}
+
+/** As the log stands now; it is copied where somebody reads it. */
+function proofOf({ action, isCoarse, circuit }: ProofContext): Proof {
+  const { given, learned, core } = circuit.solver;
+  const [givenCount, learnedCount] = [given.length, learned.length];
+  return {
+    action: action.key,
+    isCoarse,
+    get given() {
+      return given.slice(0, givenCount);
+    },
+    get learned() {
+      return learned.slice(0, learnedCount);
+    },
+    assumptions: core,
+  };
 }
 
 function witnessFor(ctx: ProofContext, { isUnapproved }: Claim): Facts {

@@ -32,11 +32,15 @@ export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFal
 
 export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
-  const candidates = candidatesFor(ctx, leaf, family);
-  const fitting = candidates.filter((text) => leaf.fits(text) && !leaf.places.has(text));
-  return (
-    fitting.find((text) => isAsInModel(ctx, family, text)) ?? fitting[0] ?? candidates.find(leaf.fits) ?? 'x'
-  );
+  const firsts: { fitting: string | null; named: string | null } = { fitting: null, named: null };
+  for (const text of candidatesFor(ctx, leaf, family)) {
+    if (!leaf.fits(text)) continue;
+    firsts.named ??= text;
+    if (leaf.places.has(text)) continue;
+    firsts.fitting ??= text;
+    if (isAsInModel(ctx, family, text)) return text;
+  }
+  return firsts.fitting ?? firsts.named ?? 'x';
 }
 
 function rootOf(leaf: Leaf): Leaf {
@@ -57,24 +61,26 @@ function derivedValue({ base }: Leaf, text: string): CellValue {
   return isValue(value) ? base.of(value) : unknown;
 }
 
-function candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
+function* candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): Generator<string> {
   const own = family.flatMap((one) => [
     ...vectorTexts(ctx, one),
     ...one.atoms.flatMap((atom) => hints(ctx, atom)),
   ]);
   const derived = family.filter((one) => one !== leaf).flatMap((one) => derivedTexts(ctx, one));
+  yield* own;
+  yield* webTexts(ctx, leaf, family);
+  yield* derived;
+  if (leaf.patterns.length > 0) yield* matching(leaf.patterns);
+  yield* plainTexts.map((text) => ofLength(leaf, text));
   const pieces = [...new Set([...own, ...derived])].slice(0, joinedMax);
-  const joined = pieces.flatMap((first) => pieces.map((second) => `${first} ${second}`));
-  const declared = leaf.patterns.length === 0 ? [] : matching(leaf.patterns);
-  return [
-    ...own,
-    ...webTexts(ctx, leaf, family),
-    ...derived,
-    ...declared,
-    ...plainTexts,
-    ...joined,
-    'x'.repeat(20),
-  ];
+  for (const first of pieces) for (const second of pieces) yield `${first} ${second}`;
+  yield 'x'.repeat(20);
+}
+
+/** Cut or filled to what is declared. */
+function ofLength({ lengths: { low, high } }: Leaf, text: string): string {
+  const least = low === null ? 0 : Math.min(toNumber(low), lengthMax);
+  return text.slice(0, high === null ? undefined : toNumber(high)).padEnd(least, 'x');
 }
 
 /** Texts with the answers that the tests by pattern have in the model. */
