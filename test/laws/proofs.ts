@@ -15,6 +15,7 @@ import { compileToProgram } from '../../src/pipeline.ts';
 import type { Faults } from '../../src/reasoning/cells/faults.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
 import { createProblem, type ProofProblem } from '../../src/reasoning/prove/problem.ts';
+import { solveFor } from '../../src/reasoning/prove/search.ts';
 import type { SolverLiteral } from '../../src/reasoning/solver/literal.ts';
 import { notLiteral } from '../../src/reasoning/solver/literal.ts';
 import { readSources } from '../../src/tools/cli/tasks/policies.ts';
@@ -91,12 +92,13 @@ type Found = Pick<Disagreement, 'kind' | 'conditions'>;
 
 function disagreementOf(problem: ProofProblem, facts: Facts): Found | null {
   const { solver } = problem.ctx.circuit;
+  const solve = (literals: readonly SolverLiteral[]): boolean | null => solveFor(problem.ctx, literals);
   const { outcome, risk } = authorize(problem.ctx.set, facts);
   const truths = truthsOf(problem, facts, risk);
   const assumptions = [...truths.keys()];
-  if (solver.solve(assumptions) !== true)
+  if (solve(assumptions) !== true)
     return { kind: 'not admitted', conditions: solver.core.map((literal) => truths.get(literal) ?? '') };
-  const isOtherwise = solver.solve([...assumptions, notLiteral(problem.outcomes[outcome])]) !== false;
+  const isOtherwise = solve([...assumptions, notLiteral(problem.outcomes[outcome])]) !== false;
   return isOtherwise ? { kind: 'decided otherwise', conditions: [] } : null;
 }
 

@@ -9,7 +9,7 @@ import type { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { addressCells } from './addresses.ts';
 import type { Faults } from './faults.ts';
-import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom, type Run } from './leaf.ts';
+import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom, marksOf, type Run } from './leaf.ts';
 import { numberCells } from './numbers.ts';
 import { isOpenIn, type Stretch, stretchesOf } from './stretches.ts';
 import { textCells } from './text-cells.ts';
@@ -83,14 +83,6 @@ function valueCells(leaf: Leaf, after: number, faults: Faults): readonly Cell[] 
     case 'presence':
       return [{ value: 'present', isOther: true }];
   }
-}
-
-/** The numbers at which a cell ends. */
-export function marksOf(leaf: Leaf): readonly Decimal[] {
-  const named = leaf.atoms.flatMap(({ understood }) =>
-    understood.kind === 'values' ? understood.values : [],
-  );
-  return [...leaf.marks, ...named] as readonly Decimal[];
 }
 
 function orderOf(length: number, circuit: Circuit): readonly SolverLiteral[] {

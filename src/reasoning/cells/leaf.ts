@@ -6,6 +6,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Range } from '../../language/model/type.ts';
 import type { Unknown, Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
+import type { Decimal } from '../../language/value/decimal.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Understood } from './understand.ts';
@@ -103,6 +104,21 @@ function runsOf(cells: readonly Cell[], isWanted: (cell: Cell) => boolean): read
     from = -1;
   }
   return runs;
+}
+
+/** The numbers at which a cell ends. */
+export function marksOf(leaf: Leaf): readonly Decimal[] {
+  const named = leaf.atoms.flatMap(({ understood }) =>
+    understood.kind === 'values' ? understood.values : [],
+  );
+  return [...leaf.marks, ...named] as readonly Decimal[];
+}
+
+/** Whether cells of numbers follow each other: of times only where no clock is asked. */
+export function isLine({ domain, atoms }: Leaf): boolean {
+  if (domain === 'number' || domain === 'integer') return true;
+  const isPlain = ({ understood: { kind } }: LeafAtom): boolean => kind === 'values' || kind === 'presence';
+  return domain === 'time' && atoms.every(isPlain);
 }
 
 /** Equal for equal values. */

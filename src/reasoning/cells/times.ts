@@ -7,7 +7,7 @@ import type { Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { localSecond, secondsPerDay } from '../../language/value/time.ts';
 import type { Faults } from './faults.ts';
-import type { Cell, Leaf, LeafAtom } from './leaf.ts';
+import { type Cell, isLine, type Leaf, type LeafAtom, marksOf as linearMarks } from './leaf.ts';
 import { numberCells } from './numbers.ts';
 
 const week = 7 * secondsPerDay;
@@ -16,8 +16,13 @@ const week = 7 * secondsPerDay;
 export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0, 1) / 1000 } as const;
 
 /** `isNow`: the time of the decision, which lies within the horizon. Other instants may lie beyond it. */
-export function timeCells({ atoms, set, key }: Leaf, faults: Faults): readonly Cell[] {
-  const isNow = key === 'now';
+export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
+  if (isLine(leaf)) {
+    const line = { isWhole: false, fits: leaf.fits, faults };
+    return numberCells(linearMarks(leaf), line).map((value) => ({ value, isOther: false }));
+  }
+  const { atoms, set } = leaf;
+  const isNow = leaf.key === 'now';
   const asked = JSON.stringify([isNow, atoms.map(({ text }) => text), [...faults]]);
   const known = remembered.get(set) ?? new Map<string, readonly Cell[]>();
   remembered.set(set, known);

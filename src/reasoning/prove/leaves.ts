@@ -16,9 +16,10 @@ import { type Unknown, unknown, type Value } from '../../language/model/value.ts
 import { calls } from '../../language/spec/calls.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
-import { compare, type Decimal, zero } from '../../language/value/decimal.ts';
+import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
 import { cellPlaceOf, isValue } from '../cells/cut.ts';
 import { type Domain, isCell, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
+import { horizon } from '../cells/times.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
 
@@ -229,7 +230,10 @@ function signedLeaf(ctx: ProofContext): Leaf {
 }
 
 function nowLeaf(ctx: ProofContext): Leaf {
-  return ctx.leaves.get('now') ?? addLeaf(ctx, plainLeaf(ctx, 'now', 'time'));
+  return (
+    ctx.leaves.get('now') ??
+    addLeaf(ctx, { ...plainLeaf(ctx, 'now', 'time'), marks: [fromNumber(horizon.from)] })
+  );
 }
 
 export const tagElement: Slot = listOf(anyText).element;

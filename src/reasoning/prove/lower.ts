@@ -14,13 +14,14 @@ import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { boundText } from './bounds.ts';
 import { comparisonCall } from './comparison.ts';
 import type { Elements, ProofContext } from './context.ts';
-import { equalityAtom, relationAtom } from './equality.ts';
+import { equalityAtom } from './equality.ts';
 import { leafAtom } from './leaf-atom.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
 import { firstElse, meaningOf, replaced, writtenOut } from './rewrite.ts';
 import { riskAtom } from './risk.ts';
+import { sumAtom } from './sums.ts';
 
 export function lowerCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   if (elements.size > 0) return newCondition(ctx, condition, elements);
@@ -187,7 +188,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   const constant = constantOf(right, ctx.set);
   if (constant === null) {
     return constantOf(left, ctx.set) === null
-      ? (equalityAtom(ctx, expression, elements) ?? relationAtom(ctx, expression, elements))
+      ? (equalityAtom(ctx, expression, elements) ?? sumAtom(ctx, expression, elements))
       : compareAtom(ctx, { ...expression, operator: flipped[operator], left: right, right: left }, elements);
   }
   if (typeof constant === 'symbol') return null;
@@ -195,6 +196,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   if (left.kind === 'risk') return riskAtom(ctx, compared);
   if (left.kind === 'meter') return meterAtom(ctx, left, compared);
   if (left.kind === 'quantify') return countAtom(ctx, left, compared);
+  if (left.kind === 'arithmetic' || left.kind === 'negate') return sumAtom(ctx, expression, elements);
   return left.kind === 'field' && left.type.kind === 'money' ? moneyAtom(ctx, left, compared) : null;
 }
 

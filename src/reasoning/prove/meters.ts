@@ -1,14 +1,15 @@
 // A meter's reading against a constant. A reading is two ends, the lower without and the upper with what is pending;
 // both include the request itself, so that of sums of what is never negative neither is below the request's own share.
 
+import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Expression, FieldRead, MeterRead } from '../../language/model/expression.ts';
 import type { Meter } from '../../language/model/policy.ts';
 import { quantity } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
-import { marksOf } from '../cells/cut.ts';
-import { isWhere, keyOf, type Leaf } from '../cells/leaf.ts';
+import { isWhere, keyOf, type Leaf, marksOf } from '../cells/leaf.ts';
 import { placeholder } from '../cells/understand.ts';
+import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
@@ -16,6 +17,7 @@ import { type MeterEnds, noElements, type ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
+import { literalOf } from './sum-literals.ts';
 
 export function meterAtom(
   ctx: ProofContext,
@@ -89,7 +91,7 @@ function comparedEnds(
   }
 }
 
-function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
+export function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
   const known = ctx.meters.get(meter.name);
   if (known !== undefined) return known;
   const isNeverNegative = meter.aggregate !== 'sum' || addsNoNegatives(ctx, meter);
@@ -107,6 +109,7 @@ function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
   };
   ctx.meters.set(meter.name, ends);
   tieEnds(ctx, ends.low, ends.high);
+  if (isNeverNegative) tieWindows(ctx, meter);
   if (ctx.faults.has('readings-lack-others'))
     ctx.afterCut.push(() =>
       ctx.circuit.require([notLiteral(isFrom(ctx, ends.low, { mark: zero, isOpen: true }))]),
@@ -134,12 +137,65 @@ function addsNoNegatives({ set }: ProofContext, { argument, actions }: Meter): b
 function tieEnds(ctx: ProofContext, low: Leaf, high: Leaf): void {
   shareMarks(ctx, [low, high]);
   ctx.afterCut.push(() => requireAtMost(ctx, ctx.circuit.yes, [low, high]));
+  orderSums(ctx, ctx.circuit.yes, [low, high]);
 }
 
 function shareMarks(ctx: ProofContext, leaves: readonly Leaf[]): void {
   ctx.beforeCut.push(() => {
     const marks = new Map(leaves.flatMap((leaf) => marksOf(leaf)).map((mark) => [keyOf(mark), mark]));
     for (const leaf of leaves) leaf.marks.splice(0, leaf.marks.length, ...marks.values());
+  });
+}
+
+/** What a window holds, a longer one does, too: of meters that are alike but for their windows. */
+function tieWindows(ctx: ProofContext, meter: Meter): void {
+  const alike = [...ctx.meters.keys()].flatMap((name) => {
+    const other = ctx.set.meters.get(name);
+    return other !== undefined && other !== meter && measure(other) === measure(meter) ? [other] : [];
+  });
+  for (const other of alike) {
+    const [inner, outer] =
+      [
+        [meter, other],
+        [other, meter],
+      ].find(([a, b]) => isWithin(a!, b!)) ?? [];
+    if (inner === undefined || outer === undefined) continue;
+    const names = ctx.faults.has('windows-are-turned-around')
+      ? [outer.name, inner.name]
+      : [inner.name, outer.name];
+    const [small, large] = names.map((name) => ctx.meters.get(name)!);
+    const bothKnown = ctx.circuit.and([small!.isKnown, large!.isKnown]);
+    for (const end of ['low', 'high'] as const) {
+      shareMarks(ctx, [small![end], large![end]]);
+      ctx.afterCut.push(() => requireAtMost(ctx, bothKnown, [small![end], large![end]]));
+      orderSums(ctx, bothKnown, [small![end], large![end]]);
+    }
+  }
+}
+
+/** What a meter adds up, of which requests, and by whom. */
+function measure({ aggregate, argument, currency, when, per }: Meter): string {
+  return canonicalMeaning([aggregate, argument, currency, when, per]);
+}
+
+/** Whatever the first counts, the second does. */
+function isWithin(inner: Meter, outer: Meter): boolean {
+  return inner.overSeconds <= outer.overSeconds && inner.actions.every((key) => outer.actions.includes(key));
+}
+
+/** The same for what sums say, where one reads either. */
+function orderSums(ctx: ProofContext, condition: SolverLiteral, [small, large]: readonly [Leaf, Leaf]): void {
+  ctx.beforeCut.push(() => {
+    const isRead = [...ctx.sums.values()].some(
+      ({ inequality: { terms } }) => terms.has(small.key) || terms.has(large.key),
+    );
+    if (!isRead) return;
+    const terms = new Map([
+      [small.key, wholeFraction],
+      [large.key, opposite(wholeFraction)],
+    ]);
+    const isInOrder = literalOf(ctx, { terms, constant: noFraction, isStrict: false });
+    ctx.circuit.require([notLiteral(condition), isInOrder]);
   });
 }
 
@@ -210,6 +266,8 @@ function tieAmount(ctx: ProofContext, { meter, ends, mayCount, doesCount }: Shar
   if (amount === null) return;
   const isOfCurrency = currencyOf(ctx, meter, argument);
   shareMarks(ctx, [ends.low, ends.high, amount]);
+  orderSums(ctx, doesCount, [amount, ends.low]);
+  orderSums(ctx, mayCount, [amount, ends.high]);
   ctx.afterCut.push(() => {
     // What is added has to be known, and of the meter's currency, for the reading to be known.
     ctx.circuit.require([notLiteral(mayCount), hasValue(ctx, amount)]);

@@ -8,10 +8,12 @@ import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { followsFrom } from '../linear/inequality.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
-import type { ProofContext } from './context.ts';
+import type { Bound, ProofContext } from './context.ts';
 import { createProblem, isBrokenBy, type ProofProblem } from './problem.ts';
+import { saidBy, solveFor } from './search.ts';
 import { textTruth } from './text-choice.ts';
 import { witnessOf } from './witness.ts';
 
@@ -21,7 +23,7 @@ export type Verdict =
   | { readonly kind: 'undecided'; readonly why: Why; readonly terms: readonly Span[] };
 
 /** What keeps a claim from being decided. */
-export type Why = 'guessed conditions' | 'long lists' | 'huge payloads' | 'too much search';
+export type Why = 'guessed conditions' | 'long lists' | Bound['why'] | 'too much search';
 
 /** Clauses that cannot hold with the assumptions, and the steps that show it. */
 export interface Proof {
@@ -96,6 +98,7 @@ class Prover {
   readonly #checker = new LogChecker();
   #admitted = 0;
   #derived = 0;
+  #lemmas = 0;
 
   constructor({ ctx }: ProofProblem) {
     this.#ctx = ctx;
@@ -108,7 +111,7 @@ class Prover {
     const small = [...bounds.values()].map(({ literal }) => literal);
     const guessed = new Map<string, Span>();
     for (let round = 0; round < witnessesMax; round += 1) {
-      const answer = circuit.solver.solve([broken, own, ...small], conflictsMax);
+      const answer = solveFor(this.#ctx, [broken, own, ...small], conflictsMax);
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held([broken, own]);
       if (leftOpen.size > 0) return this.#guessed(guessed);
@@ -126,10 +129,10 @@ class Prover {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#check(circuit.solver.core);
     if (bounds.size > 0) {
-      const answer = circuit.solver.solve(assumptions, conflictsMax);
+      const answer = solveFor(this.#ctx, assumptions, conflictsMax);
       if (answer === null) return undecided('too much search', []);
       const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
-      if (answer) return undecided('huge payloads', spansOf(broken));
+      if (answer) return undecided(broken[0]?.why ?? 'huge payloads', spansOf(broken));
       this.#check(circuit.solver.core);
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
@@ -139,6 +142,11 @@ class Prover {
 
   #check(core: SolverClause): void {
     const { given, learned } = this.#ctx.circuit.solver;
+    for (; this.#lemmas < this.#ctx.lemmas.length; this.#lemmas += 1) {
+      const lemma = this.#ctx.lemmas[this.#lemmas]!;
+      if (!followsFrom(lemma, (literal) => saidBy(this.#ctx, literal)))
+        throw new Error('a lemma about sums does not follow');
+    }
     for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
     for (; this.#derived < learned.length; this.#derived += 1) {
       if (!this.#checker.derive(learned[this.#derived]!))
