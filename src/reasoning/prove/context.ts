@@ -50,6 +50,8 @@ export interface Bound {
   readonly span: Span;
   readonly literal: SolverLiteral;
   readonly why: 'huge payloads' | 'many digits';
+  /** Of many digits: the numbers that are added up. */
+  readonly leaves?: readonly Leaf[];
 }
 
 export interface MeterEnds {

@@ -1,7 +1,6 @@
 // A meter's reading against a constant. A reading is two ends, the lower without and the upper with what is pending;
 // both include the request itself, so that of sums of what is never negative neither is below the request's own share.
 
-import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Expression, FieldRead, MeterRead } from '../../language/model/expression.ts';
 import type { Meter } from '../../language/model/policy.ts';
 import { quantity } from '../../language/model/type.ts';
@@ -9,6 +8,7 @@ import type { Money, Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
 import { isWhere, keyOf, type Leaf, marksOf } from '../cells/leaf.ts';
 import { placeholder } from '../cells/understand.ts';
+import { countsWithin } from '../cells/windows.ts';
 import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
@@ -149,38 +149,24 @@ function shareMarks(ctx: ProofContext, leaves: readonly Leaf[]): void {
 
 /** What a window holds, a longer one does, too: of meters that are alike but for their windows. */
 function tieWindows(ctx: ProofContext, meter: Meter): void {
-  const alike = [...ctx.meters.keys()].flatMap((name) => {
-    const other = ctx.set.meters.get(name);
-    return other !== undefined && other !== meter && measure(other) === measure(meter) ? [other] : [];
-  });
-  for (const other of alike) {
-    const [inner, outer] =
-      [
-        [meter, other],
-        [other, meter],
-      ].find(([a, b]) => isWithin(a!, b!)) ?? [];
-    if (inner === undefined || outer === undefined) continue;
-    const names = ctx.faults.has('windows-are-turned-around')
-      ? [outer.name, inner.name]
-      : [inner.name, outer.name];
-    const [small, large] = names.map((name) => ctx.meters.get(name)!);
-    const bothKnown = ctx.circuit.and([small!.isKnown, large!.isKnown]);
-    for (const end of ['low', 'high'] as const) {
-      shareMarks(ctx, [small![end], large![end]]);
-      ctx.afterCut.push(() => requireAtMost(ctx, bothKnown, [small![end], large![end]]));
-      orderSums(ctx, bothKnown, [small![end], large![end]]);
-    }
+  for (const name of ctx.meters.keys()) {
+    const other = ctx.set.meters.get(name)!;
+    if (other === meter) continue;
+    if (countsWithin(meter, other)) tieWindow(ctx, meter.name, other.name);
+    else if (countsWithin(other, meter)) tieWindow(ctx, other.name, meter.name);
   }
 }
 
-/** What a meter adds up, of which requests, and by whom. */
-function measure({ aggregate, argument, currency, when, per }: Meter): string {
-  return canonicalMeaning([aggregate, argument, currency, when, per]);
-}
-
-/** Whatever the first counts, the second does. */
-function isWithin(inner: Meter, outer: Meter): boolean {
-  return inner.overSeconds <= outer.overSeconds && inner.actions.every((key) => outer.actions.includes(key));
+function tieWindow(ctx: ProofContext, inner: string, outer: string): void {
+  const isTurned = ctx.faults.has('windows-are-turned-around');
+  const small = ctx.meters.get(isTurned ? outer : inner)!;
+  const large = ctx.meters.get(isTurned ? inner : outer)!;
+  const bothKnown = ctx.circuit.and([small.isKnown, large.isKnown]);
+  for (const end of ['low', 'high'] as const) {
+    shareMarks(ctx, [small[end], large[end]]);
+    ctx.afterCut.push(() => requireAtMost(ctx, bothKnown, [small[end], large[end]]));
+    orderSums(ctx, bothKnown, [small[end], large[end]]);
+  }
 }
 
 /** The same for what sums say, where one reads either. */

@@ -113,7 +113,7 @@ class Prover {
     for (let round = 0; round < witnessesMax; round += 1) {
       const answer = solveFor(this.#ctx, [broken, own, ...small], conflictsMax);
       if (answer === null) return undecided('too much search', []);
-      if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held([broken, own]);
+      if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held(claim, [broken, own]);
       if (leftOpen.size > 0) return this.#guessed(guessed);
       const facts = witnessFor(this.#ctx, claim);
       const decision = brokenDecision(this.#ctx, claim, facts);
@@ -125,19 +125,27 @@ class Prover {
   }
 
   /** No model breaks the claim with small payloads; and with any? */
-  #held(assumptions: SolverClause): Verdict {
+  #held(claim: Claim, assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#check(circuit.solver.core);
     if (bounds.size > 0) {
       const answer = solveFor(this.#ctx, assumptions, conflictsMax);
       if (answer === null) return undecided('too much search', []);
       const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
-      if (answer) return undecided(broken[0]?.why ?? 'huge payloads', spansOf(broken));
+      if (answer) return this.#odd(claim) ?? undecided(broken[0]?.why ?? 'huge payloads', spansOf(broken));
       this.#check(circuit.solver.core);
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded && !isCoarse) return undecided('long lists', []);
     return { kind: 'proved', proof: proofOf(this.#ctx) };
+  }
+
+  /** Numbers of many digits are easily written down; payloads that are huge are not. */
+  #odd(claim: Claim): Verdict | null {
+    if (this.#ctx.leftOpen.size > 0) return null;
+    const facts = witnessFor(this.#ctx, claim);
+    const decision = brokenDecision(this.#ctx, claim, facts);
+    return decision === null ? null : { kind: 'refuted', facts, decision };
   }
 
   #check(core: SolverClause): void {
@@ -162,12 +170,15 @@ class Prover {
 
   /** Other guesses, or in turn other cells. */
   #otherThanThis(round: number): SolverClause {
-    const { circuit, guesses, leaves } = this.#ctx;
+    const { circuit, guesses, leaves, sums } = this.#ctx;
     const loose = [...leaves.values()].flatMap(({ atoms }) =>
       atoms.filter(({ understood }) => understood.kind === 'loose'),
     );
     const guessed = [...guesses.values(), ...loose].flatMap(({ pair }) => [pair.isTrue, pair.isFalse]);
-    const cells = [...leaves.values()].flatMap(({ order }) => order.slice(1, -1));
+    const cells = [
+      ...[...leaves.values()].flatMap(({ order }) => order.slice(1, -1)),
+      ...[...sums.values()].map(({ literal }) => literal),
+    ];
     const chosen = guessed.length > 0 && round % 2 === 0 ? guessed : [...cells, ...guessed];
     return chosen.map((literal) => (circuit.solver.holds(literal) ? notLiteral(literal) : literal));
   }

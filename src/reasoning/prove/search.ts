@@ -3,13 +3,14 @@
 // goes on. INVARIANT: each such clause is a lemma, which `followsFrom` can check from what its literals say alone.
 
 import type { Decimal } from '../../language/value/decimal.ts';
-import { compare } from '../../language/value/decimal.ts';
-import { isValue } from '../cells/cut.ts';
+import { compare, fromNumber } from '../../language/value/decimal.ts';
+import { cellPlaceOf, isValue } from '../cells/cut.ts';
 import { isLine, type Leaf, marksOf } from '../cells/leaf.ts';
 import {
   decimalOf,
   type Fraction,
   fractionOf,
+  noFraction,
   opposite,
   plus,
   signOf,
@@ -229,13 +230,13 @@ function lowEnd({ key }: Leaf, { number, isOwn }: Edge): Inequality {
   return { terms, constant: fractionOf(number), isStrict: !isOwn };
 }
 
-function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isShifted: boolean): Inequality {
+function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isForgotten: boolean): Inequality {
   const terms = new Map([[key, wholeFraction]]);
   const constant = opposite(fractionOf(number));
   // Below a whole number there is the next one.
   if (domain === 'integer' && isOwn)
     return { terms, constant: plus(constant, wholeFraction), isStrict: false };
-  return { terms, constant: isShifted ? plus(constant, wholeFraction) : constant, isStrict: isOwn };
+  return { terms, constant: isForgotten ? noFraction : constant, isStrict: isOwn };
 }
 
 const placesTried = [0, 2, 6, 15] as const;
@@ -251,5 +252,20 @@ function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, 
     });
     const value = decimalOf(exact, places ?? placesTried.at(-1)!);
     if (value !== null) ctx.numbers.set(leaf.key, value);
+  }
+  for (const { literal, leaves: added = [] } of ctx.bounds.values())
+    if (!ctx.circuit.solver.holds(literal)) makeOdd(ctx, added);
+}
+
+const oddNumbers = [1e300, 1e-300, -1e300].map(fromNumber);
+
+/** One of the numbers so large or small, within its cell, that it has no exact sum with another. */
+function makeOdd(ctx: ProofContext, added: readonly Leaf[]): void {
+  for (const leaf of added) {
+    const here = leaf.cells.indexOf(cellOf(ctx, leaf));
+    const odd = oddNumbers.find((one) => leaf.fits(one) && isLine(leaf) && cellPlaceOf(leaf, one) === here);
+    if (odd === undefined) continue;
+    ctx.numbers.set(leaf.key, odd);
+    return;
   }
 }

@@ -56,7 +56,10 @@ export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elem
   const isKnown = circuit.and([
     ...[...difference.terms.keys()].map((term) => isTermKnown(ctx, term)),
     ...sameCurrency(ctx, difference.currencies, elements),
-    ...[compared.left, compared.right].map((side) => isExact(ctx, side, elements)),
+    ...[
+      { side: compared.left, sum: left },
+      { side: compared.right, sum: right },
+    ].map((one) => isExact(ctx, one, elements)),
   ]);
   return circuit.onlyIf(isKnown, comparedWithZero(ctx, compared.operator, difference));
 }
@@ -242,8 +245,13 @@ function scaled({ terms, constant, currencies }: Sum, by: Fraction): Sum {
   return { terms: new Map(all), constant: times(constant, by), currencies };
 }
 
+interface Side {
+  readonly side: Expression;
+  readonly sum: Sum;
+}
+
 /** Whether calculating the side has an exact answer; a literal that may be either where its digits may be too many. */
-function isExact(ctx: ProofContext, side: Expression, elements: Elements): SolverLiteral {
+function isExact(ctx: ProofContext, { side, sum }: Side, elements: Elements): SolverLiteral {
   if (!hasArithmetic(side) || constantOf(side, ctx.set) !== null) return ctx.circuit.yes;
   if (isShort(ctx, side, elements)) return ctx.circuit.yes;
   const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
@@ -251,7 +259,12 @@ function isExact(ctx: ProofContext, side: Expression, elements: Elements): Solve
   const known = ctx.bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = ctx.circuit.free(true);
-  ctx.bounds.set(key, { span: side.span, literal, why: 'many digits' });
+  ctx.bounds.set(key, {
+    span: side.span,
+    literal,
+    why: 'many digits',
+    leaves: [...endOf(sum, 'low').terms.keys()],
+  });
   return literal;
 }
 

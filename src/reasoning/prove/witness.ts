@@ -132,19 +132,16 @@ function plainJson(building: Building, slot: Slot, path: string): Json {
 
 function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
   const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
-  if (list === undefined) return sampleOf(slot);
-  const elements = list.present.flatMap((present, at) => {
+  const element = list?.element ?? (slot.type.kind === 'list' ? slot.type.element : slot);
+  const wanted = leastLength(ctx, slot, list?.key ?? path);
+  const elements = (list?.present ?? []).flatMap((present, at) => {
     if (!ctx.circuit.solver.holds(present)) return [];
-    const key = `${list.key}[${at}]`;
+    const key = `${list!.key}[${at}]`;
     const isAsked = [...values.keys()].some((one) => one === key || one.startsWith(`${key}.`));
-    return [
-      isAsked
-        ? (slotJson({ ctx, values }, list.element, key) ?? sampleOf(list.element))
-        : sampleOf(list.element),
-    ];
+    return [isAsked ? (slotJson({ ctx, values }, element, key) ?? sampleOf(element)) : sampleOf(element)];
   });
-  const wanted = leastLength(ctx, slot, list.key);
-  while (elements.length > 0 && elements.length < wanted) elements.push(elements.at(-1)!);
+  const last = elements.at(-1) ?? sampleOf(element);
+  while (elements.length < wanted) elements.push(last);
   return elements;
 }
 
