@@ -8,6 +8,7 @@ import { compileToProgram } from '../../src/pipeline.ts';
 import { type Fraction, fraction, plus, signOf, times } from '../../src/reasoning/linear/fraction.ts';
 import { followsFrom, type Inequality, type Lemma } from '../../src/reasoning/linear/inequality.ts';
 import { Simplex } from '../../src/reasoning/linear/simplex.ts';
+import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/certificate.ts';
 import { createProblem } from '../../src/reasoning/prove/problem.ts';
 import { proveGuarantees } from '../../src/reasoning/prove/prove.ts';
 import { saidBy, solveFor } from '../../src/reasoning/prove/search.ts';
@@ -118,6 +119,20 @@ describe('lemmas', () => {
       expect(followsFrom(lemma, says)).toBe(true);
       for (const wrong of spoiled(lemma)) expect(followsFrom(wrong, says)).toBe(false);
     }
+  });
+});
+
+describe('certificates', () => {
+  it('name the lemmas, and do not check with one changed or left out', () => {
+    const set = setOf(['payload.a > 50', 'payload.b > 50'], 'never allow when payload.a + payload.b > 100');
+    const [certificate] = JSON.parse(JSON.stringify(certificatesOf(set))) as Certificate[];
+    expect(wrongWith(certificate!, set)).toBeNull();
+    const { lemmas } = certificate!;
+    expect(lemmas.length).toBeGreaterThan(0);
+    const changed = lemmas.map((parts) => parts.map(([literal, which]) => [literal, which, '7/3'] as const));
+    const other = changed.map((parts) => [[parts[0]![0], parts[0]![1], '1/1'] as const, ...parts.slice(1)]);
+    expect(wrongWith({ ...certificate!, lemmas: other }, set)).toBe('a lemma about sums does not follow');
+    expect(wrongWith({ ...certificate!, lemmas: [] }, set)).toBe('a step does not follow');
   });
 });
 

@@ -8,7 +8,7 @@ import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
-import { followsFrom } from '../linear/inequality.ts';
+import { followsFrom, type Lemma } from '../linear/inequality.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
@@ -31,6 +31,9 @@ export interface Proof {
   /** Made with quantifiers left open. */
   readonly isCoarse: boolean;
   readonly given: readonly SolverClause[];
+  /** Of these, what the policies say, without what was found out about sums. */
+  readonly formula: readonly SolverClause[];
+  readonly lemmas: readonly Lemma[];
   readonly learned: readonly SolverClause[];
   readonly assumptions: SolverClause;
 }
@@ -95,6 +98,7 @@ function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, 
 /** Holds the checker, which reads each part of the log once. */
 class Prover {
   readonly #ctx: ProofContext;
+  readonly #formula: number;
   readonly #checker = new LogChecker();
   #admitted = 0;
   #derived = 0;
@@ -102,6 +106,7 @@ class Prover {
 
   constructor({ ctx }: ProofProblem) {
     this.#ctx = ctx;
+    this.#formula = ctx.circuit.solver.given.length;
   }
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {
@@ -137,7 +142,7 @@ class Prover {
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded && !isCoarse) return undecided('long lists', []);
-    return { kind: 'proved', proof: proofOf(this.#ctx) };
+    return { kind: 'proved', proof: proofOf(this.#ctx, this.#formula) };
   }
 
   /** Numbers of many digits are easily written down; payloads that are huge are not. */
@@ -185,14 +190,21 @@ class Prover {
 }
 
 /** As the log stands now; it is copied where somebody reads it. */
-function proofOf({ action, isCoarse, circuit }: ProofContext): Proof {
+function proofOf({ action, isCoarse, circuit, lemmas }: ProofContext, formulaCount: number): Proof {
   const { given, learned, core } = circuit.solver;
+  const lemmasCount = lemmas.length;
   const [givenCount, learnedCount] = [given.length, learned.length];
   return {
     action: action.key,
     isCoarse,
     get given() {
       return given.slice(0, givenCount);
+    },
+    get formula() {
+      return given.slice(0, formulaCount);
+    },
+    get lemmas() {
+      return lemmas.slice(0, lemmasCount);
     },
     get learned() {
       return learned.slice(0, learnedCount);
