@@ -28,7 +28,7 @@ describe('the law of proofs', () => {
 
   it.each(faultNames)('fails where %s', { timeout: 120_000 }, (fault) => {
     const faults = new Set([fault]);
-    expect(sets.some((named) => holdLaw(named, 120, faults).disagreements.length > 0)).toBe(true);
+    expect(sets.some((named) => holdLaw(named, 120, { faults }).disagreements.length > 0)).toBe(true);
   });
 });
 

@@ -5,14 +5,15 @@ import type { Unknown, Value } from '../../language/model/value.ts';
 import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
-import { fold } from '../../language/value/text.ts';
 import type { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { addressCells } from './addresses.ts';
 import type { Faults } from './faults.ts';
-import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom } from './leaf.ts';
+import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom, marksOf, type Run } from './leaf.ts';
 import { numberCells } from './numbers.ts';
-import { cutRest, textConstants } from './texts.ts';
+import { isOpenIn, type Stretch, stretchesOf } from './stretches.ts';
+import { textCells } from './text-cells.ts';
+import { cutRest } from './texts.ts';
 import { timeCells } from './times.ts';
 
 export interface Cutting {
@@ -22,7 +23,8 @@ export interface Cutting {
 
 /** After this no condition may be added to the leaf. */
 export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
-  leaf.cells = [...stateCells(leaf, cutting.faults), ...valueCells(leaf, cutting.faults)];
+  const states = stateCells(leaf, cutting.faults);
+  leaf.cells = [...states, ...valueCells(leaf, states.length, cutting.faults)];
   leaf.order = orderOf(leaf.cells.length, cutting.circuit);
   const rest = cutRest(leaf, cutting);
   for (const atom of leaf.atoms) connect(leaf, atom, rest, cutting.circuit);
@@ -32,6 +34,7 @@ export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
 export function cellPlaceOf(leaf: Leaf, value: Value | Unknown | undefined): number {
   if (value === undefined || value === null || value === unknown)
     return leaf.cells.findIndex((cell) => cell.value === value);
+  if (leaf.domain === 'text') return leaf.places.get(value as string) ?? -1;
   const key = keyOf(value);
   const isOwn = (cell: Cell): boolean => !cell.isOther && isValue(cell.value) && keyOf(cell.value) === key;
   const own = leaf.cells.findIndex(isOwn);
@@ -56,7 +59,7 @@ function stateCells({ states }: Leaf, faults: Faults): readonly Cell[] {
   return cells;
 }
 
-function valueCells(leaf: Leaf, faults: Faults): readonly Cell[] {
+function valueCells(leaf: Leaf, after: number, faults: Faults): readonly Cell[] {
   const { domain, fits } = leaf;
   const plain = (values: readonly Value[]): readonly Cell[] =>
     values.map((value) => ({ value, isOther: false }));
@@ -68,23 +71,18 @@ function valueCells(leaf: Leaf, faults: Faults): readonly Cell[] {
       return plain([true, false]);
     case 'closed':
       return plain(leaf.values.filter(fits));
-    case 'text':
-      return [...plain(textConstants(leaf, faults)), { value: 'other', isOther: true }];
+    case 'text': {
+      const { cells, places } = textCells(leaf, after, faults);
+      leaf.places = places;
+      return [...plain(cells), { value: 'other', isOther: true }];
+    }
     case 'address':
       return plain(addressCells(leaf.atoms, faults));
     case 'time':
-      return timeCells(leaf.atoms, leaf.key === 'now', faults);
+      return timeCells(leaf, faults);
     case 'presence':
       return [{ value: 'present', isOther: true }];
   }
-}
-
-/** The numbers at which a cell ends. */
-export function marksOf(leaf: Leaf): readonly Decimal[] {
-  const named = leaf.atoms.flatMap(({ understood }) =>
-    understood.kind === 'values' ? understood.values : [],
-  );
-  return [...leaf.marks, ...named] as readonly Decimal[];
 }
 
 function orderOf(length: number, circuit: Circuit): readonly SolverLiteral[] {
@@ -101,57 +99,21 @@ function orderOf(length: number, circuit: Circuit): readonly SolverLiteral[] {
 type RestPair = (atom: LeafAtom) => LeafAtom['pair'];
 
 function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): void {
-  const truths = truthsOf(leaf, atom);
-  const places = (wanted: SpecTruth): SolverLiteral =>
-    isAmong(
-      leaf,
-      [...truths.keys()].filter((at) => truths[at] === wanted),
-      circuit,
-    );
+  const stretches = stretchesOf(leaf, atom);
+  const isWhereTruth = (wanted: SpecTruth): SolverLiteral =>
+    isAmong(leaf, runsWith(stretches, wanted), circuit);
   const isOpen = isWhere(leaf, (cell) => isOpenIn(atom, cell), circuit);
   const others = isOpen === circuit.no ? circuit.unknown : rest(atom);
-  circuit.requireEqual(atom.pair.isTrue, circuit.or([places(true), circuit.and([isOpen, others.isTrue])]));
-  circuit.requireEqual(atom.pair.isFalse, circuit.or([places(false), circuit.and([isOpen, others.isFalse])]));
+  circuit.requireEqual(
+    atom.pair.isTrue,
+    circuit.or([isWhereTruth(true), circuit.and([isOpen, others.isTrue])]),
+  );
+  circuit.requireEqual(
+    atom.pair.isFalse,
+    circuit.or([isWhereTruth(false), circuit.and([isOpen, others.isFalse])]),
+  );
 }
 
-/** By cell; "open" where the cell's value does not settle it. */
-function truthsOf(leaf: Leaf, atom: LeafAtom): readonly (SpecTruth | 'open')[] {
-  const isMember = membershipOf(leaf, atom);
-  let last: { readonly key: string; readonly truth: SpecTruth } | null = null;
-  return leaf.cells.map((cell) => {
-    if (isOpenIn(atom, cell)) return 'open';
-    if (isMember !== null && isValue(cell.value)) return isMember(cell.value);
-    const key = stretchOf(leaf, atom, cell);
-    if (key !== null && last?.key === key) return last.truth;
-    const truth = atom.truthAt(cell.value);
-    last = key === null ? null : { key, truth };
-    return truth;
-  });
-}
-
-function isOpenIn({ understood }: LeafAtom, { isOther, isBeyond }: Cell): boolean {
-  if (isBeyond === true) return understood.kind === 'hours' || understood.kind === 'local-date';
-  return isOther && understood.kind !== 'presence';
-}
-
-const listedMax = 64;
-
-/** Long lists are asked by key: the definition walks through them. The law holds both equal. */
-function membershipOf(leaf: Leaf, { understood }: LeafAtom): ((value: Value) => boolean) | null {
-  if (leaf.domain !== 'text' || !('values' in understood)) return null;
-  if (understood.values.length + leaf.cells.length < listedMax) return null;
-  if (understood.kind === 'values') {
-    const keys = new Set(understood.values.map(keyOf));
-    return (value) => keys.has(keyOf(value)) !== understood.otherwise;
-  }
-  if (!understood.isFolded) return null;
-  const folded = new Set(understood.values.map((value) => fold(value as string)));
-  return (value) => folded.has(fold(value as string));
-}
-
-/** Between its own constants a condition over numbers says one thing, which is asked once. */
-function stretchOf({ domain }: Leaf, { understood }: LeafAtom, { value }: Cell): string | null {
-  if ((domain !== 'number' && domain !== 'integer') || understood.kind !== 'values' || !isValue(value))
-    return null;
-  return (understood.values as readonly Decimal[]).map((one) => compare(one, value as Decimal)).join();
+function runsWith(stretches: readonly Stretch[], wanted: SpecTruth): readonly Run[] {
+  return stretches.flatMap(({ from, to, truth }): readonly Run[] => (truth === wanted ? [[from, to]] : []));
 }

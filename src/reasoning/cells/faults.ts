@@ -13,6 +13,9 @@ export const faultNames = [
   'unknown-is-forgotten',
   'lists-have-one-element',
   'readings-lack-others',
+  'windows-are-turned-around',
+  'sums-lack-their-constant',
+  'lines-lack-an-edge',
 ] as const;
 
 export type Fault = (typeof faultNames)[number];

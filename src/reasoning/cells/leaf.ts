@@ -3,8 +3,10 @@
 // literal of a place in their order says "this cell or a later one", so that a run of neighbours is two literals.
 
 import type { PolicySet } from '../../language/model/policy.ts';
+import type { Range } from '../../language/model/type.ts';
 import type { Unknown, Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
+import type { Decimal } from '../../language/value/decimal.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Understood } from './understand.ts';
@@ -49,14 +51,21 @@ export interface Leaf {
   readonly fits: (value: Value) => boolean;
   /** Patterns that a text matches by its declaration. */
   readonly patterns: readonly string[];
+  /** How long a text may be by its declaration. */
+  readonly lengths: Range;
   /** What it is a function of. */
   readonly base: { readonly leaf: Leaf; readonly of: (value: Value) => Value | Unknown } | null;
   readonly atoms: LeafAtom[];
+  readonly atomsByText: Map<string, LeafAtom>;
+  /** Each of its named texts is a cell of its own, since something else tells them apart. */
+  isEachApart: boolean;
   /** Values that are a cell of their own, beside those of its conditions. */
   readonly marks: Value[];
   /** Empty until it is cut. */
   cells: readonly Cell[];
   order: readonly SolverLiteral[];
+  /** The cell of each named text. */
+  places: ReadonlyMap<string, number>;
   rest: Rest | null;
 }
 
@@ -72,29 +81,44 @@ export function isCell({ order }: Leaf, at: number, circuit: Circuit): SolverLit
   return circuit.and([order[at]!, notLiteral(order[at + 1]!)]);
 }
 
-/** The leaf is in one of these cells, whose places are sorted. */
-export function isAmong(leaf: Leaf, places: readonly number[], circuit: Circuit): SolverLiteral {
-  return circuit.or(
-    runsOf(places).map(([from, to]) => circuit.and([leaf.order[from]!, notLiteral(leaf.order[to + 1]!)])),
-  );
+/** Neighbouring cells: the first and the last. */
+export type Run = readonly [from: number, to: number];
+
+/** The leaf is in one of these cells. */
+export function isAmong({ order }: Leaf, runs: readonly Run[], circuit: Circuit): SolverLiteral {
+  return circuit.or(runs.map(([from, to]) => circuit.and([order[from]!, notLiteral(order[to + 1]!)])));
 }
 
 export function isWhere(leaf: Leaf, isWanted: (cell: Cell) => boolean, circuit: Circuit): SolverLiteral {
-  return isAmong(
-    leaf,
-    leaf.cells.flatMap((cell, at) => (isWanted(cell) ? [at] : [])),
-    circuit,
-  );
+  return isAmong(leaf, runsOf(leaf.cells, isWanted), circuit);
 }
 
-function runsOf(places: readonly number[]): readonly (readonly [number, number])[] {
-  const runs: [number, number][] = [];
-  for (const place of places) {
-    const last = runs.at(-1);
-    if (last !== undefined && last[1] + 1 === place) last[1] = place;
-    else runs.push([place, place]);
+function runsOf(cells: readonly Cell[], isWanted: (cell: Cell) => boolean): readonly Run[] {
+  const runs: Run[] = [];
+  let from = -1;
+  for (let at = 0; at <= cells.length; at += 1) {
+    const isIn = at < cells.length && isWanted(cells[at]!);
+    if (isIn && from < 0) from = at;
+    if (isIn || from < 0) continue;
+    runs.push([from, at - 1]);
+    from = -1;
   }
   return runs;
+}
+
+/** The numbers at which a cell ends. */
+export function marksOf(leaf: Leaf): readonly Decimal[] {
+  const named = leaf.atoms.flatMap(({ understood }) =>
+    understood.kind === 'values' ? understood.values : [],
+  );
+  return [...leaf.marks, ...named] as readonly Decimal[];
+}
+
+/** Whether cells of numbers follow each other: of times only where no clock is asked. */
+export function isLine({ domain, atoms }: Leaf): boolean {
+  if (domain === 'number' || domain === 'integer') return true;
+  const isPlain = ({ understood: { kind } }: LeafAtom): boolean => kind === 'values' || kind === 'presence';
+  return domain === 'time' && atoms.every(isPlain);
 }
 
 /** Equal for equal values. */

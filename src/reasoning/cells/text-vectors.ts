@@ -17,9 +17,9 @@ const visitsMax = 3;
 /** Null where there are too many states, or a pattern cannot be stepped: then nothing is known. */
 export function textVectors(
   patterns: readonly string[],
-  avoid: ReadonlySet<string> = new Set(),
+  avoid: Avoided = new Map(),
 ): readonly TextVector[] | null {
-  const key = JSON.stringify([patterns, [...avoid].slice(0, avoidedMax)]);
+  const key = JSON.stringify([patterns, [...avoid.keys()].slice(0, avoidedMax)]);
   const known = remembered.get(key);
   if (known !== undefined) return known;
   const programs = patterns.map(programOf);
@@ -28,6 +28,9 @@ export function textVectors(
   remembered.set(key, vectors);
   return vectors;
 }
+
+/** Texts that are not to stand for others. */
+type Avoided = ReadonlyMap<string, unknown>;
 
 const remembered = new Map<string, readonly TextVector[] | null>();
 const rememberedMax = 500;
@@ -41,12 +44,12 @@ interface State {
 interface Walk {
   readonly automata: readonly Automaton[];
   readonly alphabet: readonly number[];
-  readonly avoid: ReadonlySet<string>;
+  readonly avoid: Avoided;
   readonly visits: Map<string, number>;
   readonly found: Map<string, { readonly answers: readonly boolean[]; readonly texts: string[] }>;
 }
 
-function walk(programs: readonly PatternProgram[], avoid: ReadonlySet<string>): readonly TextVector[] | null {
+function walk(programs: readonly PatternProgram[], avoid: Avoided): readonly TextVector[] | null {
   const automata = programs.map(automatonOf);
   const one: Walk = { automata, alphabet: alphabetOf(programs), avoid, visits: new Map(), found: new Map() };
   let layer: readonly State[] = [{ places: automata.map(() => 0), text: '' }];

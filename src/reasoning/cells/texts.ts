@@ -1,26 +1,15 @@
-// Texts: each that a condition names is a cell, and one cell stands for all others. In that one, tests by pattern have
-// the combinations of answers that some text has, which their automata know; conditions that are not of a pattern are
+// One cell stands for all texts that no condition names. In that one, tests by pattern have the combinations of answers that some text has, which their automata know; conditions that are not of a pattern are
 // left free there.
 
-import type { Value } from '../../language/model/value.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cutting } from './cut.ts';
-import type { Faults } from './faults.ts';
-import { isWhere, keyOf, type Leaf, type LeafAtom } from './leaf.ts';
+import { isWhere, type Leaf, type LeafAtom } from './leaf.ts';
 import { textVectors } from './text-vectors.ts';
 
 /** Beyond this many tests only pairs of them are compared. */
 const jointPatternsMax = 8;
 const pairedPatternsMax = 30;
-
-/** Sorted; those that the declared shape excludes are left out. */
-export function textConstants(leaf: Leaf, faults: Faults): readonly Value[] {
-  const named = leaf.atoms.flatMap(({ understood }) => ('values' in understood ? understood.values : []));
-  const texts = [...new Map([...leaf.marks, ...named].map((value) => [keyOf(value), value])).values()];
-  const fitting = texts.filter((value) => typeof value === 'string' && leaf.fits(value)) as readonly string[];
-  return faults.has('texts-lack-a-constant') ? fitting.slice(1) : fitting.toSorted();
-}
 
 /** What a condition says of the texts that none names. */
 export function cutRest(leaf: Leaf, cutting: Cutting): (atom: LeafAtom) => Pair {
@@ -60,7 +49,7 @@ function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
   const isRest = isWhere(leaf, ({ isOther }) => isOther, circuit);
   if (faults.has('texts-lack-the-rest')) circuit.require([notLiteral(isRest)]);
   if (patterns.length <= jointPatternsMax) {
-    const vectors = textVectors([...patterns, ...leaf.patterns], namedTexts(leaf));
+    const vectors = textVectors([...patterns, ...leaf.patterns], leaf.places);
     if (vectors === null) return;
     const possible = vectors.filter(({ answers }) => !answers.slice(patterns.length).includes(false));
     const kept = faults.has('texts-lack-a-vector') ? possible.slice(0, -1) : possible;
@@ -69,12 +58,6 @@ function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
       ...kept.map(({ answers }) => conjunction(literals, answers, circuit)),
     ]);
   } else if (patterns.length <= pairedPatternsMax) requirePairs(leaf, circuit);
-}
-
-function namedTexts(leaf: Leaf): ReadonlySet<string> {
-  return new Set(
-    leaf.cells.flatMap(({ value, isOther }) => (!isOther && typeof value === 'string' ? [value] : [])),
-  );
 }
 
 function conjunction(

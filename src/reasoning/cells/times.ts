@@ -2,11 +2,12 @@
 // is set. Between settings of all clocks what a week says the next one says again, so one week stands for a stretch;
 // days that are named stand for themselves. INVARIANT: exact within the horizon, which the verdict states.
 
+import type { PolicySet } from '../../language/model/policy.ts';
 import type { Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { localSecond, secondsPerDay } from '../../language/value/time.ts';
 import type { Faults } from './faults.ts';
-import type { Cell, LeafAtom } from './leaf.ts';
+import { type Cell, isLine, type Leaf, type LeafAtom, marksOf as linearMarks } from './leaf.ts';
 import { numberCells } from './numbers.ts';
 
 const week = 7 * secondsPerDay;
@@ -15,7 +16,25 @@ const week = 7 * secondsPerDay;
 export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0, 1) / 1000 } as const;
 
 /** `isNow`: the time of the decision, which lies within the horizon. Other instants may lie beyond it. */
-export function timeCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): readonly Cell[] {
+export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
+  if (isLine(leaf)) {
+    const line = { isWhole: false, fits: leaf.fits, faults };
+    return numberCells(linearMarks(leaf), line).map((value) => ({ value, isOther: false }));
+  }
+  const { atoms, set } = leaf;
+  const isNow = leaf.key === 'now';
+  const asked = JSON.stringify([isNow, atoms.map(({ text }) => text), [...faults]]);
+  const known = remembered.get(set) ?? new Map<string, readonly Cell[]>();
+  remembered.set(set, known);
+  const cells = known.get(asked) ?? newCells(atoms, isNow, faults);
+  known.set(asked, cells);
+  return cells;
+}
+
+/** Actions ask much the same of the time. */
+const remembered = new WeakMap<PolicySet, Map<string, readonly Cell[]>>();
+
+function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): readonly Cell[] {
   const clocks = clocksOf(atoms);
   const marks = marksOf(atoms).map(toNumber);
   const from = Math.min(horizon.from, ...marks.map((mark) => mark - week));

@@ -16,6 +16,7 @@ import { checkPayload } from '../../language/spec/payload.ts';
 import {
   absolute,
   add,
+  compare,
   type Decimal,
   fromNumber,
   parseDecimal,
@@ -25,6 +26,7 @@ import {
 import { createRandom, type Random } from '../../language/value/random.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 import { textVectors } from '../cells/text-vectors.ts';
+import { countsWithin } from '../cells/windows.ts';
 import { type Constants, constantsOf } from './constants.ts';
 
 export interface RequestSource {
@@ -92,12 +94,23 @@ function agent({ random, constants }: RequestSource): Required<AgentFacts> {
 }
 
 function readings(source: RequestSource, set: PolicySet, facts: Facts): Record<string, Reading> {
-  return Object.fromEntries(
-    [...set.meters.values()].flatMap((meter) => {
-      const one = reading(source, meter, facts);
-      return one === null ? [] : [[meter.name, one]];
-    }),
-  );
+  const drawn: Record<string, Reading> = {};
+  const meters = [...set.meters.values()];
+  // Shorter windows first: what they hold the longer ones do, too.
+  for (const meter of meters.toSorted((a, b) => a.overSeconds - b.overSeconds)) {
+    const one = reading(source, meter, facts);
+    const inner = meters.filter((other) => drawn[other.name] !== undefined && countsWithin(other, meter));
+    if (one !== null) drawn[meter.name] = inner.map(({ name }) => drawn[name]!).reduce(atLeast, one);
+  }
+  return drawn;
+}
+
+function atLeast(a: Reading, b: Reading): Reading {
+  return { low: larger(a.low, b.low), high: larger(a.high, b.high) };
+}
+
+function larger(a: Decimal, b: Decimal): Decimal {
+  return compare(a, b) < 0 ? b : a;
 }
 
 /** Null where what the request adds is not known: then no reading is. */
@@ -119,7 +132,7 @@ function amountAdded({ aggregate }: Meter, value: Decimal | string): Decimal {
 
 /** What has been counted beside the request: around a constant, or little; a count is whole. */
 function otherRequests({ random, constants }: RequestSource, { aggregate }: Meter): Decimal {
-  const some = absolute(random.pick([...neighbours(constants.quantities.number), zero, zero, fromNumber(1)]));
+  const some = absolute(neighbour(random, constants.quantities.number, [zero, zero, fromNumber(1)]));
   return aggregate === 'sum' ? some : fromNumber(Math.trunc(toNumber(some)));
 }
 
@@ -232,11 +245,15 @@ const defaults: Readonly<Record<Quantity, Decimal>> = {
 
 function quantity({ random, constants }: RequestSource, kind: Quantity, { low, high }: Range): Decimal {
   const ends = [low, high].filter((end) => end !== null);
-  return random.pick([...neighbours([...constants.quantities[kind], ...ends]), defaults[kind]]);
+  return neighbour(random, [...constants.quantities[kind], ...ends], [defaults[kind]]);
 }
 
-/** Each value, and one small and one large step to both sides. */
-function neighbours(values: readonly Decimal[]): readonly Decimal[] {
-  const steps = ['-1', '-0.01', '0', '0.01', '1'].map((text) => parseDecimal(text) as Decimal);
-  return values.flatMap((value) => steps.map((step) => add(value, step) ?? value));
+const steps = ['-1', '-0.01', '0', '0.01', '1'].map((text) => parseDecimal(text) as Decimal);
+
+/** A value, or one small or large step to either side; or one of the others. */
+function neighbour(random: Random, values: readonly Decimal[], others: readonly Decimal[]): Decimal {
+  const at = random.below(steps.length * values.length + others.length);
+  const value = values[Math.floor(at / steps.length)];
+  if (value === undefined) return others[at - steps.length * values.length]!;
+  return add(value, steps[at % steps.length]!) ?? value;
 }

@@ -44,7 +44,7 @@ function smallEnough({ circuit, bounds }: ProofContext, key: string, { span }: E
   const known = bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = circuit.free(true);
-  bounds.set(key, { span, literal });
+  bounds.set(key, { span, literal, why: 'huge payloads' });
   return literal;
 }
 

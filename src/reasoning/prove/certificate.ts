@@ -2,10 +2,16 @@
 // they cannot hold while the claim is broken. It is checked against the formula that the policies make now.
 
 import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import { fraction } from '../linear/fraction.ts';
+import { followsFrom, type Lemma } from '../linear/inequality.ts';
 import { checkLog } from '../solver/check-log.ts';
-import type { SolverClause } from '../solver/literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import { createProblem } from './problem.ts';
 import { proveAction } from './prove.ts';
+import { saidBy } from './search.ts';
+
+/** A literal, which of the inequalities that it says, from 0, and how many times it is added, such as `3/2`. */
+export type CertificatePart = readonly [literal: SolverLiteral, which: number, multiplier: string];
 
 export interface Certificate {
   readonly guarantee: string;
@@ -15,6 +21,8 @@ export interface Certificate {
   readonly isCoarse: boolean;
   /** A literal is 2 * variable, plus 1 where it is negated. */
   readonly clauses: readonly SolverClause[];
+  /** What is known of sums: inequalities that add up to what cannot be, so that one of their literals does not hold. */
+  readonly lemmas: readonly (readonly CertificatePart[])[];
   readonly steps: readonly SolverClause[];
   readonly assumptions: SolverClause;
 }
@@ -26,8 +34,8 @@ export function certificatesOf(set: PolicySet): readonly Certificate[] {
       guarantee.actions.flatMap((action): readonly Certificate[] => {
         const verdict = proveAction(set, action, [claim]).get(claim);
         if (verdict?.kind !== 'proved') return [];
-        const { isCoarse, given, learned, assumptions } = verdict.proof;
-        const proof = { clauses: given, steps: learned, assumptions };
+        const { isCoarse, formula, lemmas, learned, assumptions } = verdict.proof;
+        const proof = { clauses: formula, lemmas: lemmas.map(writtenLemma), steps: learned, assumptions };
         return [{ guarantee: guarantee.name, claim: at, action, isCoarse, ...proof }];
       }),
     ),
@@ -36,7 +44,7 @@ export function certificatesOf(set: PolicySet): readonly Certificate[] {
 
 /** Null where it is a proof about the set; else what is wrong with it. */
 export function wrongWith(certificate: Certificate, set: PolicySet): string | null {
-  const { action, isCoarse, clauses, steps, assumptions } = certificate;
+  const { action, isCoarse, clauses, lemmas, steps, assumptions } = certificate;
   const claim = claimOf(certificate, set);
   if (claim === null || !set.actions.has(action)) return 'the policies have no such claim';
   const { ctx, broken } = createProblem(set, action, { claims: [claim], isCoarse });
@@ -46,7 +54,35 @@ export function wrongWith(certificate: Certificate, set: PolicySet): string | nu
     return 'it is for short lists only';
   if (assumptions.some((literal) => literal !== broken[0]))
     return 'it assumes more than that the claim is broken';
-  return checkLog({ given, learned: steps }, assumptions) ? null : 'a step does not follow';
+  const read = lemmas.map(readLemma);
+  if (!read.every((lemma) => followsFrom(lemma, (literal) => saidBy(ctx, literal))))
+    return 'a lemma about sums does not follow';
+  const known = [...given, ...read.map((lemma) => lemma.clause)];
+  return checkLog({ given: known, learned: steps }, assumptions) ? null : 'a step does not follow';
+}
+
+function writtenLemma({ parts }: Lemma): readonly CertificatePart[] {
+  return parts.map(({ literal, which, multiplier: { top, bottom } }) => [literal, which, `${top}/${bottom}`]);
+}
+
+function readLemma(written: readonly CertificatePart[]): Lemma {
+  const parts = written.map(([literal, which, multiplier]) => {
+    const [top = '0', bottom = '1'] = multiplier.split('/');
+    return { literal, which, multiplier: fraction(BigInt(top), BigInt(bottom)) };
+  });
+  return { clause: parts.map(({ literal }) => notLiteral(literal)), parts };
+}
+
+const multiplierForm = /^\d{1,1000}\/[1-9]\d{0,999}$/;
+
+/** Whether the data has the form of a certificate's lemmas. */
+export function areLemmas(value: unknown): value is Certificate['lemmas'] {
+  const isPart = (part: unknown): boolean =>
+    Array.isArray(part) &&
+    Number.isSafeInteger(part[0]) &&
+    Number.isSafeInteger(part[1]) &&
+    multiplierForm.test(String(part[2]));
+  return Array.isArray(value) && value.every((parts) => Array.isArray(parts) && parts.every(isPart));
 }
 
 function claimOf({ guarantee, claim, action }: Certificate, set: PolicySet): Claim | null {

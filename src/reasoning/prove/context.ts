@@ -4,8 +4,10 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Action, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Slot } from '../../language/model/type.ts';
+import type { Decimal } from '../../language/value/decimal.ts';
 import type { Faults } from '../cells/faults.ts';
 import type { Leaf } from '../cells/leaf.ts';
+import type { Inequality, Lemma } from '../linear/inequality.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 
@@ -44,6 +46,14 @@ export interface Equality {
   readonly equal: SolverLiteral;
 }
 
+export interface Bound {
+  readonly span: Span;
+  readonly literal: SolverLiteral;
+  readonly why: 'huge payloads' | 'many digits';
+  /** Of many digits: the numbers that are added up. */
+  readonly leaves?: readonly Leaf[];
+}
+
 export interface MeterEnds {
   readonly name: string;
   readonly isKnown: SolverLiteral;
@@ -60,6 +70,8 @@ export interface ProofContext {
   readonly faults: Faults;
   /** Quantifiers are guesses: sound for proofs, without any bound on lists, and of no use for witnesses. */
   readonly isCoarse: boolean;
+  /** Conditions that would be followed into lists if the formula were not coarse. */
+  readonly leftOpen: Set<Expression>;
   readonly lower: (condition: Expression, elements: Elements) => Pair;
   readonly leaves: Map<string, Leaf>;
   readonly lists: Map<string, ListElements>;
@@ -67,11 +79,21 @@ export interface ProofContext {
   readonly equalities: Map<string, Equality>;
   readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: SolverLiteral }>;
   readonly guesses: Map<string, GuessedCondition>;
-  /** Each holds while payloads are small enough for one condition inside a quantifier. */
-  readonly bounds: Map<string, { readonly span: Span; readonly literal: SolverLiteral }>;
+  /** What holds of all but odd requests: where it does not, a condition is unknown. */
+  readonly bounds: Map<string, Bound>;
+  /** Inequalities of sums, by what they say. */
+  readonly sums: Map<string, { readonly literal: SolverLiteral; readonly inequality: Inequality }>;
+  /** What was found out about sums, in order. */
+  readonly lemmas: Lemma[];
+  /** Of the last model: numbers of the leaves that take part in sums. */
+  readonly numbers: Map<string, Decimal>;
+  /** What literals say of numbers; made when it is first asked for. */
+  said: ReadonlyMap<SolverLiteral, readonly Inequality[]> | null;
   /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
   readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
   readonly known: Map<string, Pair>;
+  /** The same outside of quantifiers, by identity. */
+  readonly lowered: Map<Expression, Pair>;
   /** How many elements a list is given. */
   readonly elementsOf: Map<string, number>;
   /** Lists that would need more elements than they are given: nothing is proved then. */

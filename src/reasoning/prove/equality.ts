@@ -1,8 +1,6 @@
-// Two leaves compared with each other. Of two texts it is known which constants they share; of two quantities that the
-// answer is one of two where both are known, and nothing more.
+// Two texts compared with each other: it is known which constants they share, and that what equals the same is equal.
 
-import { canonicalMeaning } from '../../language/model/canonical.ts';
-import type { Compare, Expression } from '../../language/model/expression.ts';
+import type { Compare } from '../../language/model/expression.ts';
 import type { Value } from '../../language/model/value.ts';
 import { type Cell, isCell, type Leaf } from '../cells/leaf.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
@@ -29,28 +27,8 @@ export function equalityAtom(
   return operator === '==' ? pair : negatedLiteral(pair);
 }
 
-/** Null where an operand is no quantity of its own, so that the comparison itself may be unknown. */
-export function relationAtom(
-  ctx: ProofContext,
-  comparison: Compare & Expression,
-  elements: Elements,
-): Pair | null {
-  const [a, b] = [leafOf(ctx, comparison.left, elements), leafOf(ctx, comparison.right, elements)];
-  if (a === null || b === null || !isQuantity(a, comparison.left) || !isQuantity(b, comparison.right))
-    return null;
-  const answer = ctx.circuit.free();
-  const pair = ctx.circuit.onlyIf(bothKnown(ctx, a, b), { isTrue: answer, isFalse: notLiteral(answer) });
-  const key = `${a.key} ${b.key} ${canonicalMeaning(comparison)}`;
-  ctx.guesses.set(key, { span: comparison.span, pair });
-  return pair;
-}
-
 function isText({ domain }: Leaf): boolean {
   return domain === 'text' || domain === 'closed';
-}
-
-function isQuantity({ domain }: Leaf, { type }: Expression): boolean {
-  return type.kind !== 'money' && (domain === 'number' || domain === 'integer' || domain === 'time');
 }
 
 function bothKnown(ctx: ProofContext, a: Leaf, b: Leaf): SolverLiteral {
@@ -104,6 +82,11 @@ function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
  */
 export function shareTexts(ctx: ProofContext): void {
   const all = [...ctx.equalities.values()];
+  for (const { left, right } of all) {
+    // Texts are told apart by what they are compared with, wherever their cells are linked.
+    if (namesOf(left).length <= sharedTextsMax) left.isEachApart = true;
+    if (namesOf(right).length <= sharedTextsMax) right.isEachApart = true;
+  }
   for (let isChanged = true; isChanged; ) {
     isChanged = false;
     for (const { left, right } of all) {

@@ -9,12 +9,12 @@ import type { Variables } from '../../language/spec/read.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { isValue } from '../cells/cut.ts';
-import type { CellValue, Leaf } from '../cells/leaf.ts';
-import { placeholder, understand } from '../cells/understand.ts';
+import type { CellValue, Leaf, LeafAtom } from '../cells/leaf.ts';
+import { placeholder, type Understood, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
-import { withPlaceholder } from './rewrite.ts';
+import { meaningOf, withPlaceholder } from './rewrite.ts';
 
 /** Null where it reads another number of leaves, or nothing is known of its form. */
 export function leafAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
@@ -27,23 +27,39 @@ export function leafAtom(ctx: ProofContext, expression: Expression, elements: El
   const understood = understand(rewritten, ctx.set, leaf.domain);
   if (understood === null) return null;
   if (understood.kind !== 'presence' && readsMoney(expression)) return null;
-  return addAtom(ctx, leaf, rewritten);
+  // What is guessed of one text is guessed once, by whatever name the text is read.
+  const isOneName = elements.size === 0 && understood.kind !== 'loose';
+  const text = isOneName ? meaningOf(expression) : canonicalMeaning(rewritten);
+  return pushAtom(ctx, leaf, { rewritten, understood, text });
 }
 
 /** Of a condition in which the placeholder stands for the leaf. */
 export function addAtom(ctx: ProofContext, leaf: Leaf, rewritten: Expression): Pair {
   const text = canonicalMeaning(rewritten);
-  const same = leaf.atoms.find((one) => one.text === text);
-  if (same !== undefined) return same.pair;
-  const pair = ctx.circuit.freePair();
   const understood = understand(rewritten, ctx.set, leaf.domain);
   if (understood === null) throw new Error(`no cells are known for ${text}`);
-  leaf.atoms.push({
+  return pushAtom(ctx, leaf, { rewritten, understood, text });
+}
+
+interface NewAtom {
+  readonly rewritten: Expression;
+  readonly understood: Understood;
+  /** Equal for conditions that say the same of the leaf. */
+  readonly text: string;
+}
+
+function pushAtom(ctx: ProofContext, leaf: Leaf, { rewritten, understood, text }: NewAtom): Pair {
+  const same = leaf.atomsByText.get(text);
+  if (same !== undefined) return same.pair;
+  const pair = ctx.circuit.freePair();
+  const atom: LeafAtom = {
     text,
     pair,
     understood,
     truthAt: (value) => truthAt(ctx, rewritten, { leaf, value }),
-  });
+  };
+  leaf.atoms.push(atom);
+  leaf.atomsByText.set(text, atom);
   return pair;
 }
 

@@ -16,9 +16,10 @@ import { type Unknown, unknown, type Value } from '../../language/model/value.ts
 import { calls } from '../../language/spec/calls.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
-import { compare, type Decimal, zero } from '../../language/value/decimal.ts';
+import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
 import { cellPlaceOf, isValue } from '../cells/cut.ts';
 import { type Domain, isCell, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
+import { horizon } from '../cells/times.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
 
@@ -84,8 +85,8 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...plainLeaf(ctx, place.key, domainOf(type)),
     states: place.states,
     values: type.kind === 'text' ? (type.values ?? []) : [],
-    fits: (value) => isOfPlace(place, value),
-    patterns: type.kind === 'text' ? type.patterns : [],
+    fits: fitsPlace(place),
+    ...(type.kind === 'text' ? { patterns: type.patterns, lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
   if (field.isSigned) tieToSignature(ctx, leaf);
@@ -102,11 +103,15 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     values: [],
     fits: () => true,
     patterns: [],
+    lengths: { low: null, high: null },
     base: null,
     atoms: [],
+    atomsByText: new Map(),
+    isEachApart: false,
     marks: [],
     cells: [],
     order: [],
+    places: new Map(),
     rest: null,
   };
 }
@@ -142,15 +147,18 @@ function domainOf(type: Type): Domain {
 }
 
 /** The definition's own check of payloads says which texts a field may hold. */
-function isOfPlace({ slot, shape, key }: Place, value: Value): boolean {
+function fitsPlace({ slot, shape, key }: Place): (value: Value) => boolean {
   const { type } = slot;
-  if ('range' in type) return isInRange(type.range, value as Decimal);
-  if (type.kind !== 'text' || typeof value !== 'string') return true;
-  const field: Field = { ...slot, name: 'value', isOptional: false };
-  if (checkPayload({ fields: [field], isOpen: false }, { value }).length > 0) return false;
+  if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
+  if (type.kind !== 'text') return () => true;
+  const fields: readonly Field[] = [{ ...slot, name: 'value', isOptional: false }];
   const name = key.split('.').at(-1);
   const isOfMoney = shape?.fields.some((one) => one.type.kind === 'money' && one.type.currencyField === name);
-  return isOfMoney !== true || isCurrency(value);
+  return (value) => {
+    if (typeof value !== 'string') return true;
+    if (checkPayload({ fields, isOpen: false }, { value }).length > 0) return false;
+    return isOfMoney !== true || isCurrency(value);
+  };
 }
 
 function isInRange({ low, high }: Range, value: Decimal): boolean {
@@ -222,7 +230,10 @@ function signedLeaf(ctx: ProofContext): Leaf {
 }
 
 function nowLeaf(ctx: ProofContext): Leaf {
-  return ctx.leaves.get('now') ?? addLeaf(ctx, plainLeaf(ctx, 'now', 'time'));
+  return (
+    ctx.leaves.get('now') ??
+    addLeaf(ctx, { ...plainLeaf(ctx, 'now', 'time'), marks: [fromNumber(horizon.from)] })
+  );
 }
 
 export const tagElement: Slot = listOf(anyText).element;
@@ -241,6 +252,7 @@ function callLeaf(
   const key = `${builtin}(${base.key})`;
   const known = ctx.leaves.get(key);
   if (known !== undefined) return known;
+  base.isEachApart = true;
   const isNumber = builtin === 'length' || builtin === 'port';
   const derived = addLeaf(ctx, {
     ...plainLeaf(ctx, key, isNumber ? 'integer' : 'text'),

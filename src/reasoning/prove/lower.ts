@@ -14,15 +14,23 @@ import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { boundText } from './bounds.ts';
 import { comparisonCall } from './comparison.ts';
 import type { Elements, ProofContext } from './context.ts';
-import { equalityAtom, relationAtom } from './equality.ts';
+import { equalityAtom } from './equality.ts';
 import { leafAtom } from './leaf-atom.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
-import { firstElse, replaced, writtenOut } from './rewrite.ts';
+import { firstElse, meaningOf, replaced, writtenOut } from './rewrite.ts';
 import { riskAtom } from './risk.ts';
+import { sumAtom } from './sums.ts';
 
 export function lowerCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
+  if (elements.size > 0) return newCondition(ctx, condition, elements);
+  const known = ctx.lowered.get(condition) ?? newCondition(ctx, condition, elements);
+  ctx.lowered.set(condition, known);
+  return known;
+}
+
+function newCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const lower = (part: Expression): Pair => lowerCondition(ctx, part, elements);
   switch (condition.kind) {
     case 'not':
@@ -73,7 +81,7 @@ export function lowerCondition(ctx: ProofContext, condition: Expression, element
 /** Each atom is made once. */
 function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
-  const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
+  const key = `${elementsKey(elements)} ${meaningOf(expression)}`;
   const known = ctx.known.get(key);
   if (known !== undefined) return known;
   const pair = newAtom(ctx, expression, elements);
@@ -99,7 +107,10 @@ function comparesRisk(expression: Expression): boolean {
 
 function newAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
-  if (ctx.isCoarse && goesThroughList(ctx, expression)) return guess(ctx, expression, elements);
+  if (ctx.isCoarse && goesThroughList(ctx, expression)) {
+    ctx.leftOpen.add(expression);
+    return guess(ctx, expression, elements);
+  }
   const withElse = firstElse(expression);
   if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
   const made =
@@ -114,7 +125,7 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
 /** A condition that may be anything. */
 function guess(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
-  const key = `${elementsKey(elements)} ${canonicalMeaning(expression)}`;
+  const key = `${elementsKey(elements)} ${meaningOf(expression)}`;
   ctx.guesses.set(key, { span: expression.span, pair });
   return pair;
 }
@@ -177,7 +188,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   const constant = constantOf(right, ctx.set);
   if (constant === null) {
     return constantOf(left, ctx.set) === null
-      ? (equalityAtom(ctx, expression, elements) ?? relationAtom(ctx, expression, elements))
+      ? (equalityAtom(ctx, expression, elements) ?? sumAtom(ctx, expression, elements))
       : compareAtom(ctx, { ...expression, operator: flipped[operator], left: right, right: left }, elements);
   }
   if (typeof constant === 'symbol') return null;
@@ -185,6 +196,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   if (left.kind === 'risk') return riskAtom(ctx, compared);
   if (left.kind === 'meter') return meterAtom(ctx, left, compared);
   if (left.kind === 'quantify') return countAtom(ctx, left, compared);
+  if (left.kind === 'arithmetic' || left.kind === 'negate') return sumAtom(ctx, expression, elements);
   return left.kind === 'field' && left.type.kind === 'money' ? moneyAtom(ctx, left, compared) : null;
 }
 

@@ -6,9 +6,10 @@ import type { Meter } from '../../language/model/policy.ts';
 import { quantity } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
-import { marksOf } from '../cells/cut.ts';
-import { isWhere, keyOf, type Leaf } from '../cells/leaf.ts';
+import { isWhere, keyOf, type Leaf, marksOf } from '../cells/leaf.ts';
 import { placeholder } from '../cells/understand.ts';
+import { countsWithin } from '../cells/windows.ts';
+import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
@@ -16,6 +17,7 @@ import { type MeterEnds, noElements, type ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
+import { literalOf } from './sum-literals.ts';
 
 export function meterAtom(
   ctx: ProofContext,
@@ -89,7 +91,7 @@ function comparedEnds(
   }
 }
 
-function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
+export function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
   const known = ctx.meters.get(meter.name);
   if (known !== undefined) return known;
   const isNeverNegative = meter.aggregate !== 'sum' || addsNoNegatives(ctx, meter);
@@ -107,6 +109,7 @@ function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
   };
   ctx.meters.set(meter.name, ends);
   tieEnds(ctx, ends.low, ends.high);
+  if (isNeverNegative) tieWindows(ctx, meter);
   if (ctx.faults.has('readings-lack-others'))
     ctx.afterCut.push(() =>
       ctx.circuit.require([notLiteral(isFrom(ctx, ends.low, { mark: zero, isOpen: true }))]),
@@ -134,12 +137,51 @@ function addsNoNegatives({ set }: ProofContext, { argument, actions }: Meter): b
 function tieEnds(ctx: ProofContext, low: Leaf, high: Leaf): void {
   shareMarks(ctx, [low, high]);
   ctx.afterCut.push(() => requireAtMost(ctx, ctx.circuit.yes, [low, high]));
+  orderSums(ctx, ctx.circuit.yes, [low, high]);
 }
 
 function shareMarks(ctx: ProofContext, leaves: readonly Leaf[]): void {
   ctx.beforeCut.push(() => {
     const marks = new Map(leaves.flatMap((leaf) => marksOf(leaf)).map((mark) => [keyOf(mark), mark]));
     for (const leaf of leaves) leaf.marks.splice(0, leaf.marks.length, ...marks.values());
+  });
+}
+
+/** What a window holds, a longer one does, too: of meters that are alike but for their windows. */
+function tieWindows(ctx: ProofContext, meter: Meter): void {
+  for (const name of ctx.meters.keys()) {
+    const other = ctx.set.meters.get(name)!;
+    if (other === meter) continue;
+    if (countsWithin(meter, other)) tieWindow(ctx, meter.name, other.name);
+    else if (countsWithin(other, meter)) tieWindow(ctx, other.name, meter.name);
+  }
+}
+
+function tieWindow(ctx: ProofContext, inner: string, outer: string): void {
+  const isTurned = ctx.faults.has('windows-are-turned-around');
+  const small = ctx.meters.get(isTurned ? outer : inner)!;
+  const large = ctx.meters.get(isTurned ? inner : outer)!;
+  const bothKnown = ctx.circuit.and([small.isKnown, large.isKnown]);
+  for (const end of ['low', 'high'] as const) {
+    shareMarks(ctx, [small[end], large[end]]);
+    ctx.afterCut.push(() => requireAtMost(ctx, bothKnown, [small[end], large[end]]));
+    orderSums(ctx, bothKnown, [small[end], large[end]]);
+  }
+}
+
+/** The same for what sums say, where one reads either. */
+function orderSums(ctx: ProofContext, condition: SolverLiteral, [small, large]: readonly [Leaf, Leaf]): void {
+  ctx.beforeCut.push(() => {
+    const isRead = [...ctx.sums.values()].some(
+      ({ inequality: { terms } }) => terms.has(small.key) || terms.has(large.key),
+    );
+    if (!isRead) return;
+    const terms = new Map([
+      [small.key, wholeFraction],
+      [large.key, opposite(wholeFraction)],
+    ]);
+    const isInOrder = literalOf(ctx, { terms, constant: noFraction, isStrict: false });
+    ctx.circuit.require([notLiteral(condition), isInOrder]);
   });
 }
 
@@ -210,6 +252,8 @@ function tieAmount(ctx: ProofContext, { meter, ends, mayCount, doesCount }: Shar
   if (amount === null) return;
   const isOfCurrency = currencyOf(ctx, meter, argument);
   shareMarks(ctx, [ends.low, ends.high, amount]);
+  orderSums(ctx, doesCount, [amount, ends.low]);
+  orderSums(ctx, mayCount, [amount, ends.high]);
   ctx.afterCut.push(() => {
     // What is added has to be known, and of the meter's currency, for the reading to be known.
     ctx.circuit.require([notLiteral(mayCount), hasValue(ctx, amount)]);

@@ -8,10 +8,12 @@ import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { followsFrom, type Lemma } from '../linear/inequality.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
-import type { ProofContext } from './context.ts';
+import type { Bound, ProofContext } from './context.ts';
 import { createProblem, isBrokenBy, type ProofProblem } from './problem.ts';
+import { saidBy, solveFor } from './search.ts';
 import { textTruth } from './text-choice.ts';
 import { witnessOf } from './witness.ts';
 
@@ -21,7 +23,7 @@ export type Verdict =
   | { readonly kind: 'undecided'; readonly why: Why; readonly terms: readonly Span[] };
 
 /** What keeps a claim from being decided. */
-export type Why = 'guessed conditions' | 'long lists' | 'huge payloads' | 'too much search';
+export type Why = 'guessed conditions' | 'long lists' | Bound['why'] | 'too much search';
 
 /** Clauses that cannot hold with the assumptions, and the steps that show it. */
 export interface Proof {
@@ -29,6 +31,9 @@ export interface Proof {
   /** Made with quantifiers left open. */
   readonly isCoarse: boolean;
   readonly given: readonly SolverClause[];
+  /** Of these, what the policies say, without what was found out about sums. */
+  readonly formula: readonly SolverClause[];
+  readonly lemmas: readonly Lemma[];
   readonly learned: readonly SolverClause[];
   readonly assumptions: SolverClause;
 }
@@ -68,13 +73,18 @@ function joined(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
   return kinds.includes('undecided') ? 'undecided' : 'proved';
 }
 
-/** Coarse first: most of what holds does so whatever quantifiers say, and then of lists of any length. */
+/**
+ * Coarse first: most of what holds does so whatever quantifiers say, and then of lists of any length. Where there are
+ * none the formula is the same.
+ */
 export function proveAction(
   set: PolicySet,
   action: string,
   claims: readonly Claim[],
 ): ReadonlyMap<Claim, Verdict> {
-  const coarse = decideAll(createProblem(set, action, { claims, isCoarse: true }), claims);
+  const problem = createProblem(set, action, { claims, isCoarse: true });
+  const coarse = decideAll(problem, claims);
+  if (problem.ctx.leftOpen.size === 0) return coarse;
   const open = claims.filter((claim) => coarse.get(claim)?.kind !== 'proved');
   if (open.length === 0) return coarse;
   return new Map([...coarse, ...decideAll(createProblem(set, action, { claims: open }), open)]);
@@ -88,25 +98,28 @@ function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, 
 /** Holds the checker, which reads each part of the log once. */
 class Prover {
   readonly #ctx: ProofContext;
+  readonly #formula: number;
   readonly #checker = new LogChecker();
   #admitted = 0;
   #derived = 0;
+  #lemmas = 0;
 
   constructor({ ctx }: ProofProblem) {
     this.#ctx = ctx;
+    this.#formula = ctx.circuit.solver.given.length;
   }
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {
-    const { circuit, bounds, isCoarse } = this.#ctx;
+    const { circuit, bounds, leftOpen } = this.#ctx;
     // What is ruled out for this claim is ruled out for it alone.
     const own = circuit.free(true);
     const small = [...bounds.values()].map(({ literal }) => literal);
     const guessed = new Map<string, Span>();
     for (let round = 0; round < witnessesMax; round += 1) {
-      const answer = circuit.solver.solve([broken, own, ...small], conflictsMax);
+      const answer = solveFor(this.#ctx, [broken, own, ...small], conflictsMax);
       if (answer === null) return undecided('too much search', []);
-      if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held([broken, own]);
-      if (isCoarse) return this.#guessed(guessed);
+      if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held(claim, [broken, own]);
+      if (leftOpen.size > 0) return this.#guessed(guessed);
       const facts = witnessFor(this.#ctx, claim);
       const decision = brokenDecision(this.#ctx, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
@@ -117,25 +130,36 @@ class Prover {
   }
 
   /** No model breaks the claim with small payloads; and with any? */
-  #held(assumptions: SolverClause): Verdict {
+  #held(claim: Claim, assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#check(circuit.solver.core);
     if (bounds.size > 0) {
-      const answer = circuit.solver.solve(assumptions, conflictsMax);
+      const answer = solveFor(this.#ctx, assumptions, conflictsMax);
       if (answer === null) return undecided('too much search', []);
       const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
-      if (answer) return undecided('huge payloads', spansOf(broken));
+      if (answer) return this.#odd(claim) ?? undecided(broken[0]?.why ?? 'huge payloads', spansOf(broken));
       this.#check(circuit.solver.core);
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded && !isCoarse) return undecided('long lists', []);
-    const { given, learned, core } = circuit.solver;
-    const proof = { given: [...given], learned: [...learned], assumptions: core };
-    return { kind: 'proved', proof: { action: this.#ctx.action.key, isCoarse, ...proof } };
+    return { kind: 'proved', proof: proofOf(this.#ctx, this.#formula) };
+  }
+
+  /** Numbers of many digits are easily written down; payloads that are huge are not. */
+  #odd(claim: Claim): Verdict | null {
+    if (this.#ctx.leftOpen.size > 0) return null;
+    const facts = witnessFor(this.#ctx, claim);
+    const decision = brokenDecision(this.#ctx, claim, facts);
+    return decision === null ? null : { kind: 'refuted', facts, decision };
   }
 
   #check(core: SolverClause): void {
     const { given, learned } = this.#ctx.circuit.solver;
+    for (; this.#lemmas < this.#ctx.lemmas.length; this.#lemmas += 1) {
+      const lemma = this.#ctx.lemmas[this.#lemmas]!;
+      if (!followsFrom(lemma, (literal) => saidBy(this.#ctx, literal)))
+        throw new Error('a lemma about sums does not follow');
+    }
     for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
     for (; this.#derived < learned.length; this.#derived += 1) {
       if (!this.#checker.derive(learned[this.#derived]!))
@@ -151,15 +175,42 @@ class Prover {
 
   /** Other guesses, or in turn other cells. */
   #otherThanThis(round: number): SolverClause {
-    const { circuit, guesses, leaves } = this.#ctx;
+    const { circuit, guesses, leaves, sums } = this.#ctx;
     const loose = [...leaves.values()].flatMap(({ atoms }) =>
       atoms.filter(({ understood }) => understood.kind === 'loose'),
     );
     const guessed = [...guesses.values(), ...loose].flatMap(({ pair }) => [pair.isTrue, pair.isFalse]);
-    const cells = [...leaves.values()].flatMap(({ order }) => order.slice(1, -1));
+    const cells = [
+      ...[...leaves.values()].flatMap(({ order }) => order.slice(1, -1)),
+      ...[...sums.values()].map(({ literal }) => literal),
+    ];
     const chosen = guessed.length > 0 && round % 2 === 0 ? guessed : [...cells, ...guessed];
     return chosen.map((literal) => (circuit.solver.holds(literal) ? notLiteral(literal) : literal));
   }
+}
+
+/** As the log stands now; it is copied where somebody reads it. */
+function proofOf({ action, isCoarse, circuit, lemmas }: ProofContext, formulaCount: number): Proof {
+  const { given, learned, core } = circuit.solver;
+  const lemmasCount = lemmas.length;
+  const [givenCount, learnedCount] = [given.length, learned.length];
+  return {
+    action: action.key,
+    isCoarse,
+    get given() {
+      return given.slice(0, givenCount);
+    },
+    get formula() {
+      return given.slice(0, formulaCount);
+    },
+    get lemmas() {
+      return lemmas.slice(0, lemmasCount);
+    },
+    get learned() {
+      return learned.slice(0, learnedCount);
+    },
+    assumptions: core,
+  };
 }
 
 function witnessFor(ctx: ProofContext, { isUnapproved }: Claim): Facts {

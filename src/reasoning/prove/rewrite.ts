@@ -1,5 +1,7 @@
 // Expressions made over: lets and facts about the action written out, and one part replaced by another.
 
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { placeholder } from '../cells/understand.ts';
 import type { Elements, ProofContext } from './context.ts';
@@ -65,8 +67,29 @@ function mapOperands(expression: Expression, change: (operand: Expression) => Ex
   }
 }
 
+const meanings = new WeakMap<Expression, string>();
+
+/** Equal for expressions that say the same. */
+export function meaningOf(expression: Expression): string {
+  const known = meanings.get(expression) ?? canonicalMeaning(expression);
+  meanings.set(expression, known);
+  return known;
+}
+
 /** Lets, what is known of the action, and variables that stand for a constant. */
 export function writtenOut(ctx: ProofContext, expression: Expression, elements: Elements): Expression {
+  return isWrittenOut(expression, elements) ? expression : newWrittenOut(ctx, expression, elements);
+}
+
+/** What a rule says stays the same object, by which much is found again. */
+function isWrittenOut(expression: Expression, elements: Elements): boolean {
+  if (expression.kind === 'let') return false;
+  if (expression.kind === 'fact') return !expression.fact.startsWith('action.');
+  if (expression.kind === 'field' && elements.get(expression.root)?.kind === 'constant') return false;
+  return childrenOf(expression).every((child) => isWrittenOut(child, elements));
+}
+
+function newWrittenOut(ctx: ProofContext, expression: Expression, elements: Elements): Expression {
   switch (expression.kind) {
     case 'let': {
       const declared = ctx.set.lets.get(expression.id);

@@ -16,8 +16,13 @@ const lengthMax = 100_000;
 const hintsMax = 20;
 
 export function cellOf({ circuit }: ProofContext, leaf: Leaf): Cell {
-  const at = leaf.cells.findLastIndex((_, place) => circuit.solver.holds(leaf.order[place]!));
-  return leaf.cells[at]!;
+  let [first, last] = [0, leaf.cells.length - 1];
+  while (first < last) {
+    const middle = (first + last + 1) >> 1;
+    if (circuit.solver.holds(leaf.order[middle]!)) first = middle;
+    else last = middle - 1;
+  }
+  return leaf.cells[first]!;
 }
 
 export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFalse }: Pair): SpecTruth {
@@ -27,12 +32,15 @@ export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFal
 
 export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
-  const named = new Set(leaf.cells.flatMap(({ value, isOther }) => (isOther ? [] : [value])));
-  const candidates = candidatesFor(ctx, leaf, family);
-  const fitting = candidates.filter((text) => leaf.fits(text) && !named.has(text));
-  return (
-    fitting.find((text) => isAsInModel(ctx, family, text)) ?? fitting[0] ?? candidates.find(leaf.fits) ?? 'x'
-  );
+  const firsts: { fitting: string | null; named: string | null } = { fitting: null, named: null };
+  for (const text of candidatesFor(ctx, leaf, family)) {
+    if (!leaf.fits(text)) continue;
+    firsts.named ??= text;
+    if (leaf.places.has(text)) continue;
+    firsts.fitting ??= text;
+    if (isAsInModel(ctx, family, text)) return text;
+  }
+  return firsts.fitting ?? firsts.named ?? 'x';
 }
 
 function rootOf(leaf: Leaf): Leaf {
@@ -53,24 +61,26 @@ function derivedValue({ base }: Leaf, text: string): CellValue {
   return isValue(value) ? base.of(value) : unknown;
 }
 
-function candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): readonly string[] {
+function* candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): Generator<string> {
   const own = family.flatMap((one) => [
     ...vectorTexts(ctx, one),
     ...one.atoms.flatMap((atom) => hints(ctx, atom)),
   ]);
   const derived = family.filter((one) => one !== leaf).flatMap((one) => derivedTexts(ctx, one));
+  yield* own;
+  yield* webTexts(ctx, leaf, family);
+  yield* derived;
+  if (leaf.patterns.length > 0) yield* matching(leaf.patterns);
+  yield* plainTexts.map((text) => ofLength(leaf, text));
   const pieces = [...new Set([...own, ...derived])].slice(0, joinedMax);
-  const joined = pieces.flatMap((first) => pieces.map((second) => `${first} ${second}`));
-  const declared = leaf.patterns.length === 0 ? [] : matching(leaf.patterns);
-  return [
-    ...own,
-    ...webTexts(ctx, leaf, family),
-    ...derived,
-    ...declared,
-    ...plainTexts,
-    ...joined,
-    'x'.repeat(20),
-  ];
+  for (const first of pieces) for (const second of pieces) yield `${first} ${second}`;
+  yield 'x'.repeat(20);
+}
+
+/** Cut or filled to what is declared. */
+function ofLength({ lengths: { low, high } }: Leaf, text: string): string {
+  const least = low === null ? 0 : Math.min(toNumber(low), lengthMax);
+  return text.slice(0, high === null ? undefined : toNumber(high)).padEnd(least, 'x');
 }
 
 /** Texts with the answers that the tests by pattern have in the model. */
@@ -78,8 +88,7 @@ function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   if (leaf.rest === null || !cellOf(ctx, leaf).isOther) return [];
   const { patterns, literals } = leaf.rest;
   const answers = literals.map((literal) => ctx.circuit.solver.holds(literal));
-  const named = new Set(leaf.cells.flatMap(({ value }) => (typeof value === 'string' ? [value] : [])));
-  const vectors = patterns.length > 8 ? null : textVectors([...patterns, ...leaf.patterns], named);
+  const vectors = patterns.length > 8 ? null : textVectors([...patterns, ...leaf.patterns], leaf.places);
   if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, 8));
   const wanted = [...answers, ...leaf.patterns.map(() => true)].join();
   return vectors.find((vector) => vector.answers.join() === wanted)?.texts ?? [];

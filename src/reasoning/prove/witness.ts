@@ -39,6 +39,8 @@ function valuesOf(ctx: ProofContext): Values {
 }
 
 function chosen(ctx: ProofContext, leaf: Leaf): CellValue {
+  const number = ctx.numbers.get(leaf.key);
+  if (number !== undefined) return number;
   const { value, isOther } = cellOf(ctx, leaf);
   return isOther && leaf.domain === 'text' ? chooseText(ctx, leaf) : value;
 }
@@ -130,19 +132,16 @@ function plainJson(building: Building, slot: Slot, path: string): Json {
 
 function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
   const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
-  if (list === undefined) return sampleOf(slot);
-  const elements = list.present.flatMap((present, at) => {
+  const element = list?.element ?? (slot.type.kind === 'list' ? slot.type.element : slot);
+  const wanted = leastLength(ctx, slot, list?.key ?? path);
+  const elements = (list?.present ?? []).flatMap((present, at) => {
     if (!ctx.circuit.solver.holds(present)) return [];
-    const key = `${list.key}[${at}]`;
+    const key = `${list!.key}[${at}]`;
     const isAsked = [...values.keys()].some((one) => one === key || one.startsWith(`${key}.`));
-    return [
-      isAsked
-        ? (slotJson({ ctx, values }, list.element, key) ?? sampleOf(list.element))
-        : sampleOf(list.element),
-    ];
+    return [isAsked ? (slotJson({ ctx, values }, element, key) ?? sampleOf(element)) : sampleOf(element)];
   });
-  const wanted = leastLength(ctx, slot, list.key);
-  while (elements.length > 0 && elements.length < wanted) elements.push(elements.at(-1)!);
+  const last = elements.at(-1) ?? sampleOf(element);
+  while (elements.length < wanted) elements.push(last);
   return elements;
 }
 
@@ -150,7 +149,7 @@ const filledMax = 100_000;
 
 function leastLength(ctx: ProofContext, { type }: Slot, key: string): number {
   const length = ctx.leaves.get(`length(${key})`);
-  const asked = length === undefined ? null : cellOf(ctx, length).value;
+  const asked = length === undefined ? null : (ctx.numbers.get(length.key) ?? cellOf(ctx, length).value);
   const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
   return Math.min(filledMax, Math.max(least, isValue(asked) ? toNumber(asked as Decimal) : 0));
 }
@@ -182,7 +181,7 @@ function requestOf(values: Values): Facts['request'] {
 
 function metersOf(ctx: ProofContext): Readonly<Record<string, Reading>> {
   const known = [...ctx.meters.values()].filter(({ isKnown }) => ctx.circuit.solver.holds(isKnown));
-  const end = (leaf: Leaf): Decimal => cellOf(ctx, leaf).value as Decimal;
+  const end = (leaf: Leaf): Decimal => ctx.numbers.get(leaf.key) ?? (cellOf(ctx, leaf).value as Decimal);
   return Object.fromEntries(known.map(({ name, low, high }) => [name, { low: end(low), high: end(high) }]));
 }
 

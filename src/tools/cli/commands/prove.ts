@@ -7,7 +7,12 @@ import { renderDiagnostics } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { compile } from '../../../pipeline.ts';
 import { horizon } from '../../../reasoning/cells/times.ts';
-import { type Certificate, certificatesOf, wrongWith } from '../../../reasoning/prove/certificate.ts';
+import {
+  areLemmas,
+  type Certificate,
+  certificatesOf,
+  wrongWith,
+} from '../../../reasoning/prove/certificate.ts';
 import { createProblem } from '../../../reasoning/prove/problem.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import {
@@ -191,7 +196,7 @@ function isCertificateFile(value: unknown): value is { readonly proofs: readonly
 }
 
 function isCertificate(value: unknown): boolean {
-  const { clauses, steps, assumptions } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const { clauses, lemmas, steps, assumptions } = (value ?? {}) as Partial<Record<string, unknown>>;
   const areClauses = (all: unknown): boolean => Array.isArray(all) && all.every((one) => Array.isArray(one));
-  return areClauses(clauses) && areClauses(steps) && Array.isArray(assumptions);
+  return areClauses(clauses) && areLemmas(lemmas) && areClauses(steps) && Array.isArray(assumptions);
 }

@@ -1,0 +1,115 @@
+// What a condition says of a leaf's cells, as stretches of neighbours of which it says the same. Where a form of condition
+// is constant between the values that it names, the definition is asked once there, not once a cell.
+
+import type { Value } from '../../language/model/value.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { fold } from '../../language/value/text.ts';
+import { isValue } from './cut.ts';
+import type { Cell, Leaf, LeafAtom } from './leaf.ts';
+
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  /** "open" where the cell's value does not settle it. */
+  readonly truth: SpecTruth | 'open';
+}
+
+/** In order, and without gaps. */
+export function stretchesOf(leaf: Leaf, atom: LeafAtom): readonly Stretch[] {
+  const starts = startsOf(leaf, atom);
+  const stretches: Stretch[] = [];
+  for (const [at, from] of starts.entries()) {
+    const to = (starts[at + 1] ?? leaf.cells.length) - 1;
+    const truth = truthIn(leaf, atom, leaf.cells[from]!);
+    const last = stretches.at(-1);
+    if (last?.truth === truth) stretches[stretches.length - 1] = { ...last, to };
+    else stretches.push({ from, to, truth });
+  }
+  return stretches;
+}
+
+export function isOpenIn({ understood }: LeafAtom, { isOther, isBeyond }: Cell): boolean {
+  if (isBeyond === true) return understood.kind === 'hours' || understood.kind === 'local-date';
+  return isOther && understood.kind !== 'presence';
+}
+
+function truthIn(leaf: Leaf, atom: LeafAtom, cell: Cell): SpecTruth | 'open' {
+  if (isOpenIn(atom, cell)) return 'open';
+  const isMember = isValue(cell.value) ? membershipOf(leaf, atom) : null;
+  return isMember === null ? atom.truthAt(cell.value) : isMember(cell.value as Value);
+}
+
+/** Where the condition may change: every cell, unless its form says more. */
+function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
+  if (atom.understood.kind !== 'values') return [...leaf.cells.keys()];
+  const { values } = atom.understood;
+  switch (leaf.domain) {
+    case 'number':
+    case 'integer':
+      return sorted(
+        leaf,
+        (values as readonly Decimal[]).flatMap((value) => aroundNumber(leaf, value)),
+      );
+    case 'text':
+      return sorted(
+        leaf,
+        values.flatMap((value) => {
+          const place = leaf.places.get(value as string);
+          return place === undefined ? [] : [place, place + 1];
+        }),
+      );
+    default:
+      return [...leaf.cells.keys()];
+  }
+}
+
+/** With the states that are no values, each for itself, the first value, and the cell of all others. */
+function sorted({ cells, domain }: Leaf, places: readonly number[]): readonly number[] {
+  const firstValue = cells.findIndex(({ value }) => isValue(value));
+  const states = firstValue < 0 ? cells.length : firstValue;
+  const starts = new Set([...Array.from({ length: states }, (_, at) => at), states, ...places]);
+  if (domain === 'text') starts.add(cells.length - 1);
+  return [...starts].filter((at) => at < cells.length).sort((a, b) => a - b);
+}
+
+/** The cell of the number, or where it would stand, and the one after it. */
+function aroundNumber({ cells }: Leaf, value: Decimal): readonly number[] {
+  let [low, high] = [0, cells.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const cell = cells[middle]!.value;
+    if (isValue(cell) && compare(cell as Decimal, value) >= 0) high = middle;
+    else low = middle + 1;
+  }
+  const isOwn = low < cells.length && compare(cells[low]!.value as Decimal, value) === 0;
+  return isOwn ? [low, low + 1] : [low];
+}
+
+const listedMax = 64;
+const memberships = new WeakMap<LeafAtom, (value: Value) => boolean>();
+
+/** Long lists are asked by key: the definition walks through them. The law holds both equal. */
+function membershipOf(leaf: Leaf, atom: LeafAtom): ((value: Value) => boolean) | null {
+  const { understood } = atom;
+  if (leaf.domain !== 'text' || !('values' in understood)) return null;
+  if (understood.values.length + leaf.cells.length < listedMax) return null;
+  const known = memberships.get(atom);
+  if (known !== undefined) return known;
+  const isMember = newMembership(understood);
+  if (isMember !== null) memberships.set(atom, isMember);
+  return isMember;
+}
+
+function newMembership(
+  understood: Extract<LeafAtom['understood'], { readonly values: readonly Value[] }>,
+): ((value: Value) => boolean) | null {
+  if (understood.kind === 'values') {
+    const { values, otherwise } = understood;
+    const named = new Set(values);
+    return (value) => named.has(value) !== otherwise;
+  }
+  if (!understood.isFolded) return null;
+  const folded = new Set(understood.values.map((value) => fold(value as string)));
+  return (value) => folded.has(fold(value as string));
+}

@@ -1,0 +1,64 @@
+// Exact fractions: what sums of exact decimals are solved in. INVARIANT: in lowest terms, the bottom positive.
+
+import type { Decimal } from '../../language/value/decimal.ts';
+import { bounded } from '../../language/value/decimal.ts';
+
+export interface Fraction {
+  readonly top: bigint;
+  readonly bottom: bigint;
+}
+
+export const noFraction: Fraction = { top: 0n, bottom: 1n };
+export const wholeFraction: Fraction = { top: 1n, bottom: 1n };
+
+export function fraction(top: bigint, bottom: bigint): Fraction {
+  const sign = bottom < 0n ? -1n : 1n;
+  const shared = commonFactor(top < 0n ? -top : top, bottom * sign);
+  return { top: (top * sign) / shared, bottom: (bottom * sign) / shared };
+}
+
+export function fractionOf({ coefficient, exponent }: Decimal): Fraction {
+  return exponent >= 0
+    ? { top: coefficient * 10n ** BigInt(exponent), bottom: 1n }
+    : fraction(coefficient, 10n ** BigInt(-exponent));
+}
+
+/** Rounded down to `places` decimals where it has more; null beyond what a decimal holds. */
+export function decimalOf({ top, bottom }: Fraction, places: number): Decimal | null {
+  const scale = 10n ** BigInt(places);
+  const scaled = top * scale;
+  const down = scaled / bottom - (scaled % bottom < 0n ? 1n : 0n);
+  return bounded(down, -places);
+}
+
+export function plus(a: Fraction, b: Fraction): Fraction {
+  return a.bottom === b.bottom && a.bottom === 1n
+    ? { top: a.top + b.top, bottom: 1n }
+    : fraction(a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom);
+}
+
+export function times(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.top * b.top, a.bottom * b.bottom);
+}
+
+export function over(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.top * b.bottom, a.bottom * b.top);
+}
+
+export function opposite({ top, bottom }: Fraction): Fraction {
+  return { top: -top, bottom };
+}
+
+export function signOf({ top }: Fraction): -1 | 0 | 1 {
+  return top < 0n ? -1 : top > 0n ? 1 : 0;
+}
+
+export function isLess(a: Fraction, b: Fraction): boolean {
+  return a.top * b.bottom < b.top * a.bottom;
+}
+
+function commonFactor(a: bigint, b: bigint): bigint {
+  let [x, y] = [a, b];
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x === 0n ? 1n : x;
+}

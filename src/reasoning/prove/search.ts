@@ -1,0 +1,271 @@
+// Models in which numbers can be what the comparisons of their sums say. The solver knows nothing of numbers: where a
+// model's inequalities cannot hold together, a clause that says so is added, with what it follows from, and the solver
+// goes on. INVARIANT: each such clause is a lemma, which `followsFrom` can check from what its literals say alone.
+
+import type { Decimal } from '../../language/value/decimal.ts';
+import { compare, fromNumber } from '../../language/value/decimal.ts';
+import { cellPlaceOf, isValue } from '../cells/cut.ts';
+import { isLine, type Leaf, marksOf } from '../cells/leaf.ts';
+import {
+  decimalOf,
+  type Fraction,
+  fractionOf,
+  noFraction,
+  opposite,
+  plus,
+  signOf,
+  wholeFraction,
+} from '../linear/fraction.ts';
+import type { Inequality, Lemma, LemmaPart } from '../linear/inequality.ts';
+import { type Farkas, Simplex } from '../linear/simplex.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import type { ProofContext } from './context.ts';
+import { cellOf } from './text-choice.ts';
+
+const lemmasMax = 500;
+
+/** As `solve` of the solver; after "yes" `ctx.numbers` are those of the model. */
+export function solveFor(
+  ctx: ProofContext,
+  assumptions: SolverClause,
+  conflictsMax = Number.POSITIVE_INFINITY,
+): boolean | null {
+  for (let round = 0; round < lemmasMax; round += 1) {
+    const answer = ctx.circuit.solver.solve(assumptions, conflictsMax);
+    if (answer !== true || ctx.sums.size === 0) return answer;
+    const lemma = lemmaOf(ctx);
+    if (lemma === null) return true;
+    ctx.lemmas.push(lemma);
+    ctx.circuit.require(lemma.clause);
+  }
+  return null;
+}
+
+type Reason = Pick<LemmaPart, 'literal' | 'which'>;
+
+/** Null where the numbers of the model can be, which are then noted. */
+function lemmaOf(ctx: ProofContext): Lemma | null {
+  const leaves = leavesOfSums(ctx);
+  const simplex = new Simplex<Reason>();
+  const variables = new Map<string, number>();
+  for (const leaf of leaves) variables.set(leaf.key, simplex.variable(startOf(ctx, leaf)));
+  const holding = [...ctx.sums.values()].flatMap(({ literal, inequality }) => {
+    const isThere = [...inequality.terms.keys()].every((key) => variables.has(key));
+    const says = ctx.circuit.solver.holds(literal) ? literal : notLiteral(literal);
+    return isThere ? [{ says, inequality: says === literal ? inequality : oppositeOf(inequality) }] : [];
+  });
+  const sums = sumVariables(simplex, variables, holding);
+  const found =
+    boundLeaves(ctx, simplex, { leaves, variables }) ?? boundSums(simplex, sums, holding) ?? simplex.solve();
+  if (found !== null) return lemmaFrom(found);
+  noteNumbers(ctx, simplex.numbers(), { leaves, variables });
+  return null;
+}
+
+function lemmaFrom(found: readonly Farkas<Reason>[]): Lemma {
+  const parts = found.map(({ reason, multiplier }) => ({ ...reason, multiplier }));
+  return { clause: [...new Set(parts.map(({ literal }) => notLiteral(literal)))], parts };
+}
+
+/** Those of a sum that have a value in the model. */
+function leavesOfSums(ctx: ProofContext): readonly Leaf[] {
+  const keys = new Set([...ctx.sums.values()].flatMap(({ inequality }) => [...inequality.terms.keys()]));
+  return [...keys].map((key) => ctx.leaves.get(key)!).filter((leaf) => isValue(cellOf(ctx, leaf).value));
+}
+
+function startOf(ctx: ProofContext, leaf: Leaf): Fraction {
+  return fractionOf(cellOf(ctx, leaf).value as Decimal);
+}
+
+interface Holding {
+  readonly says: SolverLiteral;
+  readonly inequality: Inequality;
+}
+
+/** By what is added up: a variable for each sum of several, or of several times one. */
+function sumVariables(
+  simplex: Simplex<Reason>,
+  variables: ReadonlyMap<string, number>,
+  holding: readonly Holding[],
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { inequality } of holding) {
+    const { terms } = upright(inequality);
+    const key = termsKey(terms);
+    if (sums.has(key)) continue;
+    const own = new Map([...terms].map(([name, factor]) => [variables.get(name)!, factor]));
+    sums.set(key, simplex.sum(own));
+  }
+  return sums;
+}
+
+function termsKey(terms: Inequality['terms']): string {
+  return [...terms].map(([name, { top, bottom }]) => `${name} ${top}/${bottom}`).join();
+}
+
+/** With a first factor above 0: the same sum is then the same, whichever way it is bounded. */
+function upright({ terms, constant, isStrict }: Inequality): Inequality & { readonly isUpper: boolean } {
+  const isUpper = signOf([...terms.values()][0]!) > 0;
+  return isUpper
+    ? { terms, constant, isStrict, isUpper }
+    : { ...turned({ terms, constant, isStrict }), isUpper };
+}
+
+function turned({ terms, constant, isStrict }: Inequality): Inequality {
+  return {
+    terms: new Map([...terms].map(([name, factor]) => [name, opposite(factor)])),
+    constant: opposite(constant),
+    isStrict,
+  };
+}
+
+/** What holds where an inequality does not. */
+export function oppositeOf(inequality: Inequality): Inequality {
+  return { ...turned(inequality), isStrict: !inequality.isStrict };
+}
+
+function boundSums(
+  simplex: Simplex<Reason>,
+  sums: ReadonlyMap<string, number>,
+  holding: readonly Holding[],
+): readonly Farkas<Reason>[] | null {
+  for (const { says, inequality } of holding) {
+    const { terms, constant, isStrict, isUpper } = upright(inequality);
+    const reason = { literal: says, which: 0 };
+    const bound = { isUpper, number: opposite(constant), isStrict, reason };
+    const found = simplex.bound(sums.get(termsKey(terms))!, bound);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+interface Numbers {
+  readonly leaves: readonly Leaf[];
+  readonly variables: ReadonlyMap<string, number>;
+}
+
+/** The ends of each leaf's cell. */
+function boundLeaves(
+  ctx: ProofContext,
+  simplex: Simplex<Reason>,
+  { leaves, variables }: Numbers,
+): readonly Farkas<Reason>[] | null {
+  for (const leaf of leaves) {
+    const at = leaf.cells.indexOf(cellOf(ctx, leaf));
+    for (const literal of [leaf.order[at]!, notLiteral(leaf.order[at + 1]!)]) {
+      const inequalities = saidBy(ctx, literal);
+      const which = inequalities.findIndex(({ terms }) => terms.has(leaf.key));
+      if (which < 0) continue;
+      const { terms, constant, isStrict } = inequalities[which]!;
+      const isUpper = signOf(terms.get(leaf.key)!) > 0;
+      const number = isUpper ? opposite(constant) : constant;
+      const reason = { literal, which };
+      const found = simplex.bound(variables.get(leaf.key)!, { isUpper, number, isStrict, reason });
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** What a literal says of numbers: an inequality of sums, or that a leaf is in a cell or a later one, or in an earlier one. */
+export function saidBy(ctx: ProofContext, literal: SolverLiteral): readonly Inequality[] {
+  ctx.said ??= tableOf(ctx);
+  return ctx.said.get(literal) ?? [];
+}
+
+function tableOf(ctx: ProofContext): Map<SolverLiteral, Inequality[]> {
+  const table = new Map<SolverLiteral, Inequality[]>();
+  const note = (literal: SolverLiteral, inequality: Inequality | null): void => {
+    if (inequality !== null) table.set(literal, [...(table.get(literal) ?? []), inequality]);
+  };
+  const keys = new Set<string>();
+  for (const { literal, inequality } of ctx.sums.values()) {
+    note(literal, inequality);
+    note(notLiteral(literal), oppositeOf(inequality));
+    for (const key of inequality.terms.keys()) keys.add(key);
+  }
+  for (const key of keys) {
+    const leaf = ctx.leaves.get(key)!;
+    if (!isLine(leaf)) continue;
+    const marks = marksOf(leaf);
+    for (const [at, order] of leaf.order.entries()) {
+      const edge = edgeAt(leaf, at, marks);
+      if (edge === null) continue;
+      note(order, lowEnd(leaf, edge));
+      note(notLiteral(order), highEnd(leaf, edge, ctx.faults.has('lines-lack-an-edge')));
+    }
+  }
+  return table;
+}
+
+interface Edge {
+  readonly number: Decimal;
+  /** The later cell begins at the number; else after it. */
+  readonly isOwn: boolean;
+}
+
+/** Where the cell begins; null where nothing is known of it. */
+function edgeAt({ cells, domain }: Leaf, at: number, marks: readonly Decimal[]): Edge | null {
+  const value = cells[at]?.value;
+  if (at === cells.length) return endAfter(cells.at(-1)?.value, marks);
+  if (!isValue(value)) return null;
+  const number = value as Decimal;
+  if (marks.some((mark) => compare(mark, number) === 0)) return { number, isOwn: true };
+  const below = marks.filter((mark) => compare(mark, number) < 0);
+  if (below.length === 0) return null;
+  if (domain === 'integer') return { number, isOwn: true };
+  return { number: below.reduce((a, b) => (compare(a, b) < 0 ? b : a)), isOwn: false };
+}
+
+/** A last cell that is a constant has nothing after it. */
+function endAfter(value: Leaf['cells'][number]['value'], marks: readonly Decimal[]): Edge | null {
+  if (!isValue(value)) return null;
+  const isMark = marks.some((mark) => compare(mark, value as Decimal) === 0);
+  return isMark ? { number: value as Decimal, isOwn: false } : null;
+}
+
+/** The number is there, or above it. */
+function lowEnd({ key }: Leaf, { number, isOwn }: Edge): Inequality {
+  const terms = new Map([[key, opposite(wholeFraction)]]);
+  return { terms, constant: fractionOf(number), isStrict: !isOwn };
+}
+
+function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isForgotten: boolean): Inequality {
+  const terms = new Map([[key, wholeFraction]]);
+  const constant = opposite(fractionOf(number));
+  // Below a whole number there is the next one.
+  if (domain === 'integer' && isOwn)
+    return { terms, constant: plus(constant, wholeFraction), isStrict: false };
+  return { terms, constant: isForgotten ? noFraction : constant, isStrict: isOwn };
+}
+
+const placesTried = [0, 2, 6, 15] as const;
+
+/** With few digits where that is still what the sums say. */
+function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, variables }: Numbers): void {
+  ctx.numbers.clear();
+  for (const leaf of leaves) {
+    const exact = numbers[variables.get(leaf.key)!]!;
+    const places = placesTried.find((one) => {
+      const rounded = decimalOf(exact, one);
+      return rounded !== null && signOf(plus(fractionOf(rounded), opposite(exact))) === 0;
+    });
+    const value = decimalOf(exact, places ?? placesTried.at(-1)!);
+    if (value !== null) ctx.numbers.set(leaf.key, value);
+  }
+  for (const { literal, leaves: added = [] } of ctx.bounds.values())
+    if (!ctx.circuit.solver.holds(literal)) makeOdd(ctx, added);
+}
+
+const oddNumbers = [1e300, 1e-300, -1e300].map(fromNumber);
+
+/** One of the numbers so large or small, within its cell, that it has no exact sum with another. */
+function makeOdd(ctx: ProofContext, added: readonly Leaf[]): void {
+  for (const leaf of added) {
+    const here = leaf.cells.indexOf(cellOf(ctx, leaf));
+    const odd = oddNumbers.find((one) => leaf.fits(one) && isLine(leaf) && cellPlaceOf(leaf, one) === here);
+    if (odd === undefined) continue;
+    ctx.numbers.set(leaf.key, odd);
+    return;
+  }
+}

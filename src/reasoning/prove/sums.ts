@@ -1,0 +1,306 @@
+// Sums of numbers compared with each other: `payload.total - payload.paid <= 100`, a meter's reading beside a field. Each
+// comparison is a literal for each inequality that it turns on; which of these can hold together is found out by
+// `search.ts`. Products of two fields, quotients and functions are no sums.
+
+import { descendants } from '../../language/model/children.ts';
+import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
+import { anyText } from '../../language/model/type.ts';
+import type { Money, Value } from '../../language/model/value.ts';
+import { compare, type Decimal, fromNumber } from '../../language/value/decimal.ts';
+import type { Leaf } from '../cells/leaf.ts';
+import { constantOf } from '../cells/understand.ts';
+import {
+  type Fraction,
+  fractionOf,
+  noFraction,
+  opposite,
+  over,
+  plus,
+  signOf,
+  times,
+  wholeFraction,
+} from '../linear/fraction.ts';
+import type { Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { comparisonCall, literalNode } from './comparison.ts';
+import type { Elements, MeterEnds, ProofContext } from './context.ts';
+import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
+import { meterEnds } from './meters.ts';
+import { meaningOf } from './rewrite.ts';
+import { literalOf } from './sum-literals.ts';
+
+/** What is added up, each with how often. A reading is two numbers, of which `ends` says which is meant. */
+interface Sum {
+  readonly terms: ReadonlyMap<Leaf | MeterEnds, Fraction>;
+  readonly constant: Fraction;
+  /** Reads of a currency, and named currencies: the sum is known where all are the same. */
+  readonly currencies: readonly Expression[];
+}
+
+interface Compared {
+  readonly operator: ComparisonOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+/** Null where a side is no sum. */
+export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elements: Elements): Pair | null {
+  // A reading less itself may be anything that its two ends leave open.
+  const meters = [...descendants(compared)].flatMap((part) => (part.kind === 'meter' ? [part.meter] : []));
+  if (new Set(meters).size < meters.length) return null;
+  const left = sumOf(ctx, compared.left, elements);
+  const right = left === null ? null : sumOf(ctx, compared.right, elements);
+  if (left === null || right === null) return null;
+  const difference = added(left, scaled(right, opposite(wholeFraction)));
+  const { circuit } = ctx;
+  const isKnown = circuit.and([
+    ...[...difference.terms.keys()].map((term) => isTermKnown(ctx, term)),
+    ...sameCurrency(ctx, difference.currencies, elements),
+    ...[
+      { side: compared.left, sum: left },
+      { side: compared.right, sum: right },
+    ].map((one) => isExact(ctx, one, elements)),
+  ]);
+  return circuit.onlyIf(isKnown, comparedWithZero(ctx, compared.operator, difference));
+}
+
+/** As the definition compares intervals, of which both ends of a plain number are the same. */
+function comparedWithZero(ctx: ProofContext, operator: ComparisonOperator, sum: Sum): Pair {
+  const { circuit } = ctx;
+  const [low, high] = [endOf(sum, 'low'), endOf(sum, 'high')];
+  const isBelow = (end: Ended): SolverLiteral => inequalityLiteral(ctx, end, true);
+  const isAtMost = (end: Ended): SolverLiteral => inequalityLiteral(ctx, end, false);
+  switch (operator) {
+    case '<':
+      return { isTrue: isBelow(high), isFalse: notLiteral(isBelow(low)) };
+    case '<=':
+      return { isTrue: isAtMost(high), isFalse: notLiteral(isAtMost(low)) };
+    case '>':
+      return { isTrue: notLiteral(isAtMost(low)), isFalse: isAtMost(high) };
+    case '>=':
+      return { isTrue: notLiteral(isBelow(low)), isFalse: isBelow(high) };
+    case '==':
+    case '!=': {
+      const isZero = circuit.and([isAtMost(high), notLiteral(isBelow(low))]);
+      const isOther = circuit.or([isBelow(high), notLiteral(isAtMost(low))]);
+      return operator === '==' ? { isTrue: isZero, isFalse: isOther } : { isTrue: isOther, isFalse: isZero };
+    }
+  }
+}
+
+interface Ended {
+  readonly terms: ReadonlyMap<Leaf, Fraction>;
+  readonly constant: Fraction;
+}
+
+function endOf({ terms, constant }: Sum, end: 'low' | 'high'): Ended {
+  const other = end === 'low' ? 'high' : 'low';
+  const leaves = [...terms]
+    .filter(([, factor]) => signOf(factor) !== 0)
+    .map(([term, factor]): [Leaf, Fraction] => [
+      'isKnown' in term ? term[signOf(factor) > 0 ? end : other] : term,
+      factor,
+    ]);
+  return { terms: new Map(leaves), constant };
+}
+
+/** The sum is 0 or less, or less; each is one literal, by whatever factor it is written. */
+function inequalityLiteral(ctx: ProofContext, { terms, constant }: Ended, isStrict: boolean): SolverLiteral {
+  const sorted = [...terms].toSorted(([a], [b]) => (a.key < b.key ? -1 : 1));
+  const first = sorted[0]?.[1];
+  if (first === undefined) {
+    const isSo = signOf(constant) < 0 || (!isStrict && signOf(constant) === 0);
+    return isSo ? ctx.circuit.yes : ctx.circuit.no;
+  }
+  if (signOf(first) < 0) {
+    const turned = {
+      terms: new Map(sorted.map(([leaf, factor]) => [leaf, opposite(factor)])),
+      constant: opposite(constant),
+    };
+    return notLiteral(inequalityLiteral(ctx, turned, !isStrict));
+  }
+  const reduced = sorted.map(([leaf, factor]): [string, Fraction] => [leaf.key, over(factor, first)]);
+  const ownConstant = ctx.faults.has('sums-lack-their-constant') ? noFraction : over(constant, first);
+  return literalOf(ctx, { terms: new Map(reduced), constant: ownConstant, isStrict });
+}
+
+function isTermKnown(ctx: ProofContext, term: Leaf | MeterEnds): SolverLiteral {
+  if ('isKnown' in term) return term.isKnown;
+  const isKnown = ctx.circuit.free(true);
+  ctx.afterCut.push(() => ctx.circuit.requireEqual(isKnown, hasValue(ctx, term)));
+  return isKnown;
+}
+
+/** Each says that one currency is another. */
+function sameCurrency(
+  ctx: ProofContext,
+  currencies: readonly Expression[],
+  elements: Elements,
+): readonly SolverLiteral[] {
+  const distinct = [...new Map(currencies.map((one) => [meaningOf(one), one])).values()];
+  const [first, ...others] = distinct;
+  return others.map((other) => ctx.lower(comparisonCall('==', other, first!), elements).isTrue);
+}
+
+const noSum: Sum = { terms: new Map(), constant: noFraction, currencies: [] };
+
+/** Null where it is no sum of numbers. */
+function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): Sum | null {
+  const constant = constantOf(expression, ctx.set);
+  if (constant !== null) return typeof constant === 'symbol' ? null : constantSum(constant, expression);
+  switch (expression.kind) {
+    case 'negate': {
+      const operand = sumOf(ctx, expression.operand, elements);
+      return operand === null ? null : scaled(operand, opposite(wholeFraction));
+    }
+    case 'arithmetic':
+      return arithmeticSum(ctx, expression, elements);
+    case 'meter': {
+      const meter = ctx.set.meters.get(expression.meter);
+      if (meter === undefined) return null;
+      const currency = meter.currency === null ? [] : [currencyNode(meter.currency, expression)];
+      return { ...noSum, terms: new Map([[meterEnds(ctx, meter), wholeFraction]]), currencies: currency };
+    }
+    case 'field':
+      return fieldSum(ctx, expression, elements);
+    case 'call':
+    case 'now': {
+      if (expression.kind === 'call' && expression.builtin === 'today') return null;
+      const leaf = leafOf(ctx, expression, elements);
+      return leaf === null || !isNumber(leaf) ? null : { ...noSum, terms: new Map([[leaf, wholeFraction]]) };
+    }
+    default:
+      return null;
+  }
+}
+
+function constantSum(value: Value, expression: Expression): Sum | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if ('currency' in value) {
+    const { amount, currency } = value as Money;
+    const currencies = currency === null ? [] : [currencyNode(currency, expression)];
+    return { ...noSum, constant: fractionOf(amount), currencies };
+  }
+  return 'coefficient' in value ? { ...noSum, constant: fractionOf(value as Decimal) } : null;
+}
+
+function currencyNode(currency: string, { span }: Expression): Expression {
+  return literalNode(currency, { type: anyText, span });
+}
+
+function fieldSum(
+  ctx: ProofContext,
+  field: Extract<Expression, { readonly kind: 'field' }>,
+  elements: Elements,
+): Sum | null {
+  const leaf = fieldLeaf(ctx, field, elements);
+  if (leaf === null || !isNumber(leaf)) return null;
+  const terms = new Map([[leaf, wholeFraction]]);
+  if (field.type.kind !== 'money') return { ...noSum, terms };
+  const place = placeOfField(ctx, field, elements);
+  const name = place?.slot.type.kind === 'money' ? place.slot.type.currencyField : null;
+  const beside = place?.shape?.fields.find((one) => one.name === name);
+  if (name === null || beside === undefined) return null;
+  const read: Expression = { ...field, steps: [...field.steps.slice(0, -1), name], type: beside.type };
+  return { terms, constant: noFraction, currencies: [read] };
+}
+
+function isNumber({ domain }: Leaf): boolean {
+  return domain === 'number' || domain === 'integer' || domain === 'time';
+}
+
+const daySeconds = fractionOf(fromNumber(86_400));
+
+function arithmeticSum(
+  ctx: ProofContext,
+  { operator, left, right }: Extract<Expression, { readonly kind: 'arithmetic' }>,
+  elements: Elements,
+): Sum | null {
+  if (operator === '/') return null;
+  const [a, b] = [sumOf(ctx, left, elements), sumOf(ctx, right, elements)];
+  if (a === null || b === null) return null;
+  if (operator === '*') {
+    const [plain, factor] = a.terms.size === 0 ? [b, a] : [a, b];
+    return factor.terms.size > 0
+      ? null
+      : scaled(added(plain, { ...factor, constant: noFraction }), factor.constant);
+  }
+  const sum = added(a, operator === '-' ? scaled(b, opposite(wholeFraction)) : b);
+  // Dates count days; what lies between two of them is a duration, which counts seconds.
+  return left.type.kind === 'date' ? scaled(sum, daySeconds) : sum;
+}
+
+function added(a: Sum, b: Sum): Sum {
+  const terms = new Map(a.terms);
+  for (const [leaf, factor] of b.terms) terms.set(leaf, plus(terms.get(leaf) ?? noFraction, factor));
+  return {
+    terms,
+    constant: plus(a.constant, b.constant),
+    currencies: [...a.currencies, ...b.currencies],
+  };
+}
+
+function scaled({ terms, constant, currencies }: Sum, by: Fraction): Sum {
+  const all = [...terms].map(([leaf, factor]): [Leaf | MeterEnds, Fraction] => [leaf, times(factor, by)]);
+  return { terms: new Map(all), constant: times(constant, by), currencies };
+}
+
+interface Side {
+  readonly side: Expression;
+  readonly sum: Sum;
+}
+
+/** Whether calculating the side has an exact answer; a literal that may be either where its digits may be too many. */
+function isExact(ctx: ProofContext, { side, sum }: Side, elements: Elements): SolverLiteral {
+  if (!hasArithmetic(side) || constantOf(side, ctx.set) !== null) return ctx.circuit.yes;
+  if (isShort(ctx, side, elements)) return ctx.circuit.yes;
+  const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
+  const key = `digits ${places.join()} ${meaningOf(side)}`;
+  const known = ctx.bounds.get(key);
+  if (known !== undefined) return known.literal;
+  const literal = ctx.circuit.free(true);
+  ctx.bounds.set(key, {
+    span: side.span,
+    literal,
+    why: 'many digits',
+    leaves: [...endOf(sum, 'low').terms.keys()],
+  });
+  return literal;
+}
+
+function hasArithmetic(expression: Expression): boolean {
+  return expression.kind === 'arithmetic';
+}
+
+const termsMax = 6;
+const smallMax = fromNumber(1e12);
+const smallMin = fromNumber(-1e12);
+
+/** A sum of few days, times, and whole numbers with declared ends, which is far from too many digits. */
+function isShort(ctx: ProofContext, side: Expression, elements: Elements): boolean {
+  let terms = 0;
+  const visit = (part: Expression): boolean => {
+    terms += 1;
+    const constant = constantOf(part, ctx.set);
+    if (constant !== null)
+      return typeof constant === 'object' && 'coefficient' in constant && isSmall(constant as Decimal);
+    if (part.kind === 'arithmetic') return part.operator !== '/' && visit(part.left) && visit(part.right);
+    if (part.kind === 'negate') return visit(part.operand);
+    if (part.kind === 'now') return true;
+    const type = part.kind === 'field' ? placeOfField(ctx, part, elements)?.slot.type : undefined;
+    if (type?.kind === 'date' || type?.kind === 'timestamp' || type?.kind === 'datetime') return true;
+    if (type?.kind !== 'integer' || type.range.low === null || type.range.high === null) return false;
+    return isSmall(type.range.low) && isSmall(type.range.high);
+  };
+  return visit(side) && terms <= 2 * termsMax && !multipliesTimes(side);
+}
+
+function isSmall(value: Decimal): boolean {
+  return value.exponent >= -6 && compare(smallMin, value) <= 0 && compare(value, smallMax) <= 0;
+}
+
+/** Fractions of seconds have many digits already. */
+function multipliesTimes(side: Expression): boolean {
+  if (side.kind !== 'arithmetic') return false;
+  return side.operator === '*' || multipliesTimes(side.left) || multipliesTimes(side.right);
+}
