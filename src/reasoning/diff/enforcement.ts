@@ -16,8 +16,8 @@ export interface Enforcement {
   /** How long its grants may hold, in seconds. */
   readonly lengths: readonly number[];
   readonly holdsAtMost: (seconds: number) => SolverLiteral;
-  /** By rule id or gate. */
-  readonly deciders: ReadonlyMap<string, SolverLiteral>;
+  /** It is the rule that the decision names. */
+  readonly isNamed: (id: string) => SolverLiteral;
 }
 
 interface EnforcedOutcome {
@@ -39,7 +39,7 @@ export function enforcementOf(ctx: ProofContext, decided: EnforcedOutcome): Enfo
   return {
     ...asksOf(ctx, granting, guards),
     ...lengthsOf(ctx, truths),
-    deciders: decidersOf(ctx, { truths, granting, decided }),
+    isNamed: (id) => isNamed(ctx, { truths, granting, decided }, id),
   };
 }
 
@@ -149,73 +149,60 @@ interface Deciding {
 
 interface Candidate {
   readonly rule: Rule;
-  readonly literal: SolverLiteral;
+  readonly isDefinite: SolverLiteral;
+  readonly isUnknown: SolverLiteral;
 }
 
-function decidersOf(
-  ctx: ProofContext,
-  { truths, granting, decided }: Deciding,
-): ReadonlyMap<string, SolverLiteral> {
+const outcomeOfDemand = {
+  nothing: 'ALLOW',
+  approval: 'ESCALATE',
+  reauth: 'REAUTH_REQUIRED',
+  deny: 'DENY',
+} as const satisfies Readonly<Record<string, Outcome>>;
+
+/** Of what asks for as much as the decision: definite before unknown, then the largest own risk, then the smallest id. */
+function isNamed(ctx: ProofContext, deciding: Deciding, id: string): SolverLiteral {
   const { circuit } = ctx;
-  const { ruled, isValid } = decided;
+  const { truths, granting, decided } = deciding;
+  const rule = truths.find((one) => one.rule.id === id)?.rule;
+  if (rule === undefined || rule.effect === 'risk') return circuit.no;
+  const demand = demandOf(rule);
+  const candidates = candidatesFor(ctx, deciding, demand);
+  const place = candidates.findIndex((one) => one.rule.id === id);
+  const own = candidates[place]!;
+  const none = (literals: readonly SolverLiteral[]): SolverLiteral => notLiteral(circuit.or(literals));
+  const earlier = candidates.slice(0, place);
+  const isFirstDefinite = circuit.and([own.isDefinite, none(earlier.map(({ isDefinite }) => isDefinite))]);
+  const isFirstUnknown = circuit.and([
+    own.isUnknown,
+    none(candidates.map(({ isDefinite }) => isDefinite)),
+    none(earlier.map(({ isUnknown }) => isUnknown)),
+  ]);
   const isGranted = circuit.or(granting.map(({ isChosen }) => isChosen));
-  const found = new Map<string, SolverLiteral>([['invalid_payload', notLiteral(isValid)]]);
-  const add = (id: string, literal: SolverLiteral): void =>
-    void found.set(id, circuit.or([found.get(id) ?? circuit.no, circuit.and([isValid, literal])]));
-  const nothing = rankedFirst(ctx, candidatesOf(truths, 'deny', 'definite'), notLiteral(isGranted));
-  for (const [id, literal] of nothing.first) add(id, literal);
-  add('default_deny', nothing.none);
-  for (const [outcome, demand] of demandOfOutcome) {
-    const own = granting
-      .filter(({ rule }) => (rule.requirement?.kind ?? 'nothing') === demand)
-      .map(({ rule, isChosen }) => ({ rule, literal: isChosen }));
-    const when = circuit.and([isGranted, ruled[outcome]]);
-    const definite = rankedFirst(ctx, [...own, ...candidatesOf(truths, demand, 'definite')], when);
-    const open = rankedFirst(ctx, candidatesOf(truths, demand, 'unknown', circuit), definite.none);
-    for (const [id, literal] of [...definite.first, ...open.first]) add(id, literal);
-  }
-  return found;
+  // Where nothing grants, a deny is named that is true.
+  const isFirst = circuit.or([isFirstDefinite, circuit.and([isGranted, isFirstUnknown])]);
+  const isAtStake = demand === 'deny' ? circuit.yes : isGranted;
+  return circuit.and([decided.isValid, decided.ruled[outcomeOfDemand[demand]], isAtStake, isFirst]);
 }
 
-const demandOfOutcome = [
-  ['ALLOW', 'nothing'],
-  ['ESCALATE', 'approval'],
-  ['REAUTH_REQUIRED', 'reauth'],
-  ['DENY', 'deny'],
-] as const satisfies readonly (readonly [Outcome, string])[];
-
-function candidatesOf(
-  truths: readonly Truth[],
-  demand: string,
-  which: 'definite' | 'unknown',
-  circuit?: ProofContext['circuit'],
-): readonly Candidate[] {
-  const guards = truths.filter(({ rule }) => isGuard(rule) && demandOf(rule) === demand);
-  return guards.map(({ rule, pair }) => ({
-    rule,
-    literal:
-      which === 'definite' ? pair.isTrue : circuit!.and([notLiteral(pair.isTrue), notLiteral(pair.isFalse)]),
-  }));
-}
-
-function demandOf({ effect, requirement }: Rule): string {
-  return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
-}
-
-/** The first in the order of the definition: the largest own risk, then the smallest id. */
-function rankedFirst(
+function candidatesFor(
   { circuit }: ProofContext,
-  candidates: readonly Candidate[],
-  when: SolverLiteral,
-): { readonly first: readonly (readonly [string, SolverLiteral])[]; readonly none: SolverLiteral } {
-  const sorted = candidates.toSorted(
-    (a, b) => b.rule.points - a.rule.points || (a.rule.id < b.rule.id ? -1 : 1),
-  );
-  let left = when;
-  const first = sorted.map(({ rule, literal }) => {
-    const isFirst = circuit.and([left, literal]);
-    left = circuit.and([left, notLiteral(literal)]);
-    return [rule.id, isFirst] as const;
-  });
-  return { first, none: left };
+  { truths, granting }: Deciding,
+  demand: keyof typeof outcomeOfDemand,
+): readonly Candidate[] {
+  const allows = granting.map(({ rule, isChosen }) => ({ rule, isDefinite: isChosen, isUnknown: circuit.no }));
+  const guards = truths
+    .filter(({ rule }) => isGuard(rule))
+    .map(({ rule, pair: { isTrue, isFalse } }) => ({
+      rule,
+      isDefinite: isTrue,
+      isUnknown: circuit.and([notLiteral(isTrue), notLiteral(isFalse)]),
+    }));
+  return [...allows, ...guards]
+    .filter(({ rule }) => demandOf(rule) === demand)
+    .toSorted((a, b) => b.rule.points - a.rule.points || (a.rule.id < b.rule.id ? -1 : 1));
+}
+
+function demandOf({ effect, requirement }: Rule): keyof typeof outcomeOfDemand {
+  return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
 }

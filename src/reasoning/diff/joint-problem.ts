@@ -38,7 +38,7 @@ export function createJointProblem(joint: JointSet, action: string, isCoarse: bo
   const decisions = { before: of('before'), after: of('after') };
   const causeContext: CauseContext = { joint, action, contexts, validity };
   const causes = causesOf(causeContext);
-  const regions = regionsOf(ctx, decisions, validity);
+  const regions = regionsOf(ctx, decisions, { validity, causes });
   const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
   finish(ctx);
   return { joint, ctx, validity, causes, regions, differs };

@@ -1,10 +1,11 @@
 // The ways in which two decisions about one request may differ, the most serious first, each as a gate over both sides and
-// as a question to two decisions of the definition. INVARIANT: wherever the outcome, who is asked, how long a grant holds
-// or the rule that is named differs, one of the regions holds.
+// as a question to two decisions of the definition. INVARIANT: wherever the outcome, who is asked or how long a grant holds
+// differs, one of the regions holds, and so it does where a changed rule is named on one side alone.
 
 import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { Cause } from './causes.ts';
 import type { BothSides } from './joint-set.ts';
 import type { SideDecision } from './joint-problem.ts';
 import type { Validity } from './validity.ts';
@@ -63,10 +64,10 @@ const pending = ['ESCALATE', 'REAUTH_REQUIRED'] as const satisfies readonly Outc
 export function regionsOf(
   ctx: ProofContext,
   decisions: BothSides<SideDecision>,
-  { valid }: Validity,
+  { validity: { valid }, causes }: { readonly validity: Validity; readonly causes: readonly Cause[] },
 ): readonly Region[] {
   const { circuit } = ctx;
-  const changes = changesOf(ctx, decisions);
+  const changes = changesOf(ctx, decisions, causes);
   const no = (literal: SolverLiteral): SolverLiteral => notLiteral(literal);
   const region = (kind: RegionKind, literals: readonly SolverLiteral[], isMetBy?: Region['isMetBy']): Region => ({
     ...kind,
@@ -139,22 +140,27 @@ interface Changes {
   readonly rule: SolverLiteral;
 }
 
-function changesOf({ circuit }: ProofContext, { before, after }: BothSides<SideDecision>): Changes {
+function changesOf(
+  { circuit }: ProofContext,
+  { before, after }: BothSides<SideDecision>,
+  causes: readonly Cause[],
+): Changes {
   const [old, now] = [before.enforcement, after.enforcement];
   const demands = [...new Map([...old.demands, ...now.demands].map((one) => [one.key, one])).values()];
   const lengths = [...new Set([...old.lengths, ...now.lengths])];
   const only = (a: SolverLiteral, b: SolverLiteral): SolverLiteral => circuit.and([a, notLiteral(b)]);
-  const deciders = new Set([...old.deciders.keys(), ...now.deciders.keys()]);
+  const names = new Set(
+    causes.flatMap(({ rule }) => [rule?.before, rule?.after]).flatMap((rule) => rule?.id ?? []),
+  );
   return {
     fewer: circuit.or(demands.map((one) => only(old.isAsked(one), now.isAsked(one)))),
     more: circuit.or(demands.map((one) => only(now.isAsked(one), old.isAsked(one)))),
     longer: circuit.or(lengths.map((one) => only(old.holdsAtMost(one), now.holdsAtMost(one)))),
     shorter: circuit.or(lengths.map((one) => only(now.holdsAtMost(one), old.holdsAtMost(one)))),
-    rule: circuit.or(
-      [...deciders].map((id) =>
-        only(old.deciders.get(id) ?? circuit.no, now.deciders.get(id) ?? circuit.no),
-      ),
-    ),
+    rule: circuit.or([
+      ...[...names].flatMap((id) => [only(old.isNamed(id), now.isNamed(id)), only(now.isNamed(id), old.isNamed(id))]),
+      ...causes.flatMap(({ rule, differs }) => (rule === null ? [differs] : [])),
+    ]),
   };
 }
 

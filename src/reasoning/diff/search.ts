@@ -10,7 +10,6 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
-import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
 import { decidedBy, type DiffExample, type FindingTerm, isOfRegion, sidedFacts } from './finding.ts';
@@ -18,6 +17,7 @@ import { hullsOf } from './hulls.ts';
 import type { BothSides } from './joint-set.ts';
 import type { JointProblem } from './joint-problem.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
+import { FreshProof } from './fresh-proof.ts';
 import type { Region } from './regions.ts';
 import { withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
@@ -61,14 +61,11 @@ interface Description {
   readonly words: readonly string[];
 }
 
-/** Holds the checker, which reads each part of the log once. */
+/** Holds what is known so far of one problem. */
 class Search {
   readonly #problem: JointProblem;
   readonly #ctx: ProofContext;
   readonly #options: SearchOptions;
-  readonly #checker = new LogChecker();
-  #admitted = 0;
-  #derived = 0;
   readonly #limits = new Set<DiffLimit>();
   readonly #small: SolverClause;
 
@@ -80,47 +77,39 @@ class Search {
   }
 
   run(): SearchResult {
-    const { differs, regions } = this.#problem;
-    if (!this.#canHold([differs])) return this.#result([]);
-    const found = regions.flatMap((region) => this.#inRegion(region));
-    return this.#result(found);
-  }
-
-  #result(found: readonly FoundChange[]): SearchResult {
-    const { lists, bounded, isCoarse } = this.#ctx;
+    const { circuit, isCoarse, lists, bounded } = this.#ctx;
+    const searched = this.#problem.regions
+      .filter(({ literal }) => literal !== circuit.no)
+      .map((region) => ({ region, own: circuit.free(true) }));
+    const found = searched.flatMap(({ region, own }) => this.#inRegion(region, own));
+    this.#prove(searched.map(({ region, own }) => [region.literal, own]));
     const isBounded = !isCoarse && [...lists.keys()].some((key) => bounded.has(key));
-    return { found, limits: [...this.#limits, ...(isBounded ? (['long lists'] as const) : [])] };
+    if (isBounded) this.#limits.add('long lists');
+    return { found, limits: [...this.#limits] };
   }
 
-  /** False is proved; what is not settled holds for all that is known. */
-  #canHold(assumptions: SolverClause): boolean {
-    const { solver } = this.#ctx.circuit;
-    const answer = solver.solve([...assumptions, ...this.#small], conflictsMax);
-    if (answer === null) this.#limits.add('too much search');
-    if (answer !== false) return true;
-    this.#check(solver.core);
-    if (this.#small.length === 0) return false;
-    const isPossible = solver.solve(assumptions, conflictsMax) !== false;
-    if (isPossible) this.#limits.add('huge payloads');
-    else this.#check(solver.core);
-    return false;
-  }
-
-  #check(core: SolverClause): void {
-    const { given, learned } = this.#ctx.circuit.solver;
-    for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
-    for (; this.#derived < learned.length; this.#derived += 1) {
-      if (!this.#checker.derive(learned[this.#derived]!))
-        throw new Error('the log of a proof does not check');
+  /** That nothing is left in any region, with payloads of any size. */
+  #prove(left: readonly SolverClause[]): void {
+    if (this.#limits.size > 0) return;
+    const proof = new FreshProof(this.#ctx.circuit.solver);
+    for (const assumptions of left) {
+      if (proof.cannotHold(assumptions) === true) continue;
+      const isDone = proof.cannotHold([...assumptions, ...this.#small]);
+      if (isDone === false) throw new Error('a search ended before it was complete');
+      this.#limits.add(isDone === null ? 'too much search' : 'huge payloads');
     }
-    if (!this.#checker.follows(core.map(notLiteral))) throw new Error('the end of a proof does not check');
   }
 
-  #inRegion(region: Region): readonly FoundChange[] {
+  /** What is not settled may be for all that is known. */
+  #canHold(assumptions: SolverClause): boolean {
+    const answer = this.#ctx.circuit.solver.solve([...assumptions, ...this.#small], conflictsMax);
+    if (answer === null) this.#limits.add('too much search');
+    return answer !== false;
+  }
+
+  #inRegion(region: Region, own: SolverLiteral): readonly FoundChange[] {
     const { circuit } = this.#ctx;
-    if (region.literal === circuit.no) return [];
     const found: FoundChange[] = [];
-    const own = circuit.free(true);
     while (this.#canHold([region.literal, own])) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
         this.#limits.add('too many findings');
