@@ -99,7 +99,7 @@ export function compileToProgram(
 }
 
 /** What the texts mean and what is wrong with them, without a program. */
-function checkSources(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Checked {
+export function checkSources(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Checked {
   const parsed = parseFiles(sources.files, memory);
   const files = parsed.map(({ file }) => file);
   const checked = check(files, sources.readListFile, memory.checked);

@@ -43,7 +43,8 @@ export function createProblem(
   return { ctx, outcomes, broken };
 }
 
-function createContext(
+/** Of the action's enforced rules; nothing is in the formula yet. */
+export function createContext(
   set: PolicySet,
   key: string,
   { isCoarse = false, faults = noFaults }: ProofProblemOptions,
@@ -105,7 +106,8 @@ export function isBrokenBy({ mode, effect }: Claim, outcome: keyof OutcomeLitera
   return (outcome === outcomeOf[effect]) === (mode === 'never');
 }
 
-function finish(ctx: ProofContext): void {
+/** Cuts the leaves. After this no condition may be added. */
+export function finish(ctx: ProofContext): void {
   shareTexts(ctx);
   // What one gives to another is handed on, from meter to meter.
   for (let round = 0; round <= ctx.meters.size; round += 1) for (const run of ctx.beforeCut) run();

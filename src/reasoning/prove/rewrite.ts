@@ -7,7 +7,7 @@ import { placeholder } from '../cells/understand.ts';
 import type { Elements, ProofContext } from './context.ts';
 
 /** With `change` applied to each operand. A subject stays a read of a field. */
-function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
+export function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
   switch (expression.kind) {
     case 'not':
     case 'negate':

@@ -1,0 +1,209 @@
+// What may make the two sides decide otherwise: rules that are not as they were, and the shape of the action. A rule that
+// only reads the risk to which others add is none. INVARIANT: where no cause differs, the two sides decide alike.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import { comparisonCall } from '../prove/comparison.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import type { Circuit, Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { isAlike, readsChanged } from './declarations.ts';
+import { isGuard } from './enforcement.ts';
+import { type BothSides, type JointSet, type Side, sides } from './joint-set.ts';
+import type { Validity } from './validity.ts';
+
+/** `renamed`, and `points` that nothing reads, matter to what a decision says and not to what it is. */
+export type CauseChange = 'changed' | 'new' | 'gone' | 'renamed';
+
+export interface Cause {
+  /** Null: the shape of the action, or the action itself. */
+  readonly rule: BothSides<Rule | null> | null;
+  readonly change: CauseChange;
+  /** Whether the decision may turn on it, or only what is said of it. */
+  readonly isDecisive: boolean;
+  readonly differs: SolverLiteral;
+  /** What of it matters to a decision, whether it holds or not. */
+  readonly stakes: readonly SolverLiteral[];
+  /** The conditions in which it is described. */
+  readonly parts: readonly CausePart[];
+}
+
+export interface CausePart {
+  readonly expression: Expression;
+  readonly side: Side;
+  readonly pair: Pair;
+}
+
+export interface CauseContext {
+  readonly joint: JointSet;
+  readonly action: string;
+  readonly contexts: BothSides<ProofContext>;
+  readonly validity: Validity;
+}
+
+export function causesOf(context: CauseContext): readonly Cause[] {
+  const { contexts, joint, action } = context;
+  const isInBoth = sides.every((side) => joint.original[side].actions.has(action));
+  const shape = shapeCause(context, isInBoth);
+  // Of an action that came or went there is no more to say.
+  if (!isInBoth) return [shape];
+  const isRiskRead = sides.some((side) => contexts[side].rules.some(({ readsRisk }) => readsRisk));
+  const found = pairedRules(contexts).flatMap((rule) => causeOf(context, rule, isRiskRead) ?? []);
+  return [shape, ...withoutRenamed(found)].filter(({ differs }) => differs !== contexts.after.circuit.no);
+}
+
+function shapeCause({ contexts, validity }: CauseContext, isInBoth: boolean): Cause {
+  const { circuit } = contexts.after;
+  const { before, after } = validity.valid;
+  return {
+    rule: null,
+    change: isInBoth ? 'changed' : after === circuit.yes ? 'new' : 'gone',
+    isDecisive: true,
+    differs: different(circuit, before, after),
+    stakes: isInBoth ? [before, after] : [],
+    parts: [],
+  };
+}
+
+function pairedRules({ before, after }: BothSides<ProofContext>): readonly BothSides<Rule | null>[] {
+  const byId = new Map<string, { before: Rule | null; after: Rule | null }>();
+  for (const rule of before.rules) byId.set(rule.id, { before: rule, after: null });
+  for (const rule of after.rules)
+    byId.set(rule.id, { before: byId.get(rule.id)?.before ?? null, after: rule });
+  return [...byId.values()];
+}
+
+/** Null where it is as it was. */
+function causeOf(
+  { contexts, joint }: CauseContext,
+  rule: BothSides<Rule | null>,
+  isRiskRead: boolean,
+): Cause | null {
+  const { circuit } = contexts.after;
+  const pairs = { before: pairOf(contexts, rule, 'before'), after: pairOf(contexts, rule, 'after') };
+  const asksAlike = said(rule.before) === said(rule.after);
+  if (asksAlike && (isSamePair(pairs) || isSameButForRisk(joint, rule))) return null;
+  const takesPart = circuit.or(sides.map((side) => notLiteral(pairs[side].isFalse)));
+  const turned = circuit.or([
+    different(circuit, pairs.before.isTrue, pairs.after.isTrue),
+    different(circuit, pairs.before.isFalse, pairs.after.isFalse),
+  ]);
+  const isPointsAlone = isSamePair(pairs) && said(withoutPoints(rule.before)) === said(withoutPoints(rule.after));
+  const isOfRiskAlone = isPointsAlone || sides.every((side) => (rule[side]?.effect ?? 'risk') === 'risk');
+  return {
+    rule,
+    change: rule.before === null ? 'new' : rule.after === null ? 'gone' : 'changed',
+    isDecisive: isRiskRead || !isOfRiskAlone,
+    differs: asksAlike ? turned : takesPart,
+    stakes: sides.flatMap((side) => stakesOf(rule[side], pairs[side], isRiskRead)),
+    parts: sides.flatMap((side) => partsOf(contexts[side], rule[side], side)),
+  };
+}
+
+/** A rule that is not there is false. */
+function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>, side: Side): Pair {
+  const { circuit } = contexts[side];
+  const own = rule[side];
+  return own === null ? { isTrue: circuit.no, isFalse: circuit.yes } : contexts[side].lower(own.condition, noElements);
+}
+
+/** What the rule does where it holds. */
+function said(rule: Rule | null): string {
+  if (rule === null) return '';
+  const { effect, requirement, points, validForSeconds } = rule;
+  return canonicalMeaning([effect, requirement, points, validForSeconds]);
+}
+
+function withoutPoints(rule: Rule | null): Rule | null {
+  return rule === null ? null : { ...rule, points: 0 };
+}
+
+function isSamePair({ before, after }: BothSides<Pair>): boolean {
+  return before.isTrue === after.isTrue && before.isFalse === after.isFalse;
+}
+
+/** It says of the risk what it said before; that the risk is another is not its doing. */
+function isSameButForRisk({ original, changed }: JointSet, { before, after }: BothSides<Rule | null>): boolean {
+  if (before?.readsRisk !== true || after?.readsRisk !== true) return false;
+  const [old, now] = [conditionOf(original.before, before), conditionOf(original.after, after)];
+  return isAlike(old, now) && old !== undefined && !readsChanged(old, changed);
+}
+
+/** As the side's own set has it. */
+function conditionOf({ policies }: PolicySet, { policy, id }: Rule): Expression | undefined {
+  return policies.find(({ name }) => name === policy)?.rules.find((rule) => rule.id === id)?.condition;
+}
+
+/** An allow matters where it is true, a guard where it is not false, and points in both ways. */
+function stakesOf(
+  rule: Rule | null,
+  { isTrue, isFalse }: Pair,
+  isRiskRead: boolean,
+): readonly SolverLiteral[] {
+  if (rule === null) return [];
+  if (rule.effect === 'risk' || (rule.points !== 0 && isRiskRead)) return [isTrue, isFalse];
+  return isGuard(rule) ? [isFalse] : [isTrue];
+}
+
+function different(circuit: Circuit, a: SolverLiteral, b: SolverLiteral): SolverLiteral {
+  if (a === b) return circuit.no;
+  return circuit.or([circuit.and([a, notLiteral(b)]), circuit.and([notLiteral(a), b])]);
+}
+
+function partsOf(ctx: ProofContext, rule: Rule | null, side: Side): readonly CausePart[] {
+  if (rule === null) return [];
+  return [...conditionsIn(ctx, rule.condition)].map((expression) => ({
+    expression,
+    side,
+    pair: ctx.lower(expression, noElements),
+  }));
+}
+
+/** The conditions that gates join, as the formula is made of them. */
+function* conditionsIn(ctx: ProofContext, condition: Expression): Generator<Expression> {
+  switch (condition.kind) {
+    case 'not':
+      yield* conditionsIn(ctx, condition.operand);
+      return;
+    case 'and':
+    case 'or':
+      for (const operand of condition.operands) yield* conditionsIn(ctx, operand);
+      return;
+    case 'let': {
+      const declared = ctx.set.lets.get(condition.id);
+      if (declared !== undefined) yield* conditionsIn(ctx, declared.expression);
+      return;
+    }
+    case 'in-range':
+      yield comparisonCall('>=', condition.subject, condition.low);
+      yield comparisonCall('<=', condition.subject, condition.high);
+      return;
+    case 'literal':
+      return;
+    default:
+      yield condition;
+  }
+}
+
+/** A rule that is gone, and one that is new and says the same, are one that was renamed: it matters to what is said alone. */
+function withoutRenamed(causes: readonly Cause[]): readonly Cause[] {
+  const gone = Map.groupBy(
+    causes.filter(({ change }) => change === 'gone'),
+    (cause) => identityOf(cause, 'before'),
+  );
+  const renamed = new Map<Cause, Cause | null>();
+  for (const cause of causes) {
+    if (cause.change !== 'new') continue;
+    const match = gone.get(identityOf(cause, 'after'))?.pop();
+    if (match === undefined) continue;
+    const rule = { before: match.rule!.before, after: cause.rule!.after };
+    renamed.set(match, null).set(cause, { ...cause, change: 'renamed', isDecisive: false, rule });
+  }
+  return causes.flatMap((cause) => (renamed.has(cause) ? (renamed.get(cause) ?? []) : [cause]));
+}
+
+function identityOf({ rule, parts, stakes }: Cause, side: Side): string {
+  const pairs = parts.map(({ pair }) => `${pair.isTrue} ${pair.isFalse}`);
+  return `${said(rule?.[side] ?? null)} ${stakes.join()} ${pairs.join()}`;
+}

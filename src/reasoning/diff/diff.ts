@@ -1,0 +1,172 @@
+// Two policy sets compared: every kind of request that they decide otherwise, the loosest first, and the proof that there
+// is no other. An action of which nothing has changed is not asked about.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { Cause } from './causes.ts';
+import { declarationsIn, type DeclarationKind, isAlike, readsChanged } from './declarations.ts';
+import { type DiffFinding, type FindingCause, isOfRegion } from './finding.ts';
+import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
+import { createJointProblem } from './joint-problem.ts';
+import type { KnownRequest } from './nearest.ts';
+import { type DiffLimit, type FoundChange, searchChanges, type SearchResult } from './search.ts';
+
+export interface PolicyDiff {
+  /** The most serious first. */
+  readonly findings: readonly DiffFinding[];
+  /** Where the findings are not proved to be all, by action. */
+  readonly limits: readonly { readonly action: string; readonly limits: readonly DiffLimit[] }[];
+  /** Keys of the actions of either side, sorted. */
+  readonly actions: readonly string[];
+  /** Of these, those of which something that decides them has changed. */
+  readonly asked: readonly string[];
+  /** Meters of both that say something else. */
+  readonly meters: readonly string[];
+}
+
+export interface DiffOptions {
+  /** Requests that people know, such as those of tests. */
+  readonly known?: readonly KnownRequest[];
+  /** Findings of one action and one pair of decisions. */
+  readonly findingsMax?: number;
+}
+
+const findingsMaxDefault = 25;
+
+export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffOptions = {}): PolicyDiff {
+  const joint = jointSet(before, after);
+  const actions = [...new Set([...before.actions.keys(), ...after.actions.keys()])].toSorted();
+  const asked = actions.filter((action) => mayDiffer(joint, action));
+  const results = asked.map((action) => ({ action, ...diffAction(joint, action, options) }));
+  const findings = results.flatMap(({ action, found }) => found.map((one) => findingOf(joint, action, one)));
+  return {
+    findings: joined(findings).toSorted((a, b) => a.tier - b.tier),
+    limits: results.flatMap(({ action, limits }) => (limits.length === 0 ? [] : [{ action, limits }])),
+    actions,
+    asked,
+    meters: [...joint.changed.meters].filter((name) => sides.every((side) => joint.original[side].meters.has(name))),
+  };
+}
+
+/** Whether something that decides the action is not as it was. */
+function mayDiffer(joint: JointSet, action: string): boolean {
+  const { original, changed } = joint;
+  const [old, now] = sides.map((side) => original[side].actions.get(action));
+  if (!isAlike(old?.shape, now?.shape)) return true;
+  const rulesOfSide = (side: Side) =>
+    original[side].policies
+      .filter(({ actions }) => actions.includes(action))
+      .flatMap(({ rules }) => rules)
+      .filter(({ isShadow }) => !isShadow);
+  const [before, after] = [rulesOfSide('before'), rulesOfSide('after')];
+  if (before.length !== after.length) return true;
+  const hasChanged = sides.length > 0 && Object.values(changed).some(({ size }) => size > 0);
+  return before.some((rule, at) => {
+    const other = after[at]!;
+    return !isAlike(rule, other) || (hasChanged && readsChanged(rule.condition, changed));
+  });
+}
+
+/** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
+function diffAction(joint: JointSet, action: string, { known = [], findingsMax }: DiffOptions): SearchResult {
+  const options = {
+    known: known.filter(({ facts }) => facts.action === action),
+    findingsMax: findingsMax ?? findingsMaxDefault,
+  };
+  if (!readsLists(joint, action)) return searchChanges(createJointProblem(joint, action, false), options);
+  const coarse = createJointProblem(joint, action, true);
+  if (!searchIsOpen(coarse)) return searchChanges(coarse, options);
+  return searchChanges(createJointProblem(joint, action, false), options);
+}
+
+function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): boolean {
+  return ctx.circuit.solver.solve([differs]) !== false;
+}
+
+function readsLists(joint: JointSet, action: string): boolean {
+  return sides.some((side) =>
+    rulesOf(joint, side, action).some(({ condition }) => JSON.stringify(condition, plain).includes('"quantify"')),
+  );
+}
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+function findingOf(joint: JointSet, action: string, found: FoundChange): DiffFinding {
+  const { region, causes, terms, when, example, guessed } = found;
+  const { tier, difference, from, to } = region;
+  return {
+    tier,
+    difference,
+    from,
+    to,
+    actions: [action],
+    when,
+    causes: causes.map((cause) => shownCause(joint, action, cause)),
+    example,
+    guessed,
+    isMetBy: (asked) => asked.after.action === action && isOfRegion(joint, { region, terms }, asked),
+  };
+}
+
+function shownCause(joint: JointSet, action: string, { rule, change }: Cause): FindingCause {
+  const side: Side = change === 'gone' ? 'before' : 'after';
+  const own = rule?.[side] ?? null;
+  if (own === null) {
+    const span = joint.original[side].actions.get(action)?.span ?? { file: '', start: 0, end: 0 };
+    return { rule: null, change, span, side, reads: [] };
+  }
+  const raw = joint.original[side].policies
+    .find(({ name }) => name === own.policy)
+    ?.rules.find(({ id }) => id === own.id);
+  const reads = raw === undefined || change !== 'changed' ? [] : changedReads(joint, side, raw.condition);
+  return { rule: own.id, change, span: own.span, side, reads };
+}
+
+const kindWords: Readonly<Record<DeclarationKind, string>> = {
+  lists: 'list',
+  hours: 'hours',
+  lets: 'let',
+  meters: 'meter',
+};
+
+/** What the condition reads, directly or through lets, and that changed. */
+function changedReads(
+  joint: JointSet,
+  side: Side,
+  condition: Parameters<typeof declarationsIn>[0],
+): FindingCause['reads'] {
+  const found = new Map<string, { readonly name: string; readonly span: Span | null }>();
+  const open = [...declarationsIn(condition)];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { kind, name } = next;
+    if (!joint.changed[kind].has(name)) continue;
+    const declared = kind === 'lets' ? joint.original[side].lets.get(name) : undefined;
+    const shown = `${kindWords[kind]} ${declared?.name ?? name}`;
+    if (!found.has(shown)) found.set(shown, { name: shown, span: declared?.expression.span ?? null });
+    if (declared !== undefined) open.push(...declarationsIn(declared.expression));
+  }
+  return [...found.values()];
+}
+
+/** Findings that say the same of several actions are one. */
+function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
+  const groups = Map.groupBy(findings, ({ tier, difference, from, to, when, causes, example }) =>
+    JSON.stringify([
+      tier,
+      difference,
+      from,
+      to,
+      when.toSorted(),
+      causes.map(({ rule, change }) => [rule, change]),
+      example === null,
+    ]),
+  );
+  return [...groups.values()].map((group) => ({
+    ...group[0]!,
+    actions: group.flatMap(({ actions }) => actions).toSorted(),
+    isMetBy: (asked: BothSides<Facts>) => group.some((one) => one.isMetBy(asked)),
+  }));
+}

@@ -1,0 +1,208 @@
+// What a decision says besides its outcome, as gates over the truth of the rules: who is asked, how soon, how long a grant
+// holds, and which rule is named. INVARIANT: nothing has been approved, as in the outcomes that it belongs to.
+
+import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
+import type { Requirement, Rule } from '../../language/model/policy.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import type { OutcomeLiterals } from '../prove/outcomes.ts';
+import type { Pair } from '../solver/circuit.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+
+/** By what is said, the condition under which it is. */
+export interface Enforcement {
+  /** What its rules may ask for. */
+  readonly demands: readonly Demand[];
+  readonly isAsked: (demand: Demand) => SolverLiteral;
+  /** How long its grants may hold, in seconds. */
+  readonly lengths: readonly number[];
+  readonly holdsAtMost: (seconds: number) => SolverLiteral;
+  /** It is the rule that the decision names. */
+  readonly isNamed: (id: string) => SolverLiteral;
+}
+
+interface EnforcedOutcome {
+  /** With payloads of another shape refused. */
+  readonly outcome: OutcomeLiterals;
+  readonly ruled: OutcomeLiterals;
+  readonly isValid: SolverLiteral;
+}
+
+interface Truth {
+  readonly rule: Rule;
+  readonly pair: Pair;
+}
+
+export function enforcementOf(ctx: ProofContext, decided: EnforcedOutcome): Enforcement {
+  const truths = ctx.rules.map((rule): Truth => ({ rule, pair: ctx.lower(rule.condition, noElements) }));
+  const granting = grantingAllows(ctx, truths);
+  const guards = truths.filter(({ rule }) => isGuard(rule));
+  return {
+    ...asksOf(ctx, granting, guards),
+    ...lengthsOf(ctx, truths),
+    isNamed: (id) => isNamed(ctx, { truths, granting, decided }, id),
+  };
+}
+
+export function isGuard({ effect }: Rule): boolean {
+  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
+}
+
+interface Granting {
+  readonly rule: Rule;
+  /** It is true, and no other that is true comes before it. */
+  readonly isChosen: SolverLiteral;
+}
+
+const demandOrder = ['nothing', 'approval', 'reauth'] as const;
+
+/** In the order of the definition: what asks for least, for fewest people, and by id. */
+function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly Granting[] {
+  const rank = ({ requirement }: Rule): number => demandOrder.indexOf(requirement?.kind ?? 'nothing');
+  const people = ({ requirement }: Rule): number => (requirement?.kind === 'approval' ? requirement.needs : 0);
+  const sorted = truths
+    .filter(({ rule }) => rule.effect === 'allow')
+    .toSorted(
+      (a, b) =>
+        rank(a.rule) - rank(b.rule) || people(a.rule) - people(b.rule) || (a.rule.id < b.rule.id ? -1 : 1),
+    );
+  let isEarlier = circuit.no;
+  return sorted.map(({ rule, pair }) => {
+    const isChosen = circuit.and([pair.isTrue, notLiteral(isEarlier)]);
+    isEarlier = circuit.or([isEarlier, pair.isTrue]);
+    return { rule, isChosen };
+  });
+}
+
+function asksOf(
+  { circuit }: ProofContext,
+  granting: readonly Granting[],
+  guards: readonly Truth[],
+): Pick<Enforcement, 'demands' | 'isAsked'> {
+  const inForce = [
+    ...granting.map(({ rule, isChosen }) => ({ rule, literal: isChosen })),
+    ...guards.map(({ rule, pair }) => ({ rule, literal: notLiteral(pair.isFalse) })),
+  ];
+  const askers = inForce.flatMap(({ rule, literal }) =>
+    rule.requirement === null ? [] : [{ requirement: rule.requirement, literal }],
+  );
+  const demands = askers.flatMap(({ requirement }) => demandsOf(requirement));
+  return {
+    demands: [...new Map(demands.map((demand) => [demand.key, demand])).values()],
+    isAsked: ({ isMetBy }) =>
+      circuit.or(askers.filter(({ requirement }) => isMetBy(requirement)).map(({ literal }) => literal)),
+  };
+}
+
+/** Something that a decision may ask for. */
+export interface Demand {
+  readonly key: string;
+  /** Whether a requirement asks at least for this. */
+  readonly isMetBy: (requirement: Requirement) => boolean;
+}
+
+const thisVery = -1;
+
+function demandsOf(requirement: Requirement): readonly Demand[] {
+  if (requirement.kind === 'approval') {
+    const { group, needs, withinSeconds } = requirement;
+    const isOfGroup = (one: Requirement): one is Extract<Requirement, { readonly kind: 'approval' }> =>
+      one.kind === 'approval' && one.group === group;
+    return [
+      { key: `${group} needs ${needs}`, isMetBy: (one) => isOfGroup(one) && one.needs >= needs },
+      {
+        key: `${group} within ${withinSeconds}`,
+        isMetBy: (one) => isOfGroup(one) && one.withinSeconds <= withinSeconds,
+      },
+    ];
+  }
+  const within = requirement.withinSeconds ?? thisVery;
+  return [
+    {
+      key: `step-up within ${within}`,
+      isMetBy: (one) => one.kind === 'reauth' && (one.withinSeconds ?? thisVery) <= within,
+    },
+  ];
+}
+
+/** The shortest of what allows that hold say; what is usual where none says anything. */
+function lengthsOf(
+  { circuit }: ProofContext,
+  truths: readonly Truth[],
+): Pick<Enforcement, 'lengths' | 'holdsAtMost'> {
+  const saying = truths.filter(({ rule }) => rule.effect === 'allow' && rule.validForSeconds !== null);
+  const isSaid = circuit.or(saying.map(({ pair }) => pair.isTrue));
+  return {
+    lengths: [...new Set([defaultValidForSeconds, ...saying.map(({ rule }) => rule.validForSeconds!)])],
+    holdsAtMost: (seconds) => {
+      const short = saying.filter(({ rule }) => rule.validForSeconds! <= seconds);
+      const isDefault = seconds >= defaultValidForSeconds ? notLiteral(isSaid) : circuit.no;
+      return circuit.or([...short.map(({ pair }) => pair.isTrue), isDefault]);
+    },
+  };
+}
+
+interface Deciding {
+  readonly truths: readonly Truth[];
+  readonly granting: readonly Granting[];
+  readonly decided: EnforcedOutcome;
+}
+
+interface Candidate {
+  readonly rule: Rule;
+  readonly isDefinite: SolverLiteral;
+  readonly isUnknown: SolverLiteral;
+}
+
+const outcomeOfDemand = {
+  nothing: 'ALLOW',
+  approval: 'ESCALATE',
+  reauth: 'REAUTH_REQUIRED',
+  deny: 'DENY',
+} as const satisfies Readonly<Record<string, Outcome>>;
+
+/** Of what asks for as much as the decision: definite before unknown, then the largest own risk, then the smallest id. */
+function isNamed(ctx: ProofContext, deciding: Deciding, id: string): SolverLiteral {
+  const { circuit } = ctx;
+  const { truths, granting, decided } = deciding;
+  const rule = truths.find((one) => one.rule.id === id)?.rule;
+  if (rule === undefined || rule.effect === 'risk') return circuit.no;
+  const demand = demandOf(rule);
+  const candidates = candidatesFor(ctx, deciding, demand);
+  const place = candidates.findIndex((one) => one.rule.id === id);
+  const own = candidates[place]!;
+  const none = (literals: readonly SolverLiteral[]): SolverLiteral => notLiteral(circuit.or(literals));
+  const earlier = candidates.slice(0, place);
+  const isFirstDefinite = circuit.and([own.isDefinite, none(earlier.map(({ isDefinite }) => isDefinite))]);
+  const isFirstUnknown = circuit.and([
+    own.isUnknown,
+    none(candidates.map(({ isDefinite }) => isDefinite)),
+    none(earlier.map(({ isUnknown }) => isUnknown)),
+  ]);
+  const isGranted = circuit.or(granting.map(({ isChosen }) => isChosen));
+  // Where nothing grants, a deny is named that is true.
+  const isFirst = circuit.or([isFirstDefinite, circuit.and([isGranted, isFirstUnknown])]);
+  const isAtStake = demand === 'deny' ? circuit.yes : isGranted;
+  return circuit.and([decided.isValid, decided.ruled[outcomeOfDemand[demand]], isAtStake, isFirst]);
+}
+
+function candidatesFor(
+  { circuit }: ProofContext,
+  { truths, granting }: Deciding,
+  demand: keyof typeof outcomeOfDemand,
+): readonly Candidate[] {
+  const allows = granting.map(({ rule, isChosen }) => ({ rule, isDefinite: isChosen, isUnknown: circuit.no }));
+  const guards = truths
+    .filter(({ rule }) => isGuard(rule))
+    .map(({ rule, pair: { isTrue, isFalse } }) => ({
+      rule,
+      isDefinite: isTrue,
+      isUnknown: circuit.and([notLiteral(isTrue), notLiteral(isFalse)]),
+    }));
+  return [...allows, ...guards]
+    .filter(({ rule }) => demandOf(rule) === demand)
+    .toSorted((a, b) => b.rule.points - a.rule.points || (a.rule.id < b.rule.id ? -1 : 1));
+}
+
+function demandOf({ effect, requirement }: Rule): keyof typeof outcomeOfDemand {
+  return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
+}

@@ -1,0 +1,124 @@
+// One way in which two policy sets decide otherwise: which decisions turn, for which requests, because of which rules, and
+// a request that both definitions have decided. Whether a request is one of a finding can be asked of any two decisions.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { resolveFacts } from '../../language/spec/payload.ts';
+import type { SpecTruth } from '../../language/spec/truth.ts';
+import type { CauseChange } from './causes.ts';
+import { type BothSides, type JointSet, type Side, sides } from './joint-set.ts';
+import type { Region, RegionKind, SidedDecision } from './regions.ts';
+
+export interface DiffFinding extends RegionKind {
+  /** Sorted; one finding may hold for several alike. */
+  readonly actions: readonly string[];
+  /** The conditions, all of which hold where it does; none where it is every request that turns so. */
+  readonly when: readonly string[];
+  readonly causes: readonly FindingCause[];
+  /** Null: the formula admits such requests, and none was found that the definition decides so. */
+  readonly example: DiffExample | null;
+  /** Conditions that were guessed, where there is no example. */
+  readonly guessed: readonly Span[];
+  /** Whether a request of one of the actions is one of these. */
+  readonly isMetBy: (asked: BothSides<Facts>) => boolean;
+}
+
+export interface FindingCause {
+  /** Id of the rule; null where the action itself, or its shape, is the cause. */
+  readonly rule: string | null;
+  readonly change: CauseChange;
+  readonly span: Span;
+  /** Which side's file the place is in. */
+  readonly side: Side;
+  /** What the rule reads and that says something else, such as `let single_limit`. */
+  readonly reads: readonly { readonly name: string; readonly span: Span | null }[];
+}
+
+export interface DiffExample {
+  /** The same but for readings of meters that say something else. */
+  readonly facts: BothSides<Facts>;
+  readonly decisions: BothSides<Decision>;
+  /** The request that people know and that it was made of, and where it is another. */
+  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+}
+
+/** What one condition of a finding has to be: true, false or unknown, or one of two of these. */
+export interface FindingTerm {
+  readonly expression: Expression;
+  readonly side: Side;
+  readonly truths: readonly SpecTruth[];
+}
+
+/** Whether two decisions about one request are of the region, and the conditions come out as they do in it. */
+export function isOfRegion(
+  joint: JointSet,
+  { region, terms }: { readonly region: Region; readonly terms: readonly FindingTerm[] },
+  asked: BothSides<Facts>,
+): boolean {
+  const decided = decidedBy(joint, asked);
+  if (!region.isMetBy(decided)) return false;
+  // What lies outside of the declared shape has no truth.
+  const isJudged = sides.every((side) => decided[side].decision.by !== 'undeclared_action');
+  return !isJudged || terms.every((term) => term.truths.includes(truthOf(joint, term, { asked, decided })));
+}
+
+export function decidedBy({ original }: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
+  return { before: decide(original.before, asked.before), after: decide(original.after, asked.after) };
+}
+
+function decide(set: PolicySet, asked: Facts): SidedDecision {
+  const facts = { ...asked, satisfied: nothingSatisfied };
+  const decision = authorize(set, facts);
+  return { decision, holdsSeconds: holdsOf(set, facts, decision) };
+}
+
+/** How long a grant holds, also of a request that waits. */
+function holdsOf(set: PolicySet, facts: Facts, { outcome, validForSeconds }: Decision): number | null {
+  if (outcome === 'ALLOW' || outcome === 'DENY') return validForSeconds;
+  const ids = set.policies.flatMap(({ rules, actions }) =>
+    actions.includes(facts.action) ? rules.map(({ id }) => id) : [],
+  );
+  return authorize(set, { ...facts, satisfied: { escalate: ids, reauth: ids } }).validForSeconds;
+}
+
+interface Asked {
+  readonly asked: BothSides<Facts>;
+  readonly decided: BothSides<SidedDecision>;
+}
+
+function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, decided }: Asked): SpecTruth {
+  const facts = resolveFacts(joint.original[side], { ...asked[side], meters: metersOf(joint, asked) });
+  const { risk } = decided[side].decision;
+  return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });
+}
+
+/** The readings of both sides, by their names in the joint set. */
+function metersOf({ meters }: JointSet, asked: BothSides<Facts>): Facts['meters'] {
+  const readings = sides.flatMap((side) =>
+    [...meters[side]].flatMap(([joint, own]) => {
+      const reading = asked[side].meters[own];
+      return reading === undefined ? [] : [[joint, reading] as const];
+    }),
+  );
+  return Object.fromEntries(readings);
+}
+
+/** The facts of the joint set as each side knows them. */
+export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts> {
+  const of = (side: Side): Facts => ({
+    ...facts,
+    meters: Object.fromEntries(
+      [...meters[side]].flatMap(([joint, own]) => {
+        const reading = facts.meters[joint];
+        return reading === undefined ? [] : [[own, reading] as const];
+      }),
+    ),
+  });
+  return { before: of('before'), after: of('after') };
+}
+

@@ -1,0 +1,33 @@
+// Whether something cannot be, by a proof of its own: the clauses alone go to a new solver, so that the log holds nothing of
+// the searches before, and the naive checker reads that log. INVARIANT: true is said of nothing that was not checked.
+
+import { LogChecker } from '../solver/check-log.ts';
+import { notLiteral, type SolverClause } from '../solver/literal.ts';
+import { Solver } from '../solver/solver.ts';
+
+const conflictsMax = 50_000;
+
+export class FreshProof {
+  readonly #solver = new Solver();
+  readonly #checker = new LogChecker();
+  #derived = 0;
+
+  constructor({ variables, given }: Solver) {
+    while (this.#solver.variables < variables) this.#solver.variable();
+    for (const clause of given) {
+      this.#solver.add(clause);
+      this.#checker.admit(clause);
+    }
+  }
+
+  /** Null where the search took too long. */
+  cannotHold(assumptions: SolverClause): boolean | null {
+    const answer = this.#solver.solve(assumptions, conflictsMax);
+    if (answer !== false) return answer === null ? null : false;
+    const { learned, core } = this.#solver;
+    for (; this.#derived < learned.length; this.#derived += 1)
+      if (!this.#checker.derive(learned[this.#derived]!)) throw new Error('the log of a proof does not check');
+    if (!this.#checker.follows(core.map(notLiteral))) throw new Error('the end of a proof does not check');
+    return true;
+  }
+}

@@ -1,0 +1,203 @@
+// Two policy sets as one in which every name means one thing: what both declare alike is shared, and what they declare
+// differently goes by two names. Of a list that lost or gained entries three lists are made, so that a condition over it
+// is read as one over what both have, or over what only one has.
+
+import type { Expression } from '../../language/model/expression.ts';
+import type { List, Meter, PolicySet, Rule } from '../../language/model/policy.ts';
+import { mapOperands } from '../prove/rewrite.ts';
+import { type ChangedDeclarations, changedDeclarations } from './declarations.ts';
+import { splitList } from './lists.ts';
+import { jointActions } from './shapes.ts';
+
+export const sides = ['before', 'after'] as const;
+export type Side = (typeof sides)[number];
+export type BothSides<T> = Readonly<Record<Side, T>>;
+
+export interface JointSet {
+  /** The declarations of both; it has no policies. */
+  readonly set: PolicySet;
+  readonly original: BothSides<PolicySet>;
+  readonly changed: ChangedDeclarations;
+  /** The expression of one side in the names of the joint set. */
+  readonly written: BothSides<(expression: Expression) => Expression>;
+  /** By the joint name of a meter, its name on the side. */
+  readonly meters: BothSides<ReadonlyMap<string, string>>;
+}
+
+/** What a name of one side is called in the joint set; of a list that changed, the lists that it consists of. */
+interface Names {
+  readonly lists: Map<string, readonly string[]>;
+  readonly hours: Map<string, string>;
+  readonly meters: Map<string, string>;
+}
+
+const suffixes: BothSides<string> = { before: ' (before)', after: ' (now)' };
+
+export function jointSet(before: PolicySet, after: PolicySet): JointSet {
+  const changed = changedDeclarations(before, after);
+  const original = { before, after };
+  const names: BothSides<Names> = { before: noNames(), after: noNames() };
+  const written = {
+    before: writerOf('before', names.before),
+    after: writerOf('after', names.after),
+  };
+  const set: PolicySet = {
+    actions: jointActions(before, after),
+    lists: jointLists(original, names, changed),
+    hours: new Map(sides.flatMap((side) => entriesOf(original[side].hours, names[side].hours, side, changed.hours))),
+    lets: new Map(
+      sides.flatMap((side) =>
+        [...original[side].lets].map(([id, declared]) => [
+          `${id}${suffixes[side]}`,
+          { ...declared, id: `${id}${suffixes[side]}`, expression: written[side](declared.expression) },
+        ]),
+      ),
+    ),
+    meters: new Map(),
+    approvers: after.approvers,
+    policies: [],
+    guarantees: [],
+  };
+  // Meters last: what they read is written in names that are known by now.
+  const meters = sides.flatMap((side) =>
+    entriesOf(original[side].meters, names[side].meters, side, changed.meters).map(
+      ([name, meter]) => [name, writtenMeter(meter, name, written[side])] as const,
+    ),
+  );
+  return {
+    set: { ...set, meters: new Map(meters) },
+    original,
+    changed,
+    written,
+    meters: { before: turned(names.before.meters), after: turned(names.after.meters) },
+  };
+}
+
+function noNames(): Names {
+  return { lists: new Map(), hours: new Map(), meters: new Map() };
+}
+
+function turned(names: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...names].map(([own, joint]) => [joint, own]));
+}
+
+/** Under its own name where both sides have it alike, or only one has it. */
+function entriesOf<T>(
+  declared: ReadonlyMap<string, T>,
+  names: Map<string, string>,
+  side: Side,
+  changed: ReadonlySet<string>,
+): (readonly [string, T])[] {
+  return [...declared].map(([name, one]) => {
+    const joint = changed.has(name) ? `${name}${suffixes[side]}` : name;
+    names.set(name, joint);
+    return [joint, one] as const;
+  });
+}
+
+function writtenMeter(meter: Meter, name: string, written: (expression: Expression) => Expression): Meter {
+  return {
+    ...meter,
+    name,
+    argument: meter.argument === null ? null : written(meter.argument),
+    when: meter.when === null ? null : written(meter.when),
+  };
+}
+
+function jointLists(
+  original: BothSides<PolicySet>,
+  names: BothSides<Names>,
+  changed: ChangedDeclarations,
+): ReadonlyMap<string, List> {
+  const lists = new Map<string, List>();
+  for (const name of new Set(sides.flatMap((side) => [...original[side].lists.keys()]))) {
+    const [before, after] = [original.before.lists.get(name), original.after.lists.get(name)];
+    const split =
+      changed.lists.has(name) && before !== undefined && after !== undefined ? splitList(before, after) : null;
+    for (const side of sides) {
+      const own = original[side].lists.get(name);
+      if (own === undefined) continue;
+      const parts = split?.[side] ?? [{ ...own, name: joinedName(name, side, changed.lists, original) }];
+      for (const part of parts) lists.set(part.name, part);
+      names[side].lists.set(
+        name,
+        parts.map((part) => part.name),
+      );
+    }
+  }
+  return lists;
+}
+
+function joinedName(
+  name: string,
+  side: Side,
+  changed: ReadonlySet<string>,
+  original: BothSides<PolicySet>,
+): string {
+  const isInBoth = sides.every((one) => original[one].lists.has(name));
+  return changed.has(name) && isInBoth ? `${name}${suffixes[side]}` : name;
+}
+
+/** A node that reads the risk of one side alone. */
+type SidedRisk = Extract<Expression, { readonly kind: 'risk' }> & { readonly side: Side };
+
+function writerOf(side: Side, names: Names): (expression: Expression) => Expression {
+  const known = new WeakMap<Expression, Expression>();
+  const write = (expression: Expression): Expression => {
+    const before = known.get(expression);
+    if (before !== undefined) return before;
+    const made = writeNode(expression);
+    known.set(expression, made);
+    return made;
+  };
+  const writeNode = (expression: Expression): Expression => {
+    switch (expression.kind) {
+      case 'let':
+        return { ...expression, id: `${expression.id}${suffixes[side]}` };
+      case 'meter':
+        return { ...expression, meter: names.meters.get(expression.meter) ?? expression.meter };
+      case 'risk': {
+        // The rules that add to it may differ, so that what is said of it is no condition of both sides.
+        const sided: SidedRisk = { ...expression, side };
+        return sided;
+      }
+      case 'in-hours': {
+        const hours = names.hours.get(expression.hours) ?? expression.hours;
+        return { ...expression, subject: write(expression.subject), hours };
+      }
+      case 'in-list': {
+        const subject = write(expression.subject);
+        const lists = names.lists.get(expression.list) ?? [expression.list];
+        return anyOf(
+          expression,
+          lists.map((list) => ({ ...expression, subject, list })),
+        );
+      }
+      case 'mentions': {
+        const subject = write(expression.subject);
+        if (expression.words.kind !== 'list') return { ...expression, subject };
+        const lists = names.lists.get(expression.words.list) ?? [expression.words.list];
+        return anyOf(
+          expression,
+          lists.map((list) => ({ ...expression, subject, words: { kind: 'list', list } })),
+        );
+      }
+      default:
+        return mapOperands(expression, write);
+    }
+  };
+  return write;
+}
+
+function anyOf({ type, span }: Expression, operands: readonly Expression[]): Expression {
+  return operands.length === 1 ? operands[0]! : { kind: 'or', operands, type, span };
+}
+
+/** The rules that decide an action on one side, in the order of their ids, in the names of the joint set. */
+export function rulesOf({ original, written }: JointSet, side: Side, action: string): readonly Rule[] {
+  return original[side].policies
+    .filter((policy) => policy.actions.includes(action))
+    .flatMap((policy) => policy.rules)
+    .filter((rule) => !rule.isShadow)
+    .map((rule) => ({ ...rule, condition: written[side](rule.condition) }));
+}

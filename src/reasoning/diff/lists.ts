@@ -1,0 +1,44 @@
+// A list that lost or gained entries as three: what both have, what is gone, and what is new.
+
+import type { List } from '../../language/model/policy.ts';
+import { fold } from '../../language/value/text.ts';
+import { keyOf } from '../cells/leaf.ts';
+import { quoted } from '../counterfactual/words.ts';
+import type { BothSides } from './joint-set.ts';
+
+const namedMax = 3;
+
+/** By side, the lists whose entries together are its own. Null where they differ in more than their entries. */
+export function splitList(before: List, after: List): BothSides<readonly List[]> | null {
+  if (before.type.kind !== after.type.kind || before.ignoringCase !== after.ignoringCase) return null;
+  const [old, now] = [keyed(before), keyed(after)];
+  const common = after.entries.filter((entry) => old.has(keyIn(after, entry)));
+  const removed = before.entries.filter((entry) => !now.has(keyIn(before, entry)));
+  const added = after.entries.filter((entry) => !old.has(keyIn(after, entry)));
+  const shared = common.length === 0 ? [] : [{ ...after, entries: common }];
+  return {
+    before: atLeastOne([...shared, ...part(before, 'gone', removed)], before),
+    after: atLeastOne([...shared, ...part(after, 'new', added)], after),
+  };
+}
+
+function keyIn({ ignoringCase }: List, entry: List['entries'][number]): string {
+  return ignoringCase && typeof entry === 'string' ? fold(entry) : keyOf(entry);
+}
+
+function keyed(list: List): ReadonlySet<string> {
+  return new Set(list.entries.map((entry) => keyIn(list, entry)));
+}
+
+function atLeastOne(lists: readonly List[], { name, ...list }: List): readonly List[] {
+  return lists.length > 0 ? lists : [{ ...list, name, entries: [] }];
+}
+
+function part(list: List, what: string, entries: List['entries']): readonly List[] {
+  if (entries.length === 0) return [];
+  const isShort = entries.length <= namedMax && entries.every((entry) => typeof entry === 'string');
+  const shown = isShort
+    ? (entries as readonly string[]).map(quoted).join(', ')
+    : `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
+  return [{ ...list, name: `${list.name} (${what}: ${shown})`, entries }];
+}

@@ -1,0 +1,70 @@
+// A request of a finding that is as near to one that people know as can be: each part of it that may be as in the known
+// request is. Whether it may, the definition says.
+
+import type { Facts } from '../../language/model/request.ts';
+
+export interface KnownRequest {
+  readonly name: string;
+  readonly facts: Facts;
+}
+
+export interface NearRequest {
+  readonly facts: Facts;
+  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+}
+
+const knownMax = 4;
+
+export function nearestTo(
+  known: readonly KnownRequest[],
+  facts: Facts,
+  isOne: (facts: Facts) => boolean,
+): NearRequest {
+  const itself = known.find((one) => isOne(one.facts));
+  if (itself !== undefined) return { facts: itself.facts, near: { name: itself.name, changed: [] } };
+  const made = known.slice(0, knownMax).map(({ name, facts: base }) => {
+    const near = adopted(facts, base, isOne);
+    return { facts: near, near: { name, changed: changedIn(base, near) } };
+  });
+  const best = made.toSorted((a, b) => a.near.changed.length - b.near.changed.length)[0];
+  return best ?? { facts, near: null };
+}
+
+const parts = ['payload', 'agent', 'request', 'meters'] as const;
+
+function adopted(facts: Facts, base: Facts, isOne: (facts: Facts) => boolean): Facts {
+  let best = facts;
+  const attempt = (next: Facts): void => {
+    if (isOne(next)) best = next;
+  };
+  attempt({ ...best, payload: base.payload });
+  attempt({ ...best, agent: base.agent, request: base.request, meters: base.meters });
+  attempt({ ...best, nowMs: base.nowMs });
+  for (const part of parts) {
+    for (const key of new Set([...Object.keys(best[part]), ...Object.keys(base[part])]))
+      attempt({ ...best, [part]: withEntry(best[part], key, (base[part] as Entries)[key]) });
+  }
+  return best;
+}
+
+type Entries = Readonly<Record<string, unknown>>;
+
+function withEntry(entries: object, key: string, value: unknown): object {
+  const others = Object.entries(entries).filter(([name]) => name !== key);
+  return Object.fromEntries(value === undefined ? others : [...others, [key, value]]);
+}
+
+/** Paths. */
+function changedIn(base: Facts, facts: Facts): readonly string[] {
+  const inParts = parts.flatMap((part) => {
+    const [old, now] = [base[part] as Entries, facts[part] as Entries];
+    return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+      .filter((key) => text(old[key]) !== text(now[key]))
+      .map((key) => `${part}.${key}`);
+  });
+  return base.nowMs === facts.nowMs ? inParts : [...inParts, 'now'];
+}
+
+function text(value: unknown): string {
+  return String(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)));
+}

@@ -1,0 +1,201 @@
+// The ways in which two decisions about one request may differ, the most serious first, each as a gate over both sides and
+// as a question to two decisions of the definition. INVARIANT: wherever the outcome, who is asked or how long a grant holds
+// differs, one of the regions holds, and so it does where a changed rule is named on one side alone.
+
+import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
+import type { ProofContext } from '../prove/context.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { Cause } from './causes.ts';
+import type { BothSides } from './joint-set.ts';
+import type { SideDecision } from './joint-problem.ts';
+import type { Validity } from './validity.ts';
+
+/**
+ * 1: passes now what was stopped. 2: people may let pass what was refused. 3: fewer or other people, a longer time, no
+ * step-up. 4: judged now what was refused before any rule. 5: stricter. 6: decided alike, but said otherwise.
+ */
+export type Tier = 1 | 2 | 3 | 4 | 5 | 6;
+
+/** In what the two decisions differ. */
+export type Difference = 'outcome' | 'people' | 'time' | 'rule';
+
+export interface RegionKind {
+  readonly tier: Tier;
+  readonly difference: Difference;
+  readonly from: Outcome;
+  readonly to: Outcome;
+}
+
+/** A decision of one side, with nothing approved. */
+export interface SidedDecision {
+  readonly decision: Decision;
+  /** How long a grant of it holds once everything is approved; null where it is refused. */
+  readonly holdsSeconds: number | null;
+}
+
+type Both = BothSides<SidedDecision>;
+
+export interface Region extends RegionKind {
+  readonly literal: SolverLiteral;
+  readonly isMetBy: (decisions: Both) => boolean;
+}
+
+const milder = [
+  ['DENY', 'ALLOW', 1],
+  ['REAUTH_REQUIRED', 'ALLOW', 1],
+  ['ESCALATE', 'ALLOW', 1],
+  ['DENY', 'ESCALATE', 2],
+  ['DENY', 'REAUTH_REQUIRED', 2],
+  ['REAUTH_REQUIRED', 'ESCALATE', 3],
+] as const satisfies readonly (readonly [Outcome, Outcome, Tier])[];
+
+const stricter = [
+  ['ESCALATE', 'REAUTH_REQUIRED'],
+  ['ALLOW', 'REAUTH_REQUIRED'],
+  ['ALLOW', 'ESCALATE'],
+  ['REAUTH_REQUIRED', 'DENY'],
+  ['ESCALATE', 'DENY'],
+  ['ALLOW', 'DENY'],
+] as const satisfies readonly (readonly [Outcome, Outcome])[];
+
+const granting = ['ALLOW', 'ESCALATE', 'REAUTH_REQUIRED'] as const satisfies readonly Outcome[];
+const pending = ['ESCALATE', 'REAUTH_REQUIRED'] as const satisfies readonly Outcome[];
+
+export function regionsOf(
+  ctx: ProofContext,
+  decisions: BothSides<SideDecision>,
+  { validity: { valid }, causes }: { readonly validity: Validity; readonly causes: readonly Cause[] },
+): readonly Region[] {
+  const { circuit } = ctx;
+  const changes = changesOf(ctx, decisions, causes);
+  const no = (literal: SolverLiteral): SolverLiteral => notLiteral(literal);
+  const region = (kind: RegionKind, literals: readonly SolverLiteral[], isMetBy?: Region['isMetBy']): Region => ({
+    ...kind,
+    literal: circuit.and([
+      decisions.before.outcome[kind.from],
+      decisions.after.outcome[kind.to],
+      ...literals,
+    ]),
+    isMetBy: (both) =>
+      both.before.decision.outcome === kind.from &&
+      both.after.decision.outcome === kind.to &&
+      (isMetBy?.(both) ?? true),
+  });
+  const outcome = (tier: Tier, from: Outcome, to: Outcome): RegionKind => ({ tier, difference: 'outcome', from, to });
+  const within = (tier: Tier, difference: Difference, from: Outcome): RegionKind => ({ tier, difference, from, to: from });
+  const alike = [no(changes.fewer), no(changes.longer), no(changes.more), no(changes.shorter)];
+  return [
+    ...milder.map(([from, to, tier]) =>
+      from === 'DENY'
+        ? region(outcome(tier, from, to), [valid.before], (both) => !wasRefused(both))
+        : region(outcome(tier, from, to), []),
+    ),
+    ...pending.map((one) => region(within(3, 'people', one), [changes.fewer], asksLess)),
+    region({ tier: 3, difference: 'people', from: 'ESCALATE', to: 'REAUTH_REQUIRED' }, [changes.fewer], asksLess),
+    ...granting.map((one) =>
+      region(within(3, 'time', one), [no(changes.fewer), changes.longer], (both) => !asksLess(both) && holdsLonger(both)),
+    ),
+    ...milder
+      .filter(([from]) => from === 'DENY')
+      .map(([from, to]) => region(outcome(4, from, to), [no(valid.before)], wasRefused)),
+    ...stricter.map(([from, to]) =>
+      to === 'REAUTH_REQUIRED' && from === 'ESCALATE'
+        ? region(outcome(5, from, to), [no(changes.fewer)], (both) => !asksLess(both))
+        : region(outcome(5, from, to), []),
+    ),
+    ...pending.map((one) =>
+      region(
+        within(5, 'people', one),
+        [no(changes.fewer), no(changes.longer), changes.more],
+        (both) => !asksLess(both) && !holdsLonger(both) && asksMore(both),
+      ),
+    ),
+    ...granting.map((one) =>
+      region(
+        within(5, 'time', one),
+        [no(changes.fewer), no(changes.more), changes.shorter],
+        (both) => !asksLess(both) && !asksMore(both) && holdsShorter(both),
+      ),
+    ),
+    ...[...granting, 'DENY' as const].map((one) =>
+      region(within(6, 'rule', one), [...(one === 'DENY' ? [] : alike), changes.rule], isNamedOtherwise),
+    ),
+  ];
+}
+
+function wasRefused({ before: { decision } }: Both): boolean {
+  return decision.by === 'invalid_payload' || decision.by === 'undeclared_action';
+}
+
+function isNamedOtherwise({ before, after }: Both): boolean {
+  return before.decision.by !== after.decision.by;
+}
+
+interface Changes {
+  /** Something was asked for that is not asked for any more. */
+  readonly fewer: SolverLiteral;
+  readonly more: SolverLiteral;
+  readonly longer: SolverLiteral;
+  readonly shorter: SolverLiteral;
+  readonly rule: SolverLiteral;
+}
+
+function changesOf(
+  { circuit }: ProofContext,
+  { before, after }: BothSides<SideDecision>,
+  causes: readonly Cause[],
+): Changes {
+  const [old, now] = [before.enforcement, after.enforcement];
+  const demands = [...new Map([...old.demands, ...now.demands].map((one) => [one.key, one])).values()];
+  const lengths = [...new Set([...old.lengths, ...now.lengths])];
+  const only = (a: SolverLiteral, b: SolverLiteral): SolverLiteral => circuit.and([a, notLiteral(b)]);
+  const names = new Set(
+    causes.flatMap(({ rule }) => [rule?.before, rule?.after]).flatMap((rule) => rule?.id ?? []),
+  );
+  return {
+    fewer: circuit.or(demands.map((one) => only(old.isAsked(one), now.isAsked(one)))),
+    more: circuit.or(demands.map((one) => only(now.isAsked(one), old.isAsked(one)))),
+    longer: circuit.or(lengths.map((one) => only(old.holdsAtMost(one), now.holdsAtMost(one)))),
+    shorter: circuit.or(lengths.map((one) => only(now.holdsAtMost(one), old.holdsAtMost(one)))),
+    rule: circuit.or([
+      ...[...names].flatMap((id) => [only(old.isNamed(id), now.isNamed(id)), only(now.isNamed(id), old.isNamed(id))]),
+      ...causes.flatMap(({ rule, differs }) => (rule === null ? [differs] : [])),
+    ]),
+  };
+}
+
+// ---- the same questions of two decisions
+
+/** Something is asked for before that is not asked for after. */
+function asksLess({ before, after }: Both): boolean {
+  return !asksAll(after.decision.requires, before.decision.requires);
+}
+
+function asksMore({ before, after }: Both): boolean {
+  return !asksAll(before.decision.requires, after.decision.requires);
+}
+
+/** Whether all that is wanted is asked for, or more. */
+function asksAll(asked: Requirements | null, wanted: Requirements | null): boolean {
+  if (wanted === null) return true;
+  const areAsked = wanted.approvals.every(({ group, needs, withinSeconds }) =>
+    asked?.approvals.some(
+      (one) => one.group === group && one.needs >= needs && one.withinSeconds <= withinSeconds,
+    ),
+  );
+  return areAsked && strictestStepUp(asked) <= strictestStepUp(wanted);
+}
+
+/** In seconds; a step-up for this very request is stricter than any. */
+function strictestStepUp(requires: Requirements | null): number {
+  const reauth = requires?.reauth ?? null;
+  return reauth === null ? Number.POSITIVE_INFINITY : (reauth.withinSeconds ?? -1);
+}
+
+function holdsLonger({ before, after }: Both): boolean {
+  return (after.holdsSeconds ?? 0) > (before.holdsSeconds ?? 0);
+}
+
+function holdsShorter({ before, after }: Both): boolean {
+  return (after.holdsSeconds ?? 0) < (before.holdsSeconds ?? 0);
+}

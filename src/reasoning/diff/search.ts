@@ -1,0 +1,278 @@
+// Finds every way in which an action is decided otherwise, and proves that there is no other. A model of a region is
+// generalised: as few changed rules as can be make it, and the fewest of their conditions that say what these rules do
+// describe it. That description is ruled out, and the search goes on until nothing is left.
+// INVARIANT: nothing is called complete before the naive checker has read the solver's log.
+
+import type { Span } from '../../language/diagnostic/span.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { unknown } from '../../language/model/value.ts';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { textTruth } from '../prove/text-choice.ts';
+import { witnessOf } from '../prove/witness.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import type { Cause } from './causes.ts';
+import { decidedBy, type DiffExample, type FindingTerm, isOfRegion, sidedFacts } from './finding.ts';
+import { hullsOf } from './hulls.ts';
+import type { BothSides } from './joint-set.ts';
+import type { JointProblem } from './joint-problem.ts';
+import { type KnownRequest, nearestTo } from './nearest.ts';
+import { FreshProof } from './fresh-proof.ts';
+import type { Region } from './regions.ts';
+import { withExtra } from './validity.ts';
+import { wordsOf } from './words.ts';
+
+export interface FoundChange {
+  readonly region: Region;
+  readonly causes: readonly Cause[];
+  readonly terms: readonly FindingTerm[];
+  readonly when: readonly string[];
+  readonly example: DiffExample | null;
+  readonly guessed: readonly Span[];
+}
+
+/** What keeps the findings from being all that there are. */
+export type DiffLimit = 'too many findings' | 'long lists' | 'huge payloads' | 'too much search';
+
+export interface SearchResult {
+  readonly found: readonly FoundChange[];
+  /** None: proved complete. */
+  readonly limits: readonly DiffLimit[];
+}
+
+export interface SearchOptions {
+  readonly known: readonly KnownRequest[];
+  /** Of one region. */
+  readonly findingsMax: number;
+}
+
+const conflictsMax = 20_000;
+const witnessesMax = 12;
+
+export function searchChanges(problem: JointProblem, options: SearchOptions): SearchResult {
+  return new Search(problem, options).run();
+}
+
+interface Description {
+  readonly causes: readonly Cause[];
+  /** All of these hold in it. */
+  readonly literals: readonly SolverLiteral[];
+  readonly terms: readonly FindingTerm[];
+  readonly words: readonly string[];
+}
+
+/** Holds what is known so far of one problem. */
+class Search {
+  readonly #problem: JointProblem;
+  readonly #ctx: ProofContext;
+  readonly #options: SearchOptions;
+  readonly #limits = new Set<DiffLimit>();
+  readonly #small: SolverClause;
+
+  constructor(problem: JointProblem, options: SearchOptions) {
+    this.#problem = problem;
+    this.#ctx = problem.ctx;
+    this.#options = options;
+    this.#small = [...problem.ctx.bounds.values()].map(({ literal }) => literal);
+  }
+
+  run(): SearchResult {
+    const { circuit, isCoarse, lists, bounded } = this.#ctx;
+    const searched = this.#problem.regions
+      .filter(({ literal }) => literal !== circuit.no)
+      .map((region) => ({ region, own: circuit.free(true) }));
+    const found = searched.flatMap(({ region, own }) => this.#inRegion(region, own));
+    this.#prove(searched.map(({ region, own }) => [region.literal, own]));
+    const isBounded = !isCoarse && [...lists.keys()].some((key) => bounded.has(key));
+    if (isBounded) this.#limits.add('long lists');
+    return { found, limits: [...this.#limits] };
+  }
+
+  /** That nothing is left in any region, with payloads of any size. */
+  #prove(left: readonly SolverClause[]): void {
+    if (this.#limits.size > 0) return;
+    const proof = new FreshProof(this.#ctx.circuit.solver);
+    for (const assumptions of left) {
+      if (proof.cannotHold(assumptions) === true) continue;
+      const isDone = proof.cannotHold([...assumptions, ...this.#small]);
+      if (isDone === false) throw new Error('a search ended before it was complete');
+      this.#limits.add(isDone === null ? 'too much search' : 'huge payloads');
+    }
+  }
+
+  /** What is not settled may be for all that is known. */
+  #canHold(assumptions: SolverClause): boolean {
+    const answer = this.#ctx.circuit.solver.solve([...assumptions, ...this.#small], conflictsMax);
+    if (answer === null) this.#limits.add('too much search');
+    return answer !== false;
+  }
+
+  #inRegion(region: Region, own: SolverLiteral): readonly FoundChange[] {
+    const { circuit } = this.#ctx;
+    const found: FoundChange[] = [];
+    while (this.#canHold([region.literal, own])) {
+      if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
+        this.#limits.add('too many findings');
+        break;
+      }
+      const must = [region.literal, own, ...this.#small];
+      const description = this.#describe(region, must);
+      found.push(this.#found(region, description, must));
+      circuit.require([notLiteral(own), ...description.literals.map(notLiteral)]);
+    }
+    return found;
+  }
+
+  // ---- from a model to a description
+
+  #describe(region: Region, must: SolverClause): Description {
+    const causes = this.#fewestCauses(region, must);
+    const { solver } = this.#ctx.circuit;
+    const stakes = causes.flatMap((cause) =>
+      cause.stakes.map((one) => (solver.holds(one) ? one : notLiteral(one))),
+    );
+    const parts = this.#partsOf(causes);
+    const literals = this.#core(stakes, [...parts.keys()]);
+    const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
+    const terms = this.#termsOf(literals.flatMap((literal) => parts.get(literal)?.term ?? []), [...must, ...literals]);
+    const hulls = hullsOf(this.#ctx, [...must, ...literals]);
+    return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, terms, hulls)] };
+  }
+
+  /** Those without which it would not happen; the model is one in which no other differs, where that can be. */
+  #fewestCauses({ tier }: Region, must: SolverClause): readonly Cause[] {
+    const { solver } = this.#ctx.circuit;
+    const all = this.#problem.causes.filter(({ isDecisive }) => tier === 6 || isDecisive);
+    const kept = [...must, ...all.filter(({ differs }) => !solver.holds(differs)).map(({ differs }) => notLiteral(differs))];
+    for (const { differs } of all) {
+      if (!solver.holds(differs)) continue;
+      if (solver.solve([...kept, notLiteral(differs)], conflictsMax) === true) kept.push(notLiteral(differs));
+    }
+    solver.solve(kept);
+    return all.filter(({ differs }) => solver.holds(differs));
+  }
+
+  /**
+   * By literal, what it says of a condition in the model. That a condition is true says more than that it is not false:
+   * what says less comes first, so that it is taken where it is enough.
+   */
+  #partsOf(causes: readonly Cause[]): ReadonlyMap<SolverLiteral, Told> {
+    const { solver } = this.#ctx.circuit;
+    const parts = causes.flatMap((cause) => cause.parts);
+    const found = new Map<SolverLiteral, Told>();
+    for (const { pair, ...part } of parts) {
+      if (!solver.holds(pair.isTrue)) add(found, notLiteral(pair.isTrue), { term: { ...part, truths: [false, unknown] } });
+      if (!solver.holds(pair.isFalse)) add(found, notLiteral(pair.isFalse), { term: { ...part, truths: [true, unknown] } });
+    }
+    for (const { pair, ...part } of parts) {
+      const truth = textTruth(this.#ctx, pair);
+      if (truth === true) add(found, pair.isTrue, { term: { ...part, truths: [true] } });
+      if (truth === false) add(found, pair.isFalse, { term: { ...part, truths: [false] } });
+    }
+    const isOfShape = causes.some(({ rule, stakes }) => rule === null && stakes.length > 0);
+    for (const { literal, holds, fails } of isOfShape ? this.#problem.validity.parts : []) {
+      if (solver.holds(literal)) add(found, literal, { words: holds });
+      else add(found, notLiteral(literal), { words: fails });
+    }
+    return found;
+  }
+
+  /** Each condition once; that it may be unknown is said only where it may. */
+  #termsOf(terms: readonly FindingTerm[], must: SolverClause): readonly FindingTerm[] {
+    const byText = new Map<string, FindingTerm>();
+    for (const term of terms) {
+      const key = `${term.side} ${canonicalMeaning(term.expression)}`;
+      const before = byText.get(key)?.truths;
+      byText.set(key, { ...term, truths: term.truths.filter((truth) => before?.includes(truth) !== false) });
+    }
+    return [...byText.values()].map((term) => {
+      if (term.truths.length < 2) return term;
+      const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
+      const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
+      const mayBe = this.#ctx.circuit.solver.solve([...must, ...isUnknown], conflictsMax) !== false;
+      return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
+    });
+  }
+
+  /** The fewest of the parts that imply all that is at stake. */
+  #core(stakes: readonly SolverLiteral[], parts: readonly SolverLiteral[]): readonly SolverLiteral[] {
+    const { solver } = this.#ctx.circuit;
+    if (stakes.length === 0) return [];
+    const isOtherwise = this.#ctx.circuit.or(stakes.map(notLiteral));
+    const follows = (from: readonly SolverLiteral[]): boolean =>
+      solver.solve([isOtherwise, ...from], conflictsMax) === false;
+    if (!follows(parts)) return [...new Set([...parts, ...stakes])];
+    let core = solver.core.filter((literal) => literal !== isOtherwise);
+    for (const literal of core) {
+      if (!core.includes(literal)) continue;
+      const without = core.filter((one) => one !== literal);
+      if (follows(without)) core = solver.core.filter((one) => one !== isOtherwise);
+    }
+    return core;
+  }
+
+  // ---- from a description to a request
+
+  #found(region: Region, description: Description, must: SolverClause): FoundChange {
+    const { causes, literals, terms, words } = description;
+    const { joint, ctx } = this.#problem;
+    const isOne = (asked: BothSides<Facts>): boolean => isOfRegion(joint, { region, terms }, asked);
+    const guessed = new Map<string, Span>();
+    const facts = this.#witness([...must, ...literals], isOne, guessed);
+    const plain = { region, causes, terms, when: words };
+    if (facts === null) return { ...plain, example: null, guessed: [...guessed.values()].slice(0, 5) };
+    const near = nearestTo(this.#options.known, facts, (one) => isOne(sidedFacts(joint, one)));
+    const sided = sidedFacts(joint, near.facts);
+    const { before, after } = decidedBy(joint, sided);
+    const decisions = { before: before.decision, after: after.decision };
+    void ctx;
+    return { ...plain, example: { facts: sided, decisions, near: near.near }, guessed: [] };
+  }
+
+  /** In the names of the joint set; null where no model became a request that is decided so. */
+  #witness(
+    must: SolverClause,
+    isOne: (asked: BothSides<Facts>) => boolean,
+    guessed: Map<string, Span>,
+  ): Facts | null {
+    const { circuit } = this.#ctx;
+    const attempt = circuit.free(true);
+    for (let round = 0; round < witnessesMax; round += 1) {
+      if (circuit.solver.solve([...must, attempt], conflictsMax) !== true) break;
+      const facts = this.#request();
+      if (isOne(sidedFacts(this.#problem.joint, facts))) return facts;
+      for (const { span } of this.#ctx.guesses.values()) if (span.file !== '') guessed.set(JSON.stringify(span), span);
+      circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
+    }
+    return null;
+  }
+
+  #request(): Facts {
+    const { solver } = this.#ctx.circuit;
+    const facts = { ...witnessOf(this.#ctx), satisfied: nothingSatisfied };
+    const extra = this.#problem.validity.extra.filter(({ literal }) => solver.holds(literal));
+    return { ...facts, payload: extra.reduce((payload, { steps }) => withExtra(payload, steps), facts.payload) };
+  }
+
+  /** Other guesses, or in turn other cells. */
+  #otherThanThis(round: number): SolverClause {
+    const { circuit, guesses, leaves } = this.#ctx;
+    const loose = [...leaves.values()].flatMap(({ atoms }) =>
+      atoms.filter(({ understood }) => understood.kind === 'loose'),
+    );
+    const open = [...guesses.values(), ...loose].flatMap(({ pair }) => [pair.isTrue, pair.isFalse]);
+    const cells = [...leaves.values()].flatMap(({ order }) => order.slice(1, -1));
+    const chosen = open.length > 0 && round % 2 === 0 ? open : [...cells, ...open];
+    return chosen.map((literal) => (circuit.solver.holds(literal) ? notLiteral(literal) : literal));
+  }
+}
+
+/** What a literal of the core says: a condition, or words about the shape. */
+interface Told {
+  readonly term?: FindingTerm;
+  readonly words?: string;
+}
+
+function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
+  if (!found.has(literal)) found.set(literal, told);
+}

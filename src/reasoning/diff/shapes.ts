@@ -1,0 +1,151 @@
+// Two declarations of one action as one shape that admits every payload of either, and the places in which they differ.
+// INVARIANT: what cannot be joined is of any type, so that nothing is taken to be known of it.
+
+import type { Action, PolicySet } from '../../language/model/policy.ts';
+import type { Field, Range, Shape, Slot, TextType, Type } from '../../language/model/type.ts';
+import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { isAlike } from './declarations.ts';
+import type { BothSides } from './joint-set.ts';
+
+/** A field that the two sides declare differently. */
+export interface ShapeDifference {
+  readonly steps: readonly string[];
+  /** Null where the side does not declare it. */
+  readonly field: BothSides<Field | null>;
+  /** Whether the record around it admits what it does not declare. */
+  readonly isOpen: BothSides<boolean>;
+}
+
+/** A record that admits what it does not declare on one side alone. */
+export interface OpenDifference {
+  readonly steps: readonly string[];
+  readonly isOpen: BothSides<boolean>;
+}
+
+export interface ShapeDifferences {
+  readonly fields: readonly ShapeDifference[];
+  readonly records: readonly OpenDifference[];
+}
+
+export function jointActions(before: PolicySet, after: PolicySet): ReadonlyMap<string, Action> {
+  const keys = new Set([...before.actions.keys(), ...after.actions.keys()]);
+  return new Map([...keys].map((key) => [key, jointAction(before.actions.get(key), after.actions.get(key))]));
+}
+
+function jointAction(before: Action | undefined, after: Action | undefined): Action {
+  if (before === undefined || after === undefined) return (after ?? before)!;
+  return isAlike(before.shape, after.shape)
+    ? after
+    : { ...after, shape: jointShape(before.shape, after.shape) };
+}
+
+function jointShape(before: Shape, after: Shape): Shape {
+  const fields = namesOf(before, after).map((name): Field => {
+    const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
+    if (old === null || now === null) return { ...(now ?? old)!, isOptional: true };
+    return {
+      name,
+      type: jointType(old.type, now.type) ?? { kind: 'any' },
+      isNullable: old.isNullable || now.isNullable,
+      isOptional: old.isOptional || now.isOptional,
+      isSecret: old.isSecret || now.isSecret,
+      isSigned: old.isSigned || now.isSigned,
+    };
+  });
+  return { fields, isOpen: before.isOpen || after.isOpen };
+}
+
+function namesOf(before: Shape, after: Shape): readonly string[] {
+  return [...new Set([...after.fields, ...before.fields].map(({ name }) => name))];
+}
+
+function fieldOf({ fields }: Shape, name: string): Field | null {
+  return fields.find((field) => field.name === name) ?? null;
+}
+
+/** Null where no type admits the values of both and still says what they are. */
+function jointType(before: Type, after: Type): Type | null {
+  if (isAlike(before, after)) return after;
+  switch (before.kind) {
+    case 'number':
+    case 'integer':
+    case 'duration':
+    case 'date':
+    case 'timestamp':
+    case 'datetime':
+      return after.kind === before.kind ? { ...after, range: hull(before.range, after.range) } : null;
+    case 'money':
+      return after.kind === 'money' && after.currencyField === before.currencyField
+        ? { ...after, range: hull(before.range, after.range) }
+        : null;
+    case 'text':
+      return after.kind === 'text' && after.of === before.of ? jointText(before, after) : null;
+    case 'list': {
+      if (after.kind !== 'list') return null;
+      const element = jointSlot(before.element, after.element);
+      return element === null ? null : { kind: 'list', element, length: hull(before.length, after.length) };
+    }
+    case 'record':
+      return after.kind === 'record'
+        ? { kind: 'record', shape: jointShape(before.shape, after.shape) }
+        : null;
+    case 'boolean':
+    case 'ip':
+    case 'any':
+      return null;
+  }
+}
+
+function jointSlot(before: Slot, after: Slot): Slot | null {
+  const type = jointType(before.type, after.type);
+  return type === null
+    ? null
+    : { ...after, type, isNullable: before.isNullable || after.isNullable, isSigned: before.isSigned || after.isSigned };
+}
+
+function jointText(before: TextType, after: TextType): TextType {
+  const values =
+    before.values === null || after.values === null ? null : [...new Set([...before.values, ...after.values])];
+  return {
+    ...after,
+    values,
+    patterns: after.patterns.filter((pattern) => before.patterns.includes(pattern)),
+    length: hull(before.length, after.length),
+  };
+}
+
+/** From the lower of the lows to the higher of the highs. */
+function hull(before: Range, after: Range): Range {
+  const outer = (a: Decimal | null, b: Decimal | null, sign: number): Decimal | null =>
+    a === null || b === null ? null : compare(a, b) * sign >= 0 ? a : b;
+  return { low: outer(before.low, after.low, -1), high: outer(before.high, after.high, 1) };
+}
+
+export function shapeDifferences(before: Shape, after: Shape, steps: readonly string[] = []): ShapeDifferences {
+  const isOpen = { before: before.isOpen, after: after.isOpen };
+  const own: ShapeDifference[] = [];
+  const inner: ShapeDifferences[] = [];
+  for (const name of namesOf(before, after)) {
+    const field = { before: fieldOf(before, name), after: fieldOf(after, name) };
+    const path = [...steps, name];
+    if (differs(field)) own.push({ steps: path, field, isOpen });
+    const [old, now] = [field.before?.type, field.after?.type];
+    if (old?.kind === 'record' && now?.kind === 'record')
+      inner.push(shapeDifferences(old.shape, now.shape, path));
+  }
+  return {
+    fields: [...own, ...inner.flatMap(({ fields }) => fields)],
+    records: [
+      ...(before.isOpen === after.isOpen ? [] : [{ steps, isOpen }]),
+      ...inner.flatMap(({ records }) => records),
+    ],
+  };
+}
+
+/** In what a payload may hold there; what lies in a record is compared by itself. */
+function differs({ before, after }: BothSides<Field | null>): boolean {
+  if (before === null || after === null) return true;
+  if (before.isOptional !== after.isOptional || before.isNullable !== after.isNullable) return true;
+  const areRecords = before.type.kind === 'record' && after.type.kind === 'record';
+  return !areRecords && !isAlike(before.type, after.type);
+}

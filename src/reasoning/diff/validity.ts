@@ -1,0 +1,202 @@
+// Whether a payload is of the shape that one side declares, as a formula over the joint shape: only the places in which
+// the two sides differ are asked. What is not followed is a guess.
+
+import type { FieldRead } from '../../language/model/expression.ts';
+import { describeSlot } from '../../language/model/describe.ts';
+import type { Field, Shape, Type } from '../../language/model/type.ts';
+import type { Value } from '../../language/model/value.ts';
+import { checkPayload } from '../../language/spec/payload.ts';
+import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { isValue } from '../cells/cut.ts';
+import { type Cell, isWhere, type Leaf } from '../cells/leaf.ts';
+import { pathText } from '../counterfactual/words.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { fieldLeaf } from '../prove/leaves.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { BothSides, Side } from './joint-set.ts';
+import { type OpenDifference, type ShapeDifference, shapeDifferences } from './shapes.ts';
+
+export interface Validity {
+  readonly valid: BothSides<SolverLiteral>;
+  /** In which words a payload is said to be of a shape or not. */
+  readonly parts: readonly ShapePart[];
+  /** Records that hold what one side does not admit, where the literal holds. */
+  readonly extra: readonly { readonly steps: readonly string[]; readonly literal: SolverLiteral }[];
+}
+
+export interface ShapePart {
+  readonly literal: SolverLiteral;
+  readonly holds: string;
+  readonly fails: string;
+}
+
+export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): Validity {
+  const { circuit } = ctx;
+  const { before, after } = shapes;
+  if (before === null || after === null) {
+    const valid = { before: before === null ? circuit.no : circuit.yes, after: after === null ? circuit.no : circuit.yes };
+    return { valid, parts: [], extra: [] };
+  }
+  const { fields, records } = shapeDifferences(before, after);
+  const made = fields.map((difference) => fieldValidity(ctx, difference));
+  const open = records.map((difference) => openValidity(ctx, difference));
+  const valid = (side: Side): SolverLiteral =>
+    circuit.and([...made.map(({ fits }) => fits[side]), ...open.map(({ fits }) => fits[side])]);
+  return {
+    valid: { before: valid('before'), after: valid('after') },
+    parts: [...made.flatMap(({ parts }) => parts), ...open.flatMap(({ parts }) => parts)],
+    extra: open.map(({ steps, literal }) => ({ steps, literal })),
+  };
+}
+
+interface FieldValidity {
+  readonly fits: BothSides<SolverLiteral>;
+  readonly parts: readonly ShapePart[];
+}
+
+function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldValidity {
+  const { steps, field } = difference;
+  const { circuit } = ctx;
+  const leaf = leafAt(ctx, difference);
+  const [isAbsent, isNull] = [circuit.free(), circuit.free()];
+  const text = pathText('payload', steps);
+  const parts: ShapePart[] = [
+    { literal: isAbsent, holds: `${text} is left out`, fails: `${text} is there` },
+    { literal: isNull, holds: `${text} is null`, fails: `${text} is not null` },
+  ];
+  ctx.afterCut.push(() => {
+    circuit.requireEqual(isAbsent, isAbsentIn(ctx, leaf));
+    circuit.requireEqual(isNull, leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === null, circuit));
+  });
+  const fits = (side: Side): SolverLiteral => {
+    const own = field[side];
+    if (own === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
+    const value = valueFits(ctx, { leaf, own, other: field[side === 'before' ? 'after' : 'before'] });
+    const declared = describeSlot(own);
+    if (value !== circuit.yes)
+      parts.push({
+        literal: value,
+        holds: side === 'before' ? `${text} was admitted as ${declared}` : `${text} is ${declared}`,
+        fails: side === 'before' ? `${text} was not admitted as ${declared}` : `${text} is not ${declared}`,
+      });
+    const isThere = own.isOptional ? circuit.yes : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
+    return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
+  };
+  return { fits: { before: fits('before'), after: fits('after') }, parts };
+}
+
+function readOf(steps: readonly string[], { type, isSigned, isSecret }: Field): FieldRead {
+  return { kind: 'field', root: 'payload', steps, isSigned, isSecret, type, span: { file: '', start: 0, end: 0 } };
+}
+
+function leafAt(ctx: ProofContext, { steps, field }: ShapeDifference): Leaf | null {
+  const declared = (field.after ?? field.before)!;
+  return declared.isSigned ? null : fieldLeaf(ctx, readOf(steps, declared), noElements);
+}
+
+function isAbsentIn({ circuit }: ProofContext, leaf: Leaf | null): SolverLiteral {
+  return leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === undefined, circuit);
+}
+
+/** What lies in a record that is not there need not be there. */
+function holderIsGone(ctx: ProofContext, { steps, field }: ShapeDifference): SolverLiteral {
+  if (steps.length === 1) return ctx.circuit.no;
+  const holder = fieldLeaf(ctx, readOf(steps.slice(0, -1), (field.after ?? field.before)!), noElements);
+  if (holder === null) return ctx.circuit.free();
+  const isGone = ctx.circuit.free();
+  ctx.afterCut.push(() =>
+    ctx.circuit.requireEqual(
+      isGone,
+      isWhere(holder, ({ value }) => value === undefined || value === null, ctx.circuit),
+    ),
+  );
+  return isGone;
+}
+
+interface Fitting {
+  readonly leaf: Leaf | null;
+  readonly own: Field;
+  readonly other: Field | null;
+}
+
+/** Whether the value, where there is one, is of the side's type. */
+function valueFits(ctx: ProofContext, { leaf, own, other }: Fitting): SolverLiteral {
+  const { circuit } = ctx;
+  if (other === null || isSameType(own.type, other.type)) return circuit.yes;
+  const fits = circuit.free();
+  const isExact = own.type.kind === other.type.kind && ('range' in own.type || own.type.kind === 'text');
+  if (leaf === null || !isExact) {
+    guessFor(ctx, own, fits);
+    return fits;
+  }
+  if ('range' in own.type)
+    leaf.marks.push(...[own.type.range.low, own.type.range.high].filter((end) => end !== null));
+  if (own.type.kind === 'text' && leaf.domain === 'text') leaf.marks.push(...(own.type.values ?? []));
+  ctx.afterCut.push(() => {
+    const isOpen = (cell: Cell): boolean => cell.isOther && !(own.type.kind === 'text' && own.type.values !== null);
+    const decided = isWhere(
+      leaf,
+      (cell) => !isOpen(cell) && (!isValue(cell.value) || isOfType(own, cell.value)),
+      circuit,
+    );
+    const open = isWhere(leaf, (cell) => isOpen(cell) && isValue(cell.value), circuit);
+    if (open === circuit.no) circuit.requireEqual(fits, decided);
+    else {
+      const free = circuit.free();
+      circuit.requireEqual(fits, circuit.or([decided, circuit.and([open, free])]));
+    }
+  });
+  return fits;
+}
+
+function isSameType(own: Type, other: Type): boolean {
+  return own === other || (own.kind === 'record' && other.kind === 'record') || JSON.stringify(own, plain) === JSON.stringify(other, plain);
+}
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+function guessFor(ctx: ProofContext, { name }: Field, literal: SolverLiteral): void {
+  const span = { file: '', start: 0, end: 0 };
+  ctx.guesses.set(`shape ${name} ${literal}`, { span, pair: { isTrue: literal, isFalse: notLiteral(literal) } });
+}
+
+function isOfType(own: Field, value: Exclude<Value, null>): boolean {
+  const { type } = own;
+  if ('range' in type) {
+    const { low, high } = type.range;
+    const number = value as Decimal;
+    return (low === null || compare(low, number) <= 0) && (high === null || compare(number, high) <= 0);
+  }
+  const field: Field = { ...own, name: 'value', isOptional: false };
+  return checkPayload({ fields: [field], isOpen: false }, { value: value as string }).length === 0;
+}
+
+function openValidity(
+  { circuit }: ProofContext,
+  { steps, isOpen }: OpenDifference,
+): FieldValidity & { readonly steps: readonly string[]; readonly literal: SolverLiteral } {
+  const literal = circuit.free();
+  const text = steps.length === 0 ? 'the payload' : pathText('payload', steps);
+  const fits = (side: Side): SolverLiteral => (isOpen[side] ? circuit.yes : notLiteral(literal));
+  return {
+    steps,
+    literal,
+    fits: { before: fits('before'), after: fits('after') },
+    parts: [
+      { literal, holds: `${text} has a field that is not declared`, fails: `${text} has declared fields alone` },
+    ],
+  };
+}
+
+/** Adds a field that is not declared where the model says so. */
+export function withExtra<T extends object>(payload: T, steps: readonly string[]): T {
+  const [first, ...rest] = steps;
+  if (first === undefined) return { ...payload, not_declared: true };
+  const inner = (payload as Readonly<Record<string, unknown>>)[first];
+  return typeof inner === 'object' && inner !== null
+    ? { ...payload, [first]: withExtra(inner, rest) }
+    : payload;
+}
+

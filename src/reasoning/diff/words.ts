@@ -1,0 +1,140 @@
+// The conditions of a finding as lines to read: comparisons of one thing with constants become one range, and numbers are
+// told as narrowly as the change allows.
+
+import type { Expression } from '../../language/model/expression.ts';
+import type { Shape, Type } from '../../language/model/type.ts';
+import { unknown, type Value } from '../../language/model/value.ts';
+import { showValue } from '../../language/spec/show.ts';
+import { compare, type Decimal } from '../../language/value/decimal.ts';
+import { constantOf } from '../cells/understand.ts';
+import { expressionText, negatedText } from '../counterfactual/words.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { writtenOut } from '../prove/rewrite.ts';
+import type { FindingTerm } from './finding.ts';
+import type { Hull } from './hulls.ts';
+
+export function wordsOf(
+  ctx: ProofContext,
+  terms: readonly FindingTerm[],
+  hulls: readonly Hull[],
+): readonly string[] {
+  const bounds = new Map<string, Bound[]>();
+  const others: string[] = [];
+  for (const term of terms) {
+    const bound = boundOf(ctx, term);
+    if (bound === null) others.push(termText(ctx, term));
+    else bounds.set(bound.subject, [...(bounds.get(bound.subject) ?? []), bound]);
+  }
+  const narrowed = new Map(hulls.map((hull) => [hull.key, hull]));
+  const ranges = [...bounds].map(([subject, own]) => {
+    const hull = narrowed.get(subject);
+    narrowed.delete(subject);
+    return hull === undefined ? rangeText(subject, tightest(own)) : hullText(ctx, hull, own[0]!.unit);
+  });
+  const rest = [...narrowed.values()].map((hull) => hullText(ctx, hull, ''));
+  return [...new Set([...ranges, ...rest, ...others])].toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** What the agent says comes first. */
+function rank(words: string): number {
+  return words.startsWith('payload.') ? 0 : 1;
+}
+
+interface Bound {
+  readonly subject: string;
+  readonly operator: '<' | '<=' | '>' | '>=';
+  readonly amount: Decimal;
+  readonly shown: string;
+  /** With a space before it, or empty. */
+  readonly unit: string;
+}
+
+const opposites = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' } as const;
+
+/** Null where it is no bound of a number, or is not known to hold or to fail. */
+function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound | null {
+  const [truth] = truths;
+  if (expression.kind !== 'compare' || truths.length > 1 || truth === unknown) return null;
+  const { operator, left, right } = expression;
+  if (operator === '==' || operator === '!=') return null;
+  const value = constantOf(right, ctx.set);
+  const amount = amountOf(value);
+  if (amount === null) return null;
+  const unit =
+    typeof value === 'object' && value !== null && 'currency' in value && value.currency !== null
+      ? ` ${value.currency}`
+      : '';
+  return {
+    subject: textOf(ctx, left),
+    operator: truth === true ? operator : opposites[operator],
+    amount,
+    shown: showValue(right.type, value as Value),
+    unit,
+  };
+}
+
+function amountOf(value: unknown): Decimal | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if ('currency' in value && 'amount' in value) return value.amount as Decimal;
+  return 'coefficient' in value ? (value as Decimal) : null;
+}
+
+function tightest(bounds: readonly Bound[]): readonly Bound[] {
+  const isStrict = ({ operator }: Bound): number => (operator === '<' || operator === '>' ? 1 : 0);
+  const lows = bounds.filter(({ operator }) => operator.startsWith('>'));
+  const highs = bounds.filter(({ operator }) => operator.startsWith('<'));
+  const low = lows.toSorted((a, b) => compare(b.amount, a.amount) || isStrict(b) - isStrict(a))[0];
+  const high = highs.toSorted((a, b) => compare(a.amount, b.amount) || isStrict(b) - isStrict(a))[0];
+  return [low, high].filter((one) => one !== undefined);
+}
+
+function rangeText(subject: string, bounds: readonly Bound[]): string {
+  return `${subject} ${bounds.map(({ operator, shown }) => `${operator} ${shown}`).join(' and ')}`;
+}
+
+function hullText({ action }: ProofContext, { key, low, high }: Hull, unit: string): string {
+  const type = typeAt(action.shape, key.split('.').slice(1));
+  const show = (value: Decimal): string =>
+    `${type === null || type.kind === 'money' ? showValue({ kind: 'number', range: { low: null, high: null } }, value) : showValue(type, value)}${unit}`;
+  if (low !== null && high !== null && !low.isOpen && !high.isOpen && compare(low.at, high.at) === 0)
+    return `${key} == ${show(low.at)}`;
+  const ends = [
+    low === null ? null : `${low.isOpen ? '>' : '>='} ${show(low.at)}`,
+    high === null ? null : `${high.isOpen ? '<' : '<='} ${show(high.at)}`,
+  ];
+  return `${key} ${ends.filter((end) => end !== null).join(' and ')}`;
+}
+
+function typeAt(shape: Shape, steps: readonly string[]): Type | null {
+  const [first, ...rest] = steps;
+  const type = shape.fields.find(({ name }) => name === first)?.type ?? null;
+  if (rest.length === 0 || type === null) return type;
+  return type.kind === 'record' ? typeAt(type.shape, rest) : null;
+}
+
+function termText(ctx: ProofContext, { expression, truths }: FindingTerm): string {
+  const written = plain(ctx, expression);
+  const text = truths.includes(false) ? negatedText(ctx.set, written) : expressionText(ctx.set, written);
+  if (!truths.includes(unknown)) return text;
+  return truths.length === 1 ? `${text} is unknown` : `${text}, or that is unknown`;
+}
+
+function textOf(ctx: ProofContext, expression: Expression): string {
+  return expressionText(ctx.set, plain(ctx, expression));
+}
+
+/** With constants for the lets that name them. */
+function plain(ctx: ProofContext, expression: Expression): Expression {
+  return withConstants(ctx, writtenOut(ctx, expression, noElements));
+}
+
+function withConstants(ctx: ProofContext, expression: Expression): Expression {
+  if (expression.kind !== 'compare') return expression;
+  const folded = (side: Expression): Expression => {
+    const value = side.kind === 'arithmetic' || side.kind === 'negate' ? constantOf(side, ctx.set) : null;
+    return value === null || typeof value === 'symbol'
+      ? side
+      : { kind: 'literal', value: value as Value, type: side.type, span: side.span };
+  };
+  return { ...expression, left: folded(expression.left), right: folded(expression.right) };
+}
