@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import type { Decision } from '../../src/language/model/decision.ts';
 import { createRandom } from '../../src/language/value/random.ts';
-import type { DecidedDetail } from '../../src/service/requests/record/request-state.ts';
 import { requestRecord } from '../../src/service/requests/record/record.ts';
+import type { DecidedDetail } from '../../src/service/requests/record/request-state.ts';
 import type { AgentRow, RequestRow } from '../../src/service/store/contract/records.ts';
 import { approverOf } from '../requests/bystanders.ts';
 import { begin, inForceOf, type World } from '../requests/metered.ts';
@@ -47,13 +47,13 @@ const people = [
   approverOf(everybody, { id: 'p3', email: 'owner@example.com' }),
 ];
 
-/** The same history for the same seed. */
-export async function makeHistory(seed: number, steps: number, text = policyText): Promise<History> {
+/** The same history for the same seed; time passes by `pauseMs` more now and then. */
+export async function makeHistory(seed: number, steps: number, pauseMs = 0): Promise<History> {
   const random = createRandom(seed);
   const path = join(temporaryFolder(), 'writ.db');
   const owned = (name: string): AgentRow => agentRow({ name, controlOwner: 'owner@example.com' });
   const agents = [owned('one'), owned('two')];
-  const world: World = { nowMs: startMs, inForce: inForceOf(text) };
+  const world: World = { nowMs: startMs, inForce: inForceOf(policyText) };
   let service = await begin(path, world, agents[0]!);
   const ids: string[] = [];
 
@@ -88,14 +88,17 @@ export async function makeHistory(seed: number, steps: number, text = policyText
       return await service.decisions.report(chosen(), report);
     }
     if (what < 98) {
-      world.nowMs += random.pick([1, minuteMs, 10 * minuteMs, hourMs, 3 * hourMs]);
+      world.nowMs +=
+        random.pick([1, minuteMs, 10 * minuteMs, hourMs, 3 * hourMs]) + random.below(2) * pauseMs;
       // A while later, or at once.
-      if (random.chance(0.3)) return;
-      for (const id of await service.store.requests.expireDue(world.nowMs, 100)) service.metering.settle(id, null);
-      return;
+      if (random.chance(0.3)) return null;
+      for (const id of await service.store.requests.expireDue(world.nowMs, 100))
+        service.metering.settle(id, null);
+      return null;
     }
     await service.end();
     service = await begin(path, world, agents[0]!);
+    return null;
   };
 
   for (let at = 0; at < steps; at += 1) await step();

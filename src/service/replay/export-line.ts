@@ -1,12 +1,17 @@
 // A line of an export of requests: a record of the chain, as `writ audit export` writes it, or a request as the list of
 // requests is exported. This is the one place that knows the two by their looks.
 
+import type { JsonLimits } from '../../language/json/read.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { formatDecimal } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
 import { factsOfRecord, type RecordedRequest } from '../playground/recorded.ts';
 import type { ChainEntry, RecordKind } from '../store/contract/chain.ts';
 import { loggedEvent, requestEntry, requestOf } from './log-entries.ts';
+
+/** Of one line: a record with its trace may be longer than a request. */
+export const exportLimits: JsonLimits = { bytesMax: 16 * 1024 * 1024, depthMax: 64 };
 
 export type ExportLine =
   | { readonly kind: 'record'; readonly entry: ChainEntry }
@@ -38,15 +43,29 @@ export function exportLineOf(value: JsonObject): ExportLine | null {
 }
 
 /**
- * The facts of a line's request as they were recorded; null where the line is of another record. Throws an error with one
- * sentence in lower case.
+ * The request of a line in the form in which tests and `writ decide` take facts; null where the line is of another record.
+ * Throws an error with one sentence in lower case.
  */
-export function recordedFactsOf(line: ExportLine): Facts | null {
-  if (line.kind === 'request') {
-    const { recorded } = line.line;
-    return recorded === undefined ? factsAlone(line.line) : listedRequest(line.line).facts;
-  }
-  return requestEntry(line.entry)?.facts ?? null;
+export function givenOf(line: ExportLine): JsonObject | null {
+  const facts = factsOf(line);
+  if (facts === null) return null;
+  const { action, payload, agent, request, nowMs, meters, satisfied } = facts;
+  const readings = Object.entries(meters).map(([name, { low, high }]) => [
+    name,
+    [formatDecimal(low), formatDecimal(high)],
+  ]);
+  const { escalate, reauth } = satisfied;
+  return {
+    ...{ action, payload, agent: { ...agent }, request: { ...request } },
+    ...{ now: new Date(nowMs).toISOString(), meters: Object.fromEntries(readings) },
+    satisfied: { escalate, reauth },
+  } as JsonObject;
+}
+
+function factsOf(line: ExportLine): Facts | null {
+  if (line.kind === 'record') return requestEntry(line.entry)?.facts ?? null;
+  const { recorded } = line.line;
+  return recorded === undefined ? factsAlone(line.line) : listedRequest(line.line).facts;
 }
 
 /** A listed request with all that became of it. Throws an error with one sentence in lower case. */

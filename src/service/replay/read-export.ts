@@ -7,12 +7,9 @@ import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { LogEntry } from '../../reasoning/replay/log.ts';
 import { timeOf } from '../audit/entry.ts';
 import type { ChainEntry } from '../store/contract/chain.ts';
-import { exportLineOf, listedEntries } from './export-line.ts';
+import { exportLimits, exportLineOf, listedEntries } from './export-line.ts';
 import { ChainReader } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
-
-/** Of one line: a record with its trace may be longer than a request. */
-const lineLimits = { bytesMax: 16 * 1024 * 1024, depthMax: 64 };
 
 /** Rejects with the error of the file system. */
 export async function openExport(path: string): Promise<LogSource> {
@@ -33,7 +30,7 @@ async function wholeSince(path: string): Promise<number> {
 }
 
 function lineOf(bytes: Buffer): ReturnType<typeof exportLineOf> {
-  const read = readJson(bytes, lineLimits);
+  const read = readJson(bytes, exportLimits);
   return read.ok && isObject(read.value) ? exportLineOf(read.value) : null;
 }
 
@@ -92,7 +89,7 @@ class LineReader {
   #read(bytes: Buffer): readonly LogEntry[] {
     const value = parsed(bytes);
     const line = isObject(value) ? exportLineOf(value) : null;
-    if (line === null) throw new Error(notExported);
+    if (line === null) throw new Error(isRequest(value) ? withoutDecision : notExported);
     this.#kind ??= line.kind;
     if (line.kind !== this.#kind) throw new Error('the line is of another kind of export than the first');
     if (line.kind === 'record') return this.#readRecord(line.entry);
@@ -126,13 +123,20 @@ class LineReader {
 const notExported =
   'this is no line of an export of requests, as `writ audit export` or the list of requests makes it';
 
+const withoutDecision =
+  'the request has no recorded decision: export requests with `writ audit export`, or compare two sets with `writ bench --compare`';
+
+function isRequest(value: Json): boolean {
+  return isObject(value) && ('action_key' in value || 'action' in value);
+}
+
 function momentOf(entry: LogEntry): number {
   return entry.kind === 'request' ? entry.facts.nowMs : entry.atMs;
 }
 
 /** Throws an error with one sentence in lower case. */
 function parsed(bytes: Buffer): Json {
-  const read = readJson(bytes, lineLimits);
+  const read = readJson(bytes, exportLimits);
   if (read.ok) return read.value;
   throw new Error(`${read.issue.detail}, at byte ${read.issue.offset + 1} of the line`);
 }
