@@ -1,6 +1,7 @@
 // The configured place of the records into an open store: the one line a new kind of store adds.
 
-import type { Store } from './contract/store.ts';
+import type { RecordReader, Store } from './contract/store.ts';
+import { openSqliteRecords } from './sqlite/record-reader.ts';
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
 
 /**
@@ -9,4 +10,9 @@ import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
  */
 export function openStore(options: SqliteOptions): Promise<Store> {
   return openSqliteStore(options);
+}
+
+/** Opens the records of a store that is there, to be read alone; a service may be writing to it. Rejects with a StoreError. */
+export function openRecords({ path }: Pick<SqliteOptions, 'path'>): Promise<RecordReader> {
+  return openSqliteRecords(path);
 }

@@ -67,6 +67,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
   },
+  replay: {
+    summary: 'try policies on the requests of the past',
+    load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,
+  },
   bench: {
     summary: 'measure what decisions cost on your own requests',
     load: async () => (await import('./commands/bench.ts')).defineBench,

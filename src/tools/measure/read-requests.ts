@@ -1,13 +1,14 @@
-// A file of requests, one JSON object a line, into the facts of each policy set that decides them.
-// INVARIANT: every line that is not empty is either a request or a mistake that names it; none is left out.
+// A file of requests, one JSON object a line, or an export of recorded ones, into the facts of each policy set that decides
+// them. INVARIANT: every line that is not empty is a request, a mistake that names it, or another record of an export.
 
 import { readJson } from '../../language/json/read.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { exportLimits, exportLineOf, givenOf } from '../../service/replay/export-line.ts';
 import { applyPart, changeKeys, factKeys } from '../testing/changes.ts';
 import { readMap } from '../testing/fields.ts';
-import { readSituation, toFacts } from '../testing/situation.ts';
+import { knownTo, readSituation, toFacts } from '../testing/situation.ts';
 import type { Situation } from '../testing/test-file.ts';
 import { fromJson, type Report } from '../testing/yaml.ts';
 
@@ -15,6 +16,8 @@ export interface RequestLine {
   /** In the file, from 1. */
   readonly line: number;
   readonly situation: Situation;
+  /** Out of an export, so that it may name what no set here has. */
+  readonly isRecorded: boolean;
 }
 
 export interface ReadLines {
@@ -30,8 +33,8 @@ export function readRequestLines(bytes: Uint8Array, name: string): ReadLines {
   for (const [index, own] of splitLines(bytes).entries()) {
     if (own.every(isBlank)) continue;
     const line = index + 1;
-    const situation = readLine(own, (place, message) => mistakes.push(`${name}:${line}${place}: ${message}`));
-    if (situation !== null) lines.push({ line, situation });
+    const read = readLine(own, (place, message) => mistakes.push(`${name}:${line}${place}: ${message}`));
+    if (read !== null) lines.push({ line, ...read });
   }
   return { lines, mistakes };
 }
@@ -46,8 +49,8 @@ export function factsOf(
   others: readonly PolicySet[],
 ): { readonly facts: readonly Facts[]; readonly mistakes: readonly { line: number; message: string }[] } {
   const mistakes: { line: number; message: string }[] = [];
-  const facts = lines.flatMap(({ line, situation }) => {
-    const own = withoutOthers(situation, set, others);
+  const facts = lines.flatMap(({ line, situation, isRecorded }) => {
+    const own = isRecorded ? knownTo(set, situation) : withoutOthers(situation, set, others);
     const given = toFacts(own, set, (_span, message, help) =>
       mistakes.push({ line, message: joined(message, help) }),
     );
@@ -58,8 +61,8 @@ export function factsOf(
 
 type Fault = (place: string, message: string) => void;
 
-function readLine(bytes: Uint8Array, fault: Fault): Situation | null {
-  const result = readJson(bytes);
+function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | null {
+  const result = readJson(bytes, exportLimits);
   if (!result.ok) {
     const { offset, detail } = result.issue;
     const before = Buffer.from(bytes.subarray(0, offset)).toString('utf8');
@@ -71,7 +74,25 @@ function readLine(bytes: Uint8Array, fault: Fault): Situation | null {
     fault('', 'a request is a JSON object');
     return null;
   }
-  return readFacts(value as JsonObject, (message) => fault('', message));
+  const given = withFault(fault, () => recordedGiven(value as JsonObject));
+  if (given === 'other record') return null;
+  const situation = readFacts(given ?? (value as JsonObject), (message) => fault('', message));
+  return situation && { situation, isRecorded: given !== null };
+}
+
+/** Of a line of an export, the request that it records; null where it is no such line. Throws an error in one sentence. */
+export function recordedGiven(value: JsonObject): JsonObject | 'other record' | null {
+  const line = exportLineOf(value);
+  return line === null ? null : (givenOf(line) ?? 'other record');
+}
+
+function withFault<T>(fault: Fault, read: () => T): T | 'other record' {
+  try {
+    return read();
+  } catch (error) {
+    fault('', error instanceof Error ? error.message : String(error));
+    return 'other record';
+  }
 }
 
 /** `action_key` as the service calls it, `action` as tests do. */

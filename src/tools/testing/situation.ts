@@ -68,6 +68,16 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
   return { action, payload, agent, request, nowMs, meters, satisfied };
 }
 
+/** Without what a set has no name for: a recorded request may be of another set. */
+export function knownTo(set: PolicySet, situation: Situation): Situation {
+  const ignore: Report = () => {};
+  return {
+    ...situation,
+    meters: situation.meters.filter(({ meter }) => set.meters.has(meter)),
+    satisfied: situation.satisfied.filter((given) => isRequirement(given, set, ignore)),
+  };
+}
+
 function readPayload(located: Located | undefined, report: Report): JsonObject {
   if (located === undefined) return {};
   if (located.kind === 'map') return toJson(located) as JsonObject;
@@ -143,10 +153,10 @@ function readMeters(located: Located | undefined, report: Report): readonly Give
 function readAmount(located: Located): Amount | null {
   if (located.kind !== 'scalar') return null;
   if (typeof located.value === 'number') return { amount: fromNumber(located.value), currency: null };
-  const match = typeof located.value === 'string' ? /^(\S+) ([A-Z]{3})$/.exec(located.value) : null;
+  const match = typeof located.value === 'string' ? /^(\S+?)(?: ([A-Z]{3}))?$/.exec(located.value) : null;
   const amount = parseDecimal(match?.[1] ?? '');
-  const currency = match?.[2] ?? '';
-  return amount === null || !isCurrency(currency) ? null : { amount, currency };
+  const currency = match?.[2] ?? null;
+  return amount === null || (currency !== null && !isCurrency(currency)) ? null : { amount, currency };
 }
 
 function isOrdered(low: Amount, high: Amount): boolean {

@@ -115,7 +115,11 @@ export function stateAgain(
 ): LifecycleState {
   const status = nextStatus(state.status, event, decision.outcome);
   if (status === null) throw new Error(`a request that is ${state.status} cannot be decided again`);
-  if (status === 'pending') return { ...lifecycleOf(state), expiresAtMs: deadlineOf(state, decision, nowMs) };
+  if (status === 'pending') {
+    const { decisions, expiresAtMs, record } = state;
+    const wait = { createdAtMs: record.createdAtMs, decisions, expiresAtMs };
+    return { ...lifecycleOf(state), expiresAtMs: deadlineOf(wait, decision, nowMs) };
+  }
   const validSeconds =
     status === 'approved' ? (decision.validForSeconds ?? defaultValidForSeconds) : refusalValidSeconds;
   return { status, decidedAtMs: nowMs, expiresAtMs: nowMs + validSeconds * 1000 };
@@ -125,13 +129,15 @@ export function stateAgain(
  * Approvals are waited for from the beginning of the request, for the shortest time that any decision has allowed, and
  * a step-up for no longer than that either.
  */
-function deadlineOf(
-  { record, decisions, expiresAtMs }: RequestState,
+export function deadlineOf(
+  { createdAtMs, decisions, expiresAtMs }: Wait,
   decision: Decision,
   nowMs: number,
 ): number {
   const asking = [...decisions, decision].filter(({ requires }) => (requires?.approvals.length ?? 0) > 0);
-  const lastMs = Math.min(...asking.map((one) => record.createdAtMs + approvalSeconds(one) * 1000));
+  const lastMs = Math.min(...asking.map((one) => createdAtMs + approvalSeconds(one) * 1000));
   if (decision.outcome === 'ESCALATE') return lastMs;
   return Math.min(expiresAtMs, nowMs + stepUpSeconds * 1000, lastMs);
 }
+
+type Wait = Pick<RequestState, 'decisions' | 'expiresAtMs'> & Pick<RequestRecord, 'createdAtMs'>;

@@ -4,6 +4,8 @@
 export type StoreErrorCode =
   /** Written by a later version of Writ. */
   | 'newer-database'
+  /** Written by an earlier version of Writ, and opened to be read alone. */
+  | 'older-database'
   /** A database of some other program. */
   | 'foreign-database'
   | 'unwritable'

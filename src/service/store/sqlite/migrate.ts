@@ -51,6 +51,17 @@ export function migrate(database: Database, options: MigrateOptions): void {
   throw new StoreError('tampered', `in \`${database.name}\` ${difference}: ${advice}`);
 }
 
+/** Throws StoreError where the database is not of the present schema. */
+export function checkSchemaVersion(database: Database): void {
+  const latest = versionOf(migrationFiles().at(-1) ?? '');
+  const present = schemaVersion(database, latest);
+  if (present === latest) return;
+  throw new StoreError(
+    'older-database',
+    `\`${database.name}\` was written by an earlier version of Writ (schema ${present}, this one reads ${latest}): start the service of this version once, which brings it up to date`,
+  );
+}
+
 function migrationFiles(): readonly string[] {
   return readdirSync(folder)
     .filter((name) => /^\d{3}\.sql$/.test(name))

@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { Store } from '../../../service/store/contract/store.ts';
+import type { RecordReader, Store } from '../../../service/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../../service/store/contract/store-error.ts';
-import { openStore } from '../../../service/store/open.ts';
+import { openRecords, openStore } from '../../../service/store/open.ts';
 import { type ExitCode, exitCodes, printError, printJson } from '../output/output.ts';
 
 export interface DataOption {
@@ -25,9 +25,25 @@ export interface StoreOptions extends DataOption {
 }
 
 /** Runs a command on the store. A store that is missing is an error: a misspelt directory must not become an empty store. */
-export async function withStore(
-  { data, json }: StoreOptions,
+export function withStore(
+  options: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return withOpened(options, (path) => openStore({ path, actor: commandLineUser() }), run);
+}
+
+/** Runs a command on the records of the store, which it only reads. */
+export function withRecords(
+  options: StoreOptions,
+  run: (records: RecordReader) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return withOpened(options, (path) => openRecords({ path }), run);
+}
+
+async function withOpened<Opened extends { close(): Promise<void> }>(
+  { data, json }: StoreOptions,
+  open: (path: string) => Promise<Opened>,
+  run: (opened: Opened) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const path = join(data, 'writ.db');
   const fail = (code: StoreErrorCode | 'no-store', message: string): ExitCode => {
@@ -42,11 +58,11 @@ export async function withStore(
     );
   }
   try {
-    const store = await openStore({ path, actor: commandLineUser() });
+    const opened = await open(path);
     try {
-      return await run(store);
+      return await run(opened);
     } finally {
-      await store.close();
+      await opened.close();
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

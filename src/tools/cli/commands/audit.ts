@@ -23,6 +23,7 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { readMoment } from '../tasks/moment.ts';
 import { defineReplay } from './audit-replay.ts';
 
 type Finish = (code: ExitCode) => void;
@@ -140,8 +141,8 @@ interface ExportCommandOptions extends DataOption {
 function defineExport(command: Command, finish: Finish): void {
   withDataOption(command.command('export'))
     .description('print the records, the oldest first')
-    .option('--since <time>', 'records from this time on', readTime)
-    .option('--until <time>', 'records before this time', readTime)
+    .option('--since <time>', 'records from this time on', readMoment)
+    .option('--until <time>', 'records before this time', readMoment)
     .addOption(new Option('--format <format>', 'form of the output').choices(exportFormats).default('jsonl'))
     .action(async (options: ExportCommandOptions) => {
       finish(await withStore(options, (store) => exportAll(store, options)));
@@ -154,16 +155,6 @@ async function exportAll(store: Store, { since, until, format }: ExportCommandOp
     if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
   return exitCodes.ok;
-}
-
-const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-/** Parses a time to milliseconds since 1970-01-01T00:00Z; a date is its first moment in UTC. */
-function readTime(text: string): number {
-  const ms = timeForm.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw new UsageError(`\`${text}\` is not a date (2026-03-01) or time (2026-03-01T10:00:00Z)`);
-  return ms;
 }
 
 function defineCheckpoint(command: Command, finish: Finish): void {
@@ -199,7 +190,7 @@ interface PruneCommandOptions extends DataOption {
 function definePrune(command: Command, finish: Finish): void {
   withDataOption(command.command('prune'))
     .description('delete the records before a time, up to the first that still counts')
-    .requiredOption('--before <time>', 'records from this time on stay', readTime)
+    .requiredOption('--before <time>', 'records from this time on stay', readMoment)
     .option('--json', 'print the result as JSON')
     .action(async (options: PruneCommandOptions) => {
       finish(await withStore(options, (store) => prune(store, options)));

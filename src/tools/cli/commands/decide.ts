@@ -14,7 +14,7 @@ import {
   renderNear,
   renderRules,
 } from '../tasks/explain.ts';
-import { readFacts, readFactValue, readRequestFile } from '../tasks/facts.ts';
+import { type GivenFacts, readFacts, readFactValue, readRequestFile } from '../tasks/facts.ts';
 import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
 export function defineDecide(command: Command, finish: (code: ExitCode) => void): void {
@@ -47,8 +47,9 @@ Examples:
   writ decide --action payment.create --payload '{"amount": 800, "currency": "USD", "vendor": "Staples"}'
   writ decide --action payment.create --payload @request.json --agent '{"risk_tier": "low"}' --trace
   echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ decide --json
+  sed -n 7p log.jsonl | writ decide --policies new --trace
 
-A fact that is not given is unknown. Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 usage.`;
+A line of an export of requests is decided on the facts of its record. A fact that is not given is unknown. Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 usage.`;
 
 interface Options {
   readonly policies?: string;
@@ -89,7 +90,7 @@ async function decide(options: Options): Promise<ExitCode> {
 }
 
 /** The facts as JSON, from options or from standard input. */
-async function readGiven(options: Options): Promise<JsonObject> {
+async function readGiven(options: Options): Promise<GivenFacts> {
   const whole = options.action === undefined ? await readWhole() : null;
   const parts = await Promise.all(
     (['agent', 'request', 'meters', 'satisfied'] as const).map(async (name) => {
@@ -97,7 +98,7 @@ async function readGiven(options: Options): Promise<JsonObject> {
       return text === undefined ? [] : [[name, await readFactValue(text, `--${name}`)] as const];
     }),
   );
-  const base: JsonObject = whole ?? {
+  const base: JsonObject = whole?.given ?? {
     action: options.action ?? '',
     payload: await readFactValue(options.payload, '--payload'),
   };
@@ -106,10 +107,14 @@ async function readGiven(options: Options): Promise<JsonObject> {
     ...(Array.isArray(base.unknown) ? (base.unknown as readonly Json[]) : []),
     ...(options.unknown ?? []),
   ];
-  return { ...base, ...Object.fromEntries(parts.flat()), now, ...(unknown.length > 0 ? { unknown } : {}) };
+  const given = { ...base, ...Object.fromEntries(parts.flat()), now };
+  return {
+    given: unknown.length > 0 ? { ...given, unknown } : given,
+    isRecorded: whole?.isRecorded === true,
+  };
 }
 
-async function readWhole(): Promise<JsonObject> {
+async function readWhole(): Promise<GivenFacts> {
   if (process.stdin.isTTY) throw new UsageError('name an --action, or pipe a whole request as JSON');
   return readRequestFile('-', 'the request');
 }

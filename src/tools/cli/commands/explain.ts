@@ -34,7 +34,7 @@ import {
   renderSource,
   renderUnknown,
 } from '../tasks/explain.ts';
-import { readFacts, readRequestFile } from '../tasks/facts.ts';
+import { type GivenFacts, readFacts, readRequestFile } from '../tasks/facts.ts';
 import { defaultPath, type LoadedPolicies, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
 export function defineExplain(command: Command, finish: (code: ExitCode) => void): void {
@@ -83,7 +83,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   const decider = { set, decide: engine.decide };
   if (record === null) {
     show(
-      { explained: explainDecision(decider, readFacts(given ?? {}, set)), record, notes: [] },
+      { explained: explainDecision(decider, readFacts(given ?? { given: {}, isRecorded: false }, set)), record, notes: [] },
       loaded,
       options,
     );
@@ -94,11 +94,11 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
 }
 
 /** The facts of a file. The default of `now` is the current time. */
-async function readGiven(path: string): Promise<Awaited<ReturnType<typeof readRequestFile>>> {
+async function readGiven(path: string): Promise<GivenFacts> {
   if (path !== '-' && !existsSync(path))
     throw new UsageError(`\`${path}\` is neither the id of a request nor a file`);
-  const given = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
-  return { now: new Date().toISOString(), ...given };
+  const read = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
+  return { ...read, given: { now: new Date().toISOString(), ...read.given } };
 }
 
 function isRequestId(text: string): boolean {

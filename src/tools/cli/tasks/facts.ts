@@ -5,33 +5,54 @@ import { readJson } from '../../../language/json/read.ts';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
+import { exportLimits } from '../../../service/replay/export-line.ts';
+import { recordedGiven } from '../../measure/read-requests.ts';
 import { applyPart, changeKeys, factKeys } from '../../testing/changes.ts';
 import { readMap } from '../../testing/fields.ts';
-import { readSituation, toFacts } from '../../testing/situation.ts';
+import { knownTo, readSituation, toFacts } from '../../testing/situation.ts';
 import { fromJson, type Report } from '../../testing/yaml.ts';
 import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';
 
-/** The facts of a test, or the body of `POST /v1/authorize`. Throws a UsageError. */
-export async function readRequestFile(text: string, name: string): Promise<JsonObject> {
+/** A request as JSON. */
+export interface GivenFacts {
+  readonly given: JsonObject;
+  /** Out of an export, so that it may name what the set does not have. */
+  readonly isRecorded: boolean;
+}
+
+/** The facts of a test, the body of `POST /v1/authorize`, or a line of an export of requests. Throws a UsageError. */
+export async function readRequestFile(text: string, name: string): Promise<GivenFacts> {
   const value = await readFactValue(text, name);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${name} must be a JSON object`);
   }
+  const recorded = recordedRequest(value as JsonObject, name);
+  if (recorded !== null) return { given: recorded, isRecorded: true };
   const { action_key: action, ...rest } = value as JsonObject;
-  return action === undefined ? rest : { action, ...rest };
+  return { given: action === undefined ? rest : { action, ...rest }, isRecorded: false };
+}
+
+function recordedRequest(value: JsonObject, name: string): JsonObject | null {
+  try {
+    const given = recordedGiven(value);
+    if (given !== 'other record') return given;
+  } catch (error) {
+    throw new UsageError(`cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new UsageError(`${name} is a record of something else than a request`);
 }
 
 /** JSON text, `@file`, or `-` for standard input. Throws a UsageError. */
 export async function readFactValue(text: string, name: string): Promise<Json> {
-  const result = readJson(await readBytes(text, name));
+  const result = readJson(await readBytes(text, name), exportLimits);
   if (result.ok) return result.value;
   const { pointer, detail } = result.issue;
   throw new UsageError(`${name} is not JSON: ${detail}${pointer === '' ? '' : ` at ${pointer}`}`);
 }
 
 /** Throws a UsageError that lists every mistake. */
-export function readFacts(given: JsonObject, set: PolicySet): Facts {
+export function readFacts({ given, isRecorded }: GivenFacts, set: PolicySet): Facts {
   const mistakes: string[] = [];
   const report: Report = (_span, message, help) => {
     mistakes.push(help === undefined ? message : `${message} (${help})`);
@@ -44,7 +65,7 @@ export function readFacts(given: JsonObject, set: PolicySet): Facts {
   );
   const facts = map && applyPart(new Map(), map, report);
   const situation = facts && readSituation(facts, span, report);
-  const complete = situation && toFacts(situation, set, report);
+  const complete = situation && toFacts(isRecorded ? knownTo(set, situation) : situation, set, report);
   if (complete === null || mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
   return complete;
 }

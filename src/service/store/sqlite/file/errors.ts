@@ -35,6 +35,7 @@ export function withStoreErrors<T>(path: string, work: () => T): T {
 type ReportedCode = Exclude<
   StoreErrorCode,
   | 'newer-database'
+  | 'older-database'
   | 'foreign-database'
   | 'already-served'
   | 'overloaded'

@@ -1,0 +1,70 @@
+// What becomes of one request in replay: as the candidate decides it, with the words of people that the log has, beside
+// how it went in the log.
+
+import type { ApprovalRule, AskedRule } from '../../language/model/asked.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { MeterUse } from '../../language/model/metering.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { LoggedRequest } from './log.ts';
+import { type AskedWords, wordsOf } from './workload.ts';
+
+/** A person's approval, for the candidate's rules that asked the group when it was given. */
+export interface KeptVote {
+  /** Their id. */
+  readonly person: string;
+  /** The control owner of the agent. */
+  readonly isOwner: boolean;
+  readonly rules: ReadonlySet<string>;
+}
+
+export interface Course {
+  readonly logged: LoggedRequest;
+  /** It stands before the period: it is decided as the log says, and counts in meters alone. */
+  readonly isEarlier: boolean;
+  /** What it adds to meters. */
+  readonly uses: readonly MeterUse[];
+  /** The candidate's, the latest last. */
+  readonly decisions: Decision[];
+  status: 'waiting' | 'granted' | 'over';
+  /** Of the wait. */
+  deadlineMs: number;
+  /** Null while it is not granted. */
+  grantedAtMs: number | null;
+  /** Whether the log's own wait ends at the same moment, so that the log tells when it was seen to have ended. */
+  isFollowed: boolean;
+  readonly votes: KeptVote[];
+  hasSteppedUp: boolean;
+  readonly log: {
+    decision: Decision;
+    status: 'waiting' | 'granted' | 'over';
+    expiresAtMs: number;
+    /** Readings as last recorded. */
+    meters: Facts['meters'];
+    readonly asked: AskedWords;
+  };
+  readonly asked: AskedWords;
+}
+
+export function latestOf({ decisions }: Course): Decision {
+  return decisions.at(-1)!;
+}
+
+export function isApproval(rule: AskedRule): rule is ApprovalRule {
+  return rule.kind === 'approval';
+}
+
+/** How many people have approved for the rule: nobody is one of several who approve for their own agent. */
+export function approvalsFor({ rule, needs }: ApprovalRule, votes: readonly KeptVote[]): number {
+  const people = new Set<string>();
+  // Each by their last vote.
+  const last = new Map(votes.map((vote) => [vote.person, vote]));
+  for (const { person, isOwner, rules } of last.values())
+    if (rules.has(rule) && !(needs > 1 && isOwner)) people.add(person);
+  return people.size;
+}
+
+/** Whether the log asks of everybody whom the candidate asks, and of no fewer people. */
+export function isAnsweredInLog(course: Course): boolean {
+  const { log } = course;
+  return wordsOf(latestOf(course)).every(([group, needs]) => needs <= (log.asked.get(group) ?? 0));
+}

@@ -1,0 +1,389 @@
+// The log again in its order, decided by the candidate: meters hold what the candidate grants, and people's words are kept
+// where they answer what it asks. INVARIANT: the set that decided the log, tried on it, decides each request as it was
+// decided, and each again as it was decided again.
+
+import type { AskedRule } from '../../language/model/asked.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { MeterUse } from '../../language/model/metering.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  nothingSatisfied,
+  type Satisfied,
+} from '../../language/model/request.ts';
+import { type Candidate, decideLogged, type ReplayMeters, type ServiceRules } from './candidate.ts';
+import { approvalsFor, type Course, isAnsweredInLog, isApproval, latestOf } from './course.ts';
+import {
+  isWaiting,
+  type LogEntry,
+  type LoggedEvent,
+  type LoggedEvents,
+  type LoggedPerson,
+  type LoggedRequest,
+} from './log.ts';
+import { Readings } from './readings.ts';
+import { StepUps } from './step-ups.ts';
+import type { Tally } from './tally.ts';
+import { Timers } from './timers.ts';
+import { askedByRules, enterApproval, needsOf } from './votes.ts';
+
+/** How the waits end that the candidate begins. */
+export interface WaitEnds {
+  /** By words that people gave. */
+  granted: number;
+  refused: number;
+  /** Everybody whom it asks was asked, and they let the time pass. */
+  expired: number;
+  /** Everybody whom it asks is asked, and the log ends before they answer. */
+  open: number;
+  /** It asks somebody who was not asked, or more people than were. */
+  unknown: number;
+}
+
+export interface InOrderOptions {
+  readonly candidate: Candidate;
+  readonly meters: ReplayMeters;
+  readonly rules: ServiceRules;
+  readonly tally: Tally;
+  /** Requests from this moment on are counted; earlier ones fill the meters as the log says. */
+  readonly sinceMs: number;
+  /** The log holds all that was granted from this moment on. */
+  readonly wholeSinceMs: number;
+  /** Hears of every decision: the first of a request, and those that follow. */
+  readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
+}
+
+/** A class because it holds where everything stands. */
+export class InOrder {
+  readonly #options: InOrderOptions;
+  readonly #courses = new Map<string, Course>();
+  readonly #timers = new Timers<Course>();
+  readonly #stepUps = new StepUps();
+  readonly #readings: Readings;
+  /** As the latest record shows each. */
+  readonly #agents = new Map<string, AgentFacts>();
+  readonly #ends: WaitEnds = { granted: 0, refused: 0, expired: 0, open: 0, unknown: 0 };
+
+  constructor(options: InOrderOptions) {
+    this.#options = options;
+    this.#readings = new Readings(options.candidate, options.meters, options.wholeSinceMs);
+  }
+
+  take(entry: LogEntry): void {
+    switch (entry.kind) {
+      case 'request':
+        this.#advance(entry.facts.nowMs);
+        this.#decide(entry);
+        return;
+      case 'events':
+        this.#advance(entry.atMs);
+        this.#follow(entry);
+        return;
+      case 'step-up':
+        this.#stepUps.note(entry.agentId, entry.atMs);
+    }
+  }
+
+  result(): { readonly waits: WaitEnds; readonly readingsRecorded: number } {
+    const waits = { ...this.#ends };
+    for (const course of this.#courses.values())
+      if (course.status === 'waiting' && !course.isEarlier)
+        waits[isAnsweredInLog(course) ? 'open' : 'unknown'] += 1;
+    return { waits, readingsRecorded: this.#readings.recorded };
+  }
+
+  #decide(logged: LoggedRequest): void {
+    const { candidate, sinceMs, tally, onDecision } = this.#options;
+    const { facts } = logged;
+    if (facts.agent.id !== undefined) this.#agents.set(facts.agent.id, facts.agent);
+    const uses = usesOf(candidate, logged);
+    this.#readings.pass(facts.nowMs);
+    if (facts.nowMs < sinceMs) {
+      this.#begin(logged, { uses, decision: logged.decision, isEarlier: true });
+      return;
+    }
+    const at = { nowMs: facts.nowMs, requestId: logged.id, recorded: facts.meters };
+    const asked = { ...facts, meters: this.#readings.read(uses, at), satisfied: nothingSatisfied };
+    const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
+    onDecision?.(logged.id, decision);
+    if (!tally.count(logged, decidedOn, decision)) {
+      // What was granted counts in meters, whatever the candidate would have said.
+      this.#begin(logged, { uses, decision: logged.decision, isEarlier: true });
+      return;
+    }
+    this.#begin(logged, { uses, decision, isEarlier: false });
+  }
+
+  /** With the step-ups that are fresh, where a rule asks for one. */
+  #decideFirst(logged: LoggedRequest, facts: Facts): { readonly decision: Decision; readonly facts: Facts } {
+    const { candidate } = this.#options;
+    const decision = decideLogged(candidate, logged, facts);
+    if (!isWaiting(decision)) return { decision, facts };
+    const reauth = this.#stepUps.fresh(logged, askedByRules(decision, candidate.asks), true);
+    if (reauth.length === 0) return { decision, facts };
+    const satisfied = { ...facts, satisfied: { escalate: [], reauth } };
+    return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
+  }
+
+  #begin(
+    logged: LoggedRequest,
+    { uses, decision, isEarlier }: Pick<Course, 'uses' | 'isEarlier'> & { readonly decision: Decision },
+  ): void {
+    const { meters, rules, tally } = this.#options;
+    const { id, expiresAtMs } = logged;
+    const { nowMs } = logged.facts;
+    if (decision.outcome === 'ALLOW') meters.grant(id, uses, nowMs);
+    else if (isWaiting(decision)) meters.reserve(id, uses);
+    const deadlineMs = nowMs + rules.validSeconds(decision) * 1_000;
+    const course: Course = {
+      logged,
+      isEarlier,
+      uses,
+      decisions: [decision],
+      status: statusOf(decision),
+      deadlineMs,
+      grantedAtMs: decision.outcome === 'ALLOW' ? nowMs : null,
+      isFollowed: isEarlier || (isWaiting(logged.decision) && deadlineMs === expiresAtMs),
+      votes: [],
+      hasSteppedUp: false,
+      log: {
+        decision: logged.decision,
+        status: statusOf(logged.decision),
+        meters: logged.facts.meters,
+        expiresAtMs,
+        asked: new Map(),
+      },
+      asked: new Map(),
+    };
+    if (!isEarlier) {
+      tally.workload.ask('before', logged.decision, { asked: course.log.asked, atMs: nowMs });
+      tally.workload.ask('now', decision, { asked: course.asked, atMs: nowMs });
+    }
+    this.#keep(course);
+  }
+
+  /** For as long as anything more can become of it. */
+  #keep(course: Course): void {
+    const { log, status, uses, logged } = course;
+    const mayBeReleased = status === 'granted' && log.status === 'granted' && uses.length > 0;
+    if (status !== 'waiting' && log.status !== 'waiting' && !mayBeReleased) return;
+    this.#courses.set(logged.id, course);
+    this.#schedule(course);
+  }
+
+  #schedule(course: Course): void {
+    if (course.status === 'waiting' && !course.isFollowed) this.#timers.add(course.deadlineMs, course);
+    if (course.log.status === 'granted') this.#timers.add(course.log.expiresAtMs, course);
+  }
+
+  #advance(nowMs: number): void {
+    for (;;) {
+      const due = this.#timers.take(nowMs);
+      if (due === null) return;
+      const { what: course, atMs } = due;
+      if (course.status === 'waiting' && !course.isFollowed && course.deadlineMs <= atMs)
+        this.#end(course, isAnsweredInLog(course) && course.log.status === 'waiting' ? 'expired' : 'unknown');
+      this.#forget(course, atMs);
+    }
+  }
+
+  #forget(course: Course, nowMs: number): void {
+    const { log, status, logged } = course;
+    const isLogOver = log.status === 'over' || (log.status === 'granted' && log.expiresAtMs <= nowMs);
+    if (status !== 'waiting' && isLogOver) this.#courses.delete(logged.id);
+  }
+
+  #follow({ requestId, atMs, events }: LoggedEvents): void {
+    const course = this.#courses.get(requestId);
+    if (course === undefined) return;
+    for (const [at, event] of events.entries()) {
+      const next = events[at + 1];
+      const isDecided = next?.kind === 'decided';
+      if (isDecided) course.log.meters = next.meters;
+      if (course.isEarlier) this.#followLog(course, event, atMs);
+      else if (event.kind !== 'decided' || !isOfOneStep(events[at - 1]))
+        this.#answer(course, event, { atMs, isDecided });
+      this.#noteInLog(course, event);
+    }
+    this.#leaveLog(course);
+    this.#forget(course, atMs);
+  }
+
+  /** A request before the period stands as the log says. */
+  #followLog(course: Course, event: LoggedEvent, atMs: number): void {
+    if (event.kind === 'released') this.#withdraw(course);
+    if (course.status !== 'waiting') return;
+    if (event.kind === 'rejected' || event.kind === 'expired') this.#end(course, null);
+    if (event.kind === 'decided') this.#becomes(course, event.decision, atMs);
+  }
+
+  #answer(
+    course: Course,
+    event: LoggedEvent,
+    { atMs, isDecided }: { readonly atMs: number; readonly isDecided: boolean },
+  ): void {
+    if (event.kind === 'released') this.#withdraw(course);
+    if (course.status !== 'waiting') return;
+    if (event.kind === 'expired') {
+      if (course.deadlineMs <= atMs) this.#end(course, isAnsweredInLog(course) ? 'expired' : 'unknown');
+      return;
+    }
+    if (atMs >= course.deadlineMs) return;
+    switch (event.kind) {
+      case 'approved':
+        if (
+          event.group !== null &&
+          this.#approve(course, { person: event.person, group: event.group }, { atMs, isDecided })
+        )
+          this.#decideAgain(course, atMs);
+        return;
+      case 'rejected':
+        if (event.group === null || needsOf(latestOf(course), event.group) !== null)
+          this.#end(course, 'refused');
+        return;
+      case 'stepped-up':
+        if (!this.#asksStepUp(course, atMs)) return;
+        course.hasSteppedUp = true;
+        this.#decideAgain(course, atMs);
+        return;
+      case 'decided':
+        this.#decideAgain(course, atMs);
+    }
+  }
+
+  #approve(
+    course: Course,
+    { person, group }: { readonly person: LoggedPerson; readonly group: string },
+    { atMs, isDecided }: { readonly atMs: number; readonly isDecided: boolean },
+  ): boolean {
+    const { candidate, rules } = this.#options;
+    const { asks } = candidate;
+    const firing = askedByRules(this.#look(course, atMs, nothingSatisfied), asks);
+    // Then and now.
+    const owners = [course.logged.facts.agent, this.#agentOf(course)].map(
+      (agent) => agent.control_owner ?? '',
+    );
+    const isOwner = owners.some((owner) => rules.isControlOwner(person, owner));
+    return enterApproval(course, { person: person.id, isOwner, group }, { firing, asks, isDecided });
+  }
+
+  #asksStepUp(course: Course, atMs: number): boolean {
+    return (
+      latestOf(course).requires?.reauth != null ||
+      this.#look(course, atMs, nothingSatisfied).requires?.reauth != null
+    );
+  }
+
+  /** On the facts of the moment, with what people have given. */
+  #decideAgain(course: Course, nowMs: number): void {
+    const { candidate, onDecision } = this.#options;
+    const look = this.#look(course, nowMs, nothingSatisfied);
+    const satisfied = this.#satisfied(course, askedByRules(look, candidate.asks));
+    const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
+    const decision = isNothing ? look : this.#look(course, nowMs, satisfied);
+    onDecision?.(course.logged.id, decision);
+    this.#becomes(course, decision, nowMs);
+  }
+
+  #becomes(course: Course, decision: Decision, nowMs: number): void {
+    const { rules, tally, meters } = this.#options;
+    const { id, facts } = course.logged;
+    const wait = {
+      createdAtMs: facts.nowMs,
+      decisions: [...course.decisions],
+      expiresAtMs: course.deadlineMs,
+    };
+    course.decisions.push(decision);
+    if (!course.isEarlier) tally.workload.ask('now', decision, { asked: course.asked, atMs: facts.nowMs });
+    if (decision.outcome === 'ALLOW') {
+      meters.approve(id, nowMs);
+      course.grantedAtMs = nowMs;
+      course.status = 'granted';
+      if (!course.isEarlier) this.#ends.granted += 1;
+    } else if (decision.outcome === 'DENY') this.#end(course, 'refused');
+    else {
+      course.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
+      this.#schedule(course);
+    }
+  }
+
+  #look(course: Course, nowMs: number, satisfied: Satisfied): Decision {
+    const { logged, uses } = course;
+    const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
+    const meters = this.#readings.read(uses, at);
+    const agent = this.#agentOf(course);
+    return this.#options.candidate.decideRecorded({ ...logged.facts, agent, nowMs, meters, satisfied })
+      .decision;
+  }
+
+  #agentOf({ logged: { facts } }: Course): AgentFacts {
+    return this.#agents.get(facts.agent.id ?? '') ?? facts.agent;
+  }
+
+  #satisfied({ logged, votes, hasSteppedUp }: Course, firing: readonly AskedRule[]): Satisfied {
+    return {
+      escalate: firing
+        .filter(isApproval)
+        .filter((rule) => approvalsFor(rule, votes) >= rule.needs)
+        .map(({ rule }) => rule),
+      reauth: hasSteppedUp
+        ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
+        : this.#stepUps.fresh(logged, firing, false),
+    };
+  }
+
+  #withdraw(course: Course): void {
+    if (course.grantedAtMs === null) return;
+    const entered = course.uses.flatMap(({ definition, key }) =>
+      key === null ? [] : [{ definition: definition.id, key }],
+    );
+    this.#options.meters.withdraw(course.logged.id, course.grantedAtMs, entered);
+    course.grantedAtMs = null;
+    course.status = 'over';
+  }
+
+  #end(course: Course, how: keyof WaitEnds | null): void {
+    this.#options.meters.release(course.logged.id);
+    course.status = 'over';
+    if (how !== null && !course.isEarlier) this.#ends[how] += 1;
+  }
+
+  #noteInLog(course: Course, event: LoggedEvent): void {
+    const { log } = course;
+    if (event.kind === 'rejected' || event.kind === 'expired' || event.kind === 'released')
+      log.status = 'over';
+    if (event.kind !== 'decided') return;
+    log.decision = event.decision;
+    log.status = statusOf(event.decision);
+    log.meters = event.meters;
+    log.expiresAtMs = event.expiresAtMs;
+    if (!course.isEarlier)
+      this.#options.tally.workload.ask('before', event.decision, {
+        asked: log.asked,
+        atMs: course.logged.facts.nowMs,
+      });
+  }
+
+  /** A wait goes on by itself where the log's has ended, or ends at another moment. */
+  #leaveLog(course: Course): void {
+    const { log } = course;
+    const isFollowed = log.status === 'waiting' && log.expiresAtMs === course.deadlineMs;
+    const hasLeft = course.isFollowed && !isFollowed;
+    course.isFollowed = isFollowed;
+    if (hasLeft || log.status === 'granted') this.#schedule(course);
+  }
+}
+
+function usesOf(candidate: Candidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
+  return holdsDigests ? (candidate.entriesRecorded(facts) ?? []) : candidate.entries(facts);
+}
+
+function statusOf(decision: Decision): Course['status'] {
+  if (isWaiting(decision)) return 'waiting';
+  return decision.outcome === 'ALLOW' ? 'granted' : 'over';
+}
+
+/** The second decision that belongs to a word is made with the word. */
+function isOfOneStep(event: LoggedEvent | undefined): boolean {
+  return event?.kind === 'approved' || event?.kind === 'stepped-up';
+}

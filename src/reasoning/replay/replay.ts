@@ -1,0 +1,74 @@
+// A policy set tried on a log: what it would have decided, and what it would have asked of people. As recorded, each
+// request is decided for itself, on the facts of its record; in order, meters hold what the candidate grants.
+
+import type { Decision } from '../../language/model/decision.ts';
+import { type Candidate, decideLogged, type ReplayMeters, type ServiceRules } from './candidate.ts';
+import { InOrder, type WaitEnds } from './in-order.ts';
+import type { LogEntry, LoggedRequest } from './log.ts';
+import { type ChangedRequest, type ReplayFinding, type Tallied, Tally } from './tally.ts';
+
+export const replayReadings = ['as recorded', 'in order'] as const;
+export type ReplayReading = (typeof replayReadings)[number];
+
+export interface ReplayOptions {
+  readonly candidate: Candidate;
+  readonly reading: ReplayReading;
+  readonly findings?: readonly ReplayFinding[];
+  /** Totals that nothing has entered yet. */
+  readonly meters: ReplayMeters;
+  readonly rules: ServiceRules;
+  /** Requests from this moment on are counted. */
+  readonly sinceMs?: number;
+  /** Since when the log holds all that was granted; always, unless said. */
+  readonly wholeSinceMs?: number;
+  readonly onChanged?: (changed: ChangedRequest) => void;
+  /** Hears of each decision of the candidate: the first of a request, and those that follow. */
+  readonly onDecision?: (requestId: string, decision: Decision) => void;
+}
+
+export interface ReplayResult extends Tallied {
+  readonly reading: ReplayReading;
+  /** How the candidate's waits end; null as recorded. */
+  readonly waits: WaitEnds | null;
+  /** Requests with a reading of a meter that is the record's, as the log does not reach back far enough. */
+  readonly readingsRecorded: number;
+}
+
+export interface PolicyReplay {
+  /** Entries in the order of the log. */
+  take(entry: LogEntry): void;
+  result(): ReplayResult;
+}
+
+/** Where the candidate has meters or asks people, the order of requests matters. */
+export function readingFor({ meters, asks }: Candidate): ReplayReading {
+  return meters.length > 0 || asks.size > 0 ? 'in order' : 'as recorded';
+}
+
+export function createReplay(options: ReplayOptions): PolicyReplay {
+  const { candidate, reading, findings = [], onChanged } = options;
+  const { sinceMs = Number.NEGATIVE_INFINITY, wholeSinceMs = Number.NEGATIVE_INFINITY } = options;
+  const tally = new Tally({ candidate, findings, onChanged });
+  if (reading === 'as recorded') {
+    return {
+      take: (entry) => {
+        if (entry.kind === 'request' && entry.facts.nowMs >= sinceMs) takeAsRecorded(options, tally, entry);
+      },
+      result: () => ({ reading, ...tally.result(), waits: null, readingsRecorded: 0 }),
+    };
+  }
+  const inOrder = new InOrder({ ...options, tally, sinceMs, wholeSinceMs });
+  return {
+    take: (entry) => inOrder.take(entry),
+    result: () => ({ reading, ...tally.result(), ...inOrder.result() }),
+  };
+}
+
+function takeAsRecorded({ candidate, onDecision }: ReplayOptions, tally: Tally, logged: LoggedRequest): void {
+  const decision = decideLogged(candidate, logged, logged.facts);
+  onDecision?.(logged.id, decision);
+  if (!tally.count(logged, logged.facts, decision)) return;
+  const { nowMs: atMs } = logged.facts;
+  tally.workload.ask('before', logged.decision, { asked: new Map(), atMs });
+  tally.workload.ask('now', decision, { asked: new Map(), atMs });
+}

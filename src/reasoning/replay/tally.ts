@@ -1,0 +1,174 @@
+// What replay counts: decisions before and now, what is asked of people, what could not be told, examples, and under
+// which finding each change is filed. INVARIANT: every request is in one cell of the matrix, or withheld.
+
+import { type Decision, type Outcome, outcomes } from '../../language/model/decision.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { Candidate } from './candidate.ts';
+import { Examples, type ReplayExample } from './examples.ts';
+import { FactReads } from './fact-reads.ts';
+import type { LoggedRequest } from './log.ts';
+import { isWithheld } from './withheld.ts';
+import { type AskedWords, type GroupWorkload, Workload, type WorkloadSide, wordsOf } from './workload.ts';
+
+/** A finding about the difference of two sets, under which the requests that meet it are filed. */
+export interface ReplayFinding {
+  readonly id: string;
+  readonly matches: (facts: Facts) => boolean;
+}
+
+/** A request that the candidate decides otherwise, or for which it asks other people. */
+export interface ChangedRequest extends ReplayExample {
+  readonly agentId: string | null;
+  readonly asked: Readonly<Record<WorkloadSide, AskedWords>>;
+}
+
+/** Decisions of the log by row, of the candidate by column. */
+export type DecisionMatrix = Readonly<Record<Outcome, Readonly<Record<Outcome, number>>>>;
+
+export interface Tallied {
+  readonly requests: number;
+  /** The first and the last request; null where there are none. */
+  readonly period: { readonly fromMs: number; readonly untilMs: number } | null;
+  readonly matrix: DecisionMatrix;
+  /** In no cell: what the payload check reads was withheld from the record. */
+  readonly withheld: number;
+  readonly changes: {
+    readonly outcome: number;
+    /** The same decision, but other people are asked, or more, or fewer. */
+    readonly asked: number;
+    /** The same decision, and another rule made it. */
+    readonly rule: number;
+  };
+  readonly people: readonly GroupWorkload[];
+  /** Requests that the candidate refuses because their payload has another shape, or their action is not declared; by action. */
+  readonly otherShape: ReadonlyMap<string, number>;
+  readonly undeclared: ReadonlyMap<string, number>;
+  /** How many requests lack a fact that the candidate's rules read, by fact. */
+  readonly unknownFacts: ReadonlyMap<string, number>;
+  readonly findings: readonly { readonly id: string; readonly requests: number }[];
+  /** Requests with another decision, or for which others are asked, that meet no finding. */
+  readonly withoutFinding: number;
+  readonly examples: readonly ReplayExample[];
+}
+
+export interface TallyOptions {
+  readonly candidate: Candidate;
+  readonly findings: readonly ReplayFinding[];
+  readonly onChanged?: ((changed: ChangedRequest) => void) | undefined;
+}
+
+/** A class because it is counted up by each request. */
+export class Tally {
+  readonly workload = new Workload();
+  readonly #options: TallyOptions;
+  readonly #reads: FactReads;
+  readonly #matrix = emptyMatrix();
+  readonly #changes = { outcome: 0, asked: 0, rule: 0 };
+  readonly #examples = new Examples();
+  readonly #counts = {
+    otherShape: new Map(),
+    undeclared: new Map(),
+    unknownFacts: new Map(),
+  } as const satisfies Record<string, Map<string, number>>;
+  readonly #filed = new Map<string, number>();
+  #requests = 0;
+  #withheld = 0;
+  #withoutFinding = 0;
+  #fromMs = Number.POSITIVE_INFINITY;
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: TallyOptions) {
+    this.#options = options;
+    this.#reads = new FactReads(options.candidate);
+  }
+
+  /** One request, and what the candidate decides on the facts; false where it cannot be told. */
+  count(logged: LoggedRequest, facts: Facts, decision: Decision): boolean {
+    const { nowMs, action } = logged.facts;
+    this.#requests += 1;
+    this.#fromMs = Math.min(this.#fromMs, nowMs);
+    this.#untilMs = Math.max(this.#untilMs, nowMs);
+    if (isWithheld(this.#options.candidate, logged, decision)) {
+      this.#withheld += 1;
+      return false;
+    }
+    this.#matrix[logged.decision.outcome][decision.outcome] += 1;
+    if (decision.by === 'invalid_payload') increase(this.#counts.otherShape, action);
+    else if (decision.by === 'undeclared_action') increase(this.#counts.undeclared, action);
+    else this.#countUnknown(facts, logged.holdsDigests);
+    this.#compare(logged, facts, decision);
+    return true;
+  }
+
+  result(): Tallied {
+    const isEmpty = this.#requests === 0;
+    const [fromMs, untilMs] = [this.#fromMs, this.#untilMs];
+    return {
+      requests: this.#requests,
+      period: isEmpty ? null : { fromMs, untilMs },
+      matrix: this.#matrix,
+      withheld: this.#withheld,
+      changes: this.#changes,
+      people: isEmpty ? [] : this.workload.groups(fromMs, untilMs),
+      ...this.#counts,
+      findings: this.#options.findings.map(({ id }) => ({ id, requests: this.#filed.get(id) ?? 0 })),
+      withoutFinding: this.#withoutFinding,
+      examples: this.#examples.all(),
+    };
+  }
+
+  #countUnknown(facts: Facts, holdsDigests: boolean): void {
+    for (const path of this.#reads.unknownTo(facts, holdsDigests)) increase(this.#counts.unknownFacts, path);
+  }
+
+  #compare(logged: LoggedRequest, facts: Facts, decision: Decision): void {
+    const change = changeOf(logged.decision, decision);
+    if (change === null) return;
+    this.#changes[change] += 1;
+    const finding = this.#options.findings.find(({ matches }) => matches(facts))?.id ?? null;
+    if (finding !== null) increase(this.#filed, finding);
+    else if (change !== 'rule') this.#withoutFinding += 1;
+    if (change === 'rule') return;
+    const { agent, nowMs: atMs, action } = logged.facts;
+    const example: ReplayExample = {
+      id: logged.id,
+      atMs,
+      agent: agent.name ?? agent.id ?? '',
+      action,
+      before: { outcome: logged.decision.outcome, by: logged.decision.by },
+      now: { outcome: decision.outcome, by: decision.by },
+      finding,
+    };
+    this.#examples.offer(example);
+    const asked = { before: new Map(wordsOf(logged.decision)), now: new Map(wordsOf(decision)) };
+    this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
+  }
+}
+
+/** What a reader of the result has to hear of; null where nothing changes. */
+function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | null {
+  if (before.outcome !== now.outcome) return 'outcome';
+  if (askedText(before) !== askedText(now)) return 'asked';
+  return before.by === now.by ? null : 'rule';
+}
+
+function askedText({ requires }: Decision): string {
+  if (requires === null) return '';
+  const approvals = requires.approvals.map(
+    ({ group, needs, withinSeconds }) => `${needs} ${group} ${withinSeconds}`,
+  );
+  const { reauth } = requires;
+  return [...approvals, ...(reauth === null ? [] : [`step-up ${reauth.withinSeconds}`])].join(', ');
+}
+
+function increase(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function emptyMatrix(): Record<Outcome, Record<Outcome, number>> {
+  const row = (): Record<Outcome, number> => ({ ALLOW: 0, ESCALATE: 0, REAUTH_REQUIRED: 0, DENY: 0 });
+  return Object.fromEntries(outcomes.map((outcome) => [outcome, row()])) as Record<
+    Outcome,
+    Record<Outcome, number>
+  >;
+}

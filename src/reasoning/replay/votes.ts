@@ -1,0 +1,48 @@
+// People's words out of the log, as far as they answer what the candidate asks. INVARIANT: a word counts only for a group
+// that the candidate asks when the word is given, and only while the candidate's wait lasts.
+
+import type { ApprovalRule, AskedRule } from '../../language/model/asked.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import { approvalsFor, type Course, isApproval, type KeptVote, latestOf } from './course.ts';
+
+export interface GivenApproval {
+  readonly person: string;
+  readonly isOwner: boolean;
+  readonly group: string;
+}
+
+/**
+ * Enters an approval; whether all that the candidate asks of the group is there. `firing` are the rules that would take
+ * part now, `isDecided` says whether the log was decided again by this word.
+ */
+export function enterApproval(
+  course: Course,
+  given: GivenApproval,
+  { firing, asks, isDecided }: { firing: readonly AskedRule[]; asks: Asks; isDecided: boolean },
+): boolean {
+  const rules = rulesAsking(course, firing, asks).filter(({ group }) => group === given.group);
+  if (rules.length === 0) return false;
+  const vote: KeptVote = { ...given, rules: new Set(rules.map(({ rule }) => rule)) };
+  course.votes.push(vote);
+  if (!rules.every((rule) => approvalsFor(rule, course.votes) >= rule.needs)) return false;
+  // Where the log asked for no more people and still waited on, some word had lost its giver or its rule.
+  const needs = Math.max(...rules.map((rule) => rule.needs));
+  return isDecided || needs < (needsOf(course.log.decision, given.group) ?? 0);
+}
+
+export type Asks = ReadonlyMap<string, AskedRule>;
+
+/** The rules that take part in a decision and ask something. */
+export function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRule[] {
+  return rules.flatMap((id) => asks.get(id) ?? []);
+}
+
+/** Those that the decision asks by, and those that would ask now. */
+function rulesAsking(course: Course, firing: readonly AskedRule[], asks: Asks): readonly ApprovalRule[] {
+  const all = [...askedByRules(latestOf(course), asks), ...firing];
+  return [...new Map(all.map((rule) => [rule.rule, rule])).values()].filter(isApproval);
+}
+
+export function needsOf({ requires }: Decision, group: string): number | null {
+  return requires?.approvals.find((one) => one.group === group)?.needs ?? null;
+}

@@ -1,0 +1,134 @@
+// A line of an export of requests: a record of the chain, as `writ audit export` writes it, or a request as the list of
+// requests is exported. This is the one place that knows the two by their looks.
+
+import type { JsonLimits } from '../../language/json/read.ts';
+import type { JsonObject } from '../../language/model/json.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { formatDecimal } from '../../language/value/decimal.ts';
+import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
+import { factsOfRecord, type RecordedRequest } from '../playground/recorded.ts';
+import type { ChainEntry, RecordKind } from '../store/contract/chain.ts';
+import { loggedEvent, requestEntry, requestOf } from './log-entries.ts';
+
+/** Of one line: a record with its trace may be longer than a request. */
+export const exportLimits: JsonLimits = { bytesMax: 16 * 1024 * 1024, depthMax: 64 };
+
+export type ExportLine =
+  | { readonly kind: 'record'; readonly entry: ChainEntry }
+  | { readonly kind: 'request'; readonly line: ListedRequest };
+
+/** What is read of a line of the list's export. */
+export interface ListedRequest {
+  readonly request_id: string;
+  readonly action_key: string;
+  readonly payload: JsonObject;
+  readonly agent: RecordedRequest['agent'];
+  readonly created_at: string;
+  /** What deciding it again needs; absent where the line is one reply of `GET /v1/requests/{id}`. */
+  readonly recorded?: JsonObject;
+}
+
+const kinds: readonly RecordKind[] = ['request', 'refusal', 'change', 'event'];
+
+/** Null where it is no line of an export. */
+export function exportLineOf(value: JsonObject): ExportLine | null {
+  const { entry, hash, request_id, action_key, payload, agent, created_at } = value;
+  if (typeof hash === 'string' && isObject(entry) && kinds.some((kind) => kind === entry.kind))
+    return { kind: 'record', entry: entry as unknown as ChainEntry };
+  const isListed =
+    [request_id, action_key, created_at].every((one) => typeof one === 'string') &&
+    isObject(payload) &&
+    isObject(agent);
+  return isListed ? { kind: 'request', line: value as unknown as ListedRequest } : null;
+}
+
+/**
+ * The request of a line in the form in which tests and `writ decide` take facts; null where the line is of another record.
+ * Throws an error with one sentence in lower case.
+ */
+export function givenOf(line: ExportLine): JsonObject | null {
+  const facts = factsOf(line);
+  if (facts === null) return null;
+  const { action, payload, agent, request, nowMs, meters, satisfied } = facts;
+  const readings = Object.entries(meters).map(([name, { low, high }]) => [
+    name,
+    [formatDecimal(low), formatDecimal(high)],
+  ]);
+  const { escalate, reauth } = satisfied;
+  return {
+    ...{ action, payload, agent: { ...agent }, request: { ...request } },
+    ...{ now: new Date(nowMs).toISOString(), meters: Object.fromEntries(readings) },
+    satisfied: { escalate, reauth },
+  } as JsonObject;
+}
+
+function factsOf(line: ExportLine): Facts | null {
+  if (line.kind === 'record') return requestEntry(line.entry)?.facts ?? null;
+  const { recorded } = line.line;
+  return recorded === undefined ? factsAlone(line.line) : listedRequest(line.line).facts;
+}
+
+/** A listed request with all that became of it. Throws an error with one sentence in lower case. */
+export function listedEntries(line: ListedRequest): readonly LogEntry[] {
+  if (line.recorded === undefined)
+    throw new Error('the line does not say on what the request was decided: export the requests again');
+  const { events } = line.recorded;
+  if (!Array.isArray(events)) throw new Error('`recorded.events` must be a list');
+  const own = listedRequest(line);
+  return [own, ...eventsOf(own.id, events as readonly ListedEvent[])];
+}
+
+interface ListedEvent {
+  readonly what: string;
+  readonly at: string;
+  readonly expires_at: string;
+  readonly detail: unknown;
+}
+
+/** Those of one moment are one entry. */
+function eventsOf(requestId: string, listed: readonly ListedEvent[]): readonly LogEntry[] {
+  const steps = Map.groupBy(listed, ({ at }) => timeOf(at));
+  return [...steps].map(([atMs, events]) => ({
+    kind: 'events',
+    requestId,
+    atMs,
+    events: events.flatMap(({ what, expires_at, detail }) => {
+      const event = loggedEvent({ requestId, atMs, what, expiresAtMs: timeOf(expires_at), detail });
+      return event === null ? [] : [event];
+    }),
+  }));
+}
+
+function listedRequest({
+  request_id,
+  action_key,
+  payload,
+  agent,
+  created_at,
+  recorded,
+}: ListedRequest): LoggedRequest {
+  const columns = {
+    id: request_id,
+    action: action_key,
+    createdAtMs: timeOf(created_at),
+    expiresAtMs: timeOf(String(recorded?.expires_at)),
+  };
+  return requestOf(columns, { ...recorded, payload, agent });
+}
+
+/** What was known besides its payload and its agent, the line does not say. */
+function factsAlone({ action_key: actionKey, payload, agent, created_at }: ListedRequest): Facts {
+  const createdAtMs = timeOf(created_at);
+  const satisfied = nothingSatisfied;
+  return factsOfRecord({ actionKey, payload, agent, request: {}, createdAtMs, meters: {}, satisfied });
+}
+
+function timeOf(text: string): number {
+  const atMs = Date.parse(text);
+  if (Number.isNaN(atMs)) throw new Error(`\`${text.slice(0, 40)}\` is not a time`);
+  return atMs;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

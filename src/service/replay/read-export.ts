@@ -1,0 +1,178 @@
+// A file of exported requests as a log. Records of the chain are read as they come; a list of requests, which begins with
+// the latest, is put in order first. INVARIANT: every line is read, or named and counted; none is passed over.
+
+import { createReadStream, statSync } from 'node:fs';
+import { readJson } from '../../language/json/read.ts';
+import type { Json, JsonObject } from '../../language/model/json.ts';
+import type { LogEntry } from '../../reasoning/replay/log.ts';
+import { timeOf } from '../audit/entry.ts';
+import type { ChainEntry } from '../store/contract/chain.ts';
+import { exportLimits, exportLineOf, listedEntries } from './export-line.ts';
+import { ChainReader } from './log-entries.ts';
+import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
+
+/** Rejects with the error of the file system. */
+export async function openExport(path: string): Promise<LogSource> {
+  const bytesAll = statSync(path).size;
+  const faults = new LogFaults();
+  return { wholeSinceMs: await wholeSince(path), faults, parts: parts(path, { bytesAll, faults }) };
+}
+
+/** Of records from the first on, always; of later ones since the first of them. A list may leave out any request. */
+async function wholeSince(path: string): Promise<number> {
+  for await (const { bytes } of linesOf(path)) {
+    if (isBlank(bytes)) continue;
+    const line = lineOf(bytes);
+    if (line?.kind !== 'record') return Number.POSITIVE_INFINITY;
+    return line.entry.sequence === 1 ? Number.NEGATIVE_INFINITY : timeOf(line.entry);
+  }
+  return Number.NEGATIVE_INFINITY;
+}
+
+function lineOf(bytes: Buffer): ReturnType<typeof exportLineOf> {
+  const read = readJson(bytes, exportLimits);
+  return read.ok && isObject(read.value) ? exportLineOf(read.value) : null;
+}
+
+interface Reading {
+  readonly bytesAll: number;
+  readonly faults: LogFaults;
+}
+
+const linesAtOnce = 1_000;
+
+async function* parts(path: string, { bytesAll, faults }: Reading): AsyncGenerator<LogPart> {
+  const reader = new LineReader(faults);
+  let entries: LogEntry[] = [];
+  let lines = 0;
+  for await (const { bytes, line, end } of linesOf(path)) {
+    if (isBlank(bytes)) continue;
+    entries.push(...reader.read(bytes, line));
+    lines += 1;
+    if (lines % linesAtOnce > 0) continue;
+    yield { entries, share: end / bytesAll };
+    entries = [];
+  }
+  yield { entries: [...entries, ...reader.end()], share: 1 };
+}
+
+/** A class because what a line says depends on those before it. */
+class LineReader {
+  readonly #faults: LogFaults;
+  readonly #chain = new ChainReader();
+  readonly #listed: LogEntry[] = [];
+  readonly #ids = new Set<string>();
+  #kind: 'record' | 'request' | null = null;
+  #lastSequence = 0;
+
+  constructor(faults: LogFaults) {
+    this.#faults = faults;
+  }
+
+  read(bytes: Buffer, line: number): readonly LogEntry[] {
+    try {
+      return this.#read(bytes);
+    } catch (error) {
+      this.#faults.add(`line ${line}`, faultText(error));
+      return [];
+    }
+  }
+
+  end(): readonly LogEntry[] {
+    // Stable, and a request was made before anything became of it.
+    const listed = this.#listed.sort(
+      (a, b) => momentOf(a) - momentOf(b) || Number(a.kind !== 'request') - Number(b.kind !== 'request'),
+    );
+    return [...this.#chain.end(), ...listed];
+  }
+
+  #read(bytes: Buffer): readonly LogEntry[] {
+    const value = parsed(bytes);
+    const line = isObject(value) ? exportLineOf(value) : null;
+    if (line === null) throw new Error(isRequest(value) ? withoutDecision : notExported);
+    this.#kind ??= line.kind;
+    if (line.kind !== this.#kind) throw new Error('the line is of another kind of export than the first');
+    if (line.kind === 'record') return this.#readRecord(line.entry);
+    if (this.#ids.has(line.line.request_id)) {
+      this.#faults.repeated += 1;
+      return [];
+    }
+    this.#listed.push(...listedEntries(line.line));
+    this.#ids.add(line.line.request_id);
+    return [];
+  }
+
+  #readRecord(entry: ChainEntry): readonly LogEntry[] {
+    const sequence = Number(entry.sequence);
+    if (!Number.isSafeInteger(sequence)) throw new Error('the record has no number');
+    if (sequence > this.#lastSequence) {
+      this.#lastSequence = sequence;
+      if (entry.kind === 'request') this.#ids.add(String(entry.id));
+      return this.#chain.read(entry);
+    }
+    if (entry.kind === 'request' && !this.#ids.has(String(entry.id)))
+      throw new Error(
+        `record ${sequence} comes after record ${this.#lastSequence}: sort the lines by their sequence`,
+      );
+    // Two exports may have some records in common.
+    if (entry.kind === 'request') this.#faults.repeated += 1;
+    return [];
+  }
+}
+
+const notExported =
+  'this is no line of an export of requests, as `writ audit export` or the list of requests makes it';
+
+const withoutDecision =
+  'the request has no recorded decision: export requests with `writ audit export`, or compare two sets with `writ bench --compare`';
+
+function isRequest(value: Json): boolean {
+  return isObject(value) && ('action_key' in value || 'action' in value);
+}
+
+function momentOf(entry: LogEntry): number {
+  return entry.kind === 'request' ? entry.facts.nowMs : entry.atMs;
+}
+
+/** Throws an error with one sentence in lower case. */
+function parsed(bytes: Buffer): Json {
+  const read = readJson(bytes, exportLimits);
+  if (read.ok) return read.value;
+  throw new Error(`${read.issue.detail}, at byte ${read.issue.offset + 1} of the line`);
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface FileLine {
+  /** Without the line break. */
+  readonly bytes: Buffer;
+  /** From 1. */
+  readonly line: number;
+  /** In bytes from the start of the file. */
+  readonly end: number;
+}
+
+const chunkBytes = 1024 * 1024;
+
+async function* linesOf(path: string): AsyncGenerator<FileLine> {
+  let rest: Buffer = Buffer.alloc(0);
+  let [line, end] = [0, 0];
+  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
+    const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    let start = 0;
+    for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, start)) {
+      line += 1;
+      end += at + 1 - start;
+      yield { bytes: bytes.subarray(start, at), line, end };
+      start = at + 1;
+    }
+    rest = bytes.subarray(start);
+  }
+  if (rest.length > 0) yield { bytes: rest, line: line + 1, end: end + rest.length };
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

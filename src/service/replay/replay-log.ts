@@ -1,0 +1,38 @@
+// A log read to its end by a policy set that is tried on it, in slices between which others have their turn.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Candidate } from '../../reasoning/replay/candidate.ts';
+import { createReplay, type ReplayOptions, type ReplayResult } from '../../reasoning/replay/replay.ts';
+import { createMeterTotals } from '../meters/meter-totals.ts';
+import type { LogSource } from './log-source.ts';
+import { serviceRules } from './service-rules.ts';
+
+export interface ReplayLogOptions
+  extends Pick<ReplayOptions, 'candidate' | 'reading' | 'findings' | 'onChanged' | 'onDecision'> {
+  readonly sinceMs?: number | undefined;
+  /** Hears how much of the log has been read, from 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+}
+
+/** Rejects as reading the log does. */
+export async function replayLog(log: LogSource, options: ReplayLogOptions): Promise<ReplayResult> {
+  const { sinceMs = Number.NEGATIVE_INFINITY, onProgress } = options;
+  const replay = createReplay({
+    ...options,
+    sinceMs,
+    wholeSinceMs: log.wholeSinceMs,
+    meters: createMeterTotals(),
+    rules: serviceRules,
+  });
+  for await (const { entries, share } of log.parts) {
+    for (const entry of entries) replay.take(entry);
+    onProgress?.(share);
+    await pause();
+  }
+  return replay.result();
+}
+
+/** The longest window of a meter that the set reads or counts. */
+export function windowMsOf({ meters }: Pick<Candidate, 'meters'>): number {
+  return meters.reduce((longest, { overMs }) => Math.max(longest, overMs), 0);
+}

@@ -1,0 +1,16 @@
+// The rules of the service that trying a policy set on a log has to hold to, and the set itself as it is tried.
+
+import type { Linked } from '../../language/emit/link.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Candidate, ServiceRules } from '../../reasoning/replay/candidate.ts';
+import { isControlOwner } from '../agents/control-owner.ts';
+import { setSummary } from '../policies/set-summary.ts';
+import { deadlineOf } from '../requests/approvals/decide-again.ts';
+import { validSeconds } from '../requests/record/validity.ts';
+
+export const serviceRules: ServiceRules = { validSeconds, deadlineAgain: deadlineOf, isControlOwner };
+
+export function candidateOf(set: PolicySet, engine: Linked): Candidate {
+  const asks = new Map(setSummary(set).asks.map((asked) => [asked.rule, asked]));
+  return { ...engine, asks };
+}

@@ -1,0 +1,146 @@
+// `writ replay`: tries a policy set on recorded requests, and shows what it would have decided otherwise and what it would
+// have asked of people. It reads the records and changes nothing.
+
+import type { Command } from 'commander';
+import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
+import type { Candidate } from '../../../reasoning/replay/candidate.ts';
+import { type ReplayReading, type ReplayResult, readingFor } from '../../../reasoning/replay/replay.ts';
+import { digest } from '../../../service/policies/digest.ts';
+import type { LogSource } from '../../../service/replay/log-source.ts';
+import { openExport } from '../../../service/replay/read-export.ts';
+import { openStoredLog } from '../../../service/replay/read-store.ts';
+import { replayLog, windowMsOf } from '../../../service/replay/replay-log.ts';
+import { candidateOf } from '../../../service/replay/service-rules.ts';
+import { createProgress } from '../bench/progress.ts';
+import { withRecords } from '../client/with-store.ts';
+import { fileError } from '../output/file-error.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
+import { openChangedCsv } from '../replay/csv.ts';
+import { replayJson } from '../replay/json.ts';
+import { renderReplay } from '../replay/render.ts';
+import { readSince } from '../tasks/moment.ts';
+import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
+
+export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[file]', 'an export of requests (JSON Lines); without it, the records of --data')
+    .option(
+      '--policies <path>',
+      'the policies to try: a directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option('--data <directory>', 'the data directory of the service (default: ./var)')
+    .option('--since <time>', 'requests of the last 90d, 12h or 2w, or from a date or time on')
+    .option('--as-recorded', 'decide each request for itself, on the facts of its record')
+    .option('--csv <file>', 'write every request that is decided otherwise, or asks other people')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', examples)
+    .action(async (file: string | undefined, options: Options) => {
+      if (file !== undefined && options.data !== undefined)
+        throw new UsageError('name a file of exported requests or a data directory with --data, not both');
+      finish(await run(file ?? null, options));
+    });
+}
+
+const examples = `
+Examples:
+  writ replay --policies policies-of-the-branch --since 90d
+  writ replay --policies new.policy --data /var/lib/writ --csv changed.csv
+  writ audit export --since 2026-03-01 > log.jsonl && writ replay log.jsonl --policies new --json
+
+In order, which is the default where the policies have meters or ask people, meters hold what these policies grant, and
+people's words of then are kept where the same group is asked, with no more people. With --as-recorded, meters read what
+the records say. The service may be running; nothing is changed.
+
+Exit codes: 0 however much changes, 1 the policies have errors, there is no store, or something of the log could not be
+read, 2 usage.`;
+
+interface Options {
+  readonly policies?: string;
+  readonly data?: string;
+  readonly since?: string;
+  readonly asRecorded?: boolean;
+  readonly csv?: string;
+  readonly json?: boolean;
+}
+
+interface Tried {
+  readonly candidate: Candidate;
+  readonly path: string;
+  readonly digest: string;
+  readonly reading: ReplayReading;
+  readonly sinceMs: number | undefined;
+}
+
+async function run(file: string | null, options: Options): Promise<ExitCode> {
+  const sinceMs = options.since === undefined ? undefined : readSince(options.since, Date.now());
+  const path = options.policies ?? defaultPath();
+  const { compiled, diagnostics, read } = await loadPolicies(path);
+  const { set, engine } = compiled;
+  if (set === null || engine === null || hasErrors(diagnostics)) {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    showDiagnostics(errors, read.sourceOf);
+    return exitCodes.wrong;
+  }
+  const candidate = candidateOf(set, engine);
+  const reading = options.asRecorded === true ? 'as recorded' : readingFor(candidate);
+  const tried: Tried = { candidate, path, digest: digest(set), reading, sinceMs };
+  if (file !== null) return await replayFrom(await openFile(file), tried, options);
+  return await withRecords({ data: options.data ?? './var', json: options.json }, async (records) => {
+    const log = await openStoredLog(records, { sinceMs, windowMs: windowMsOf(candidate) });
+    return await replayFrom(log, tried, options);
+  });
+}
+
+function openFile(file: string): Promise<LogSource> {
+  return openExport(file).catch((error: unknown) => {
+    throw new UsageError(`cannot read \`${file}\`: ${fileError(error)}`);
+  });
+}
+
+async function replayFrom(log: LogSource, tried: Tried, { csv, json }: Options): Promise<ExitCode> {
+  const result = await replayWithProgress(log, tried, csv ?? null);
+  const { faults } = log;
+  const { path, digest, sinceMs } = tried;
+  if (json === true) printJson(replayJson(result, { path, digest, sinceMs, faults }));
+  else {
+    print(renderReplay(result, { path, marks: createMarks() }));
+    if (faults.repeated > 0)
+      print(`${faults.repeated.toLocaleString('en')} lines repeat a request, which counts once\n`);
+    for (const text of faults.named) printError(`error: ${text}\n`);
+    if (faults.count > 0)
+      printError(
+        `error: ${faults.count.toLocaleString('en')} could not be read, and are not in the figures\n`,
+      );
+    if (csv !== undefined) printError(`requests that change are in ${csv}\n`);
+  }
+  return faults.count > 0 ? exitCodes.wrong : exitCodes.ok;
+}
+
+async function replayWithProgress(
+  log: LogSource,
+  { candidate, reading, sinceMs }: Tried,
+  csv: string | null,
+): Promise<ReplayResult> {
+  const progress = createProgress();
+  const changed = csv === null ? null : openChangedCsv(csv);
+  try {
+    return await replayLog(log, {
+      candidate,
+      reading,
+      sinceMs,
+      onProgress: (share) => progress.show(share, 'of the log'),
+      ...(changed === null ? {} : { onChanged: changed.write }),
+    });
+  } finally {
+    progress.end();
+    changed?.close();
+  }
+}

@@ -1,0 +1,167 @@
+// The result of trying policies on a log, for people: the matrix, what is asked of whom, what could not be told, and a few
+// of the requests that change.
+
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import { type Outcome, outcomes } from '../../../language/model/decision.ts';
+import type { ReplayExample } from '../../../reasoning/replay/examples.ts';
+import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
+import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
+import type { Marks } from '../../testing/report.ts';
+import { type Align, columns } from '../bench/columns.ts';
+import { hoursOf, minutesAWord } from './hours.ts';
+
+export interface RenderedAs {
+  readonly path: string;
+  readonly marks: Marks;
+}
+
+export function renderReplay(result: ReplayResult, { path, marks }: RenderedAs): string {
+  const { period, reading, requests } = result;
+  if (period === null) return 'the log has no request\n';
+  const parts = [
+    [
+      `${many(requests, 'request')}, ${dateText(period.fromMs)} to ${dateText(period.untilMs)}, ${reading}, by ${path}`,
+    ],
+    matrixLines(result),
+    peopleLines(result.people),
+    [changesLine(result), ...waitsLines(result)],
+    noteLines(result).map((line) => `${marks.bad('!')} ${line}`),
+    findingLines(result),
+    exampleLines(result.examples, marks),
+  ];
+  return parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+const names: Readonly<Record<Outcome, string>> = {
+  ALLOW: 'ALLOW',
+  ESCALATE: 'ESCALATE',
+  REAUTH_REQUIRED: 'REAUTH',
+  DENY: 'DENY',
+};
+
+function matrixLines({ matrix }: ReplayResult): readonly string[] {
+  const head = ['before \\ now', ...outcomes.map((outcome) => names[outcome])];
+  const rows = outcomes.map((before) => [
+    names[before],
+    ...outcomes.map((now) => figure(matrix[before][now])),
+  ]);
+  return columns([head, ...rows], ['left', ...outcomes.map((): Align => 'right')]);
+}
+
+function peopleLines(people: readonly GroupWorkload[]): readonly string[] {
+  if (people.length === 0) return [];
+  const head = [
+    ...['people', 'asked before', 'now', 'a day, median', 'worst'],
+    `about, at ${minutesAWord} min a word`,
+  ];
+  const rows = people.map(({ group, words, day }) => [
+    group,
+    figure(words.before),
+    figure(words.now),
+    arrow(day.before.median, day.now.median),
+    arrow(day.before.worst, day.now.worst),
+    `${arrow(hoursOf(words.before), hoursOf(words.now))} h`,
+  ]);
+  const aligns: readonly Align[] = ['left', 'right', 'right', 'right', 'right', 'right'];
+  return [
+    ...columns([head, ...rows], aligns),
+    `  (the records do not say how long people looked: ${minutesAWord} minutes a word are assumed)`,
+  ];
+}
+
+function changesLine({ changes: { outcome, asked, rule } }: ReplayResult): string {
+  if (outcome + asked + rule === 0) return 'every request is decided as before';
+  return [
+    `${many(outcome, 'request')} decided otherwise`,
+    `${figure(asked)} for which other people are asked`,
+    `${figure(rule)} decided the same by another rule`,
+  ].join(', ');
+}
+
+function waitsLines({ waits }: ReplayResult): readonly string[] {
+  if (waits === null) return [];
+  const { granted, refused, expired, open, unknown } = waits;
+  const all = granted + refused + expired + open + unknown;
+  if (all === 0) return [];
+  const told = `${figure(granted)} granted and ${figure(refused)} refused as people said then, ${figure(expired)} expired, ${figure(open)} open`;
+  return [`of ${many(all, 'wait')}: ${told}, ${figure(unknown)} not known how they would have been decided`];
+}
+
+function noteLines(result: ReplayResult): readonly string[] {
+  const { withheld, otherShape, undeclared, unknownFacts, readingsRecorded } = result;
+  return [
+    ...[...undeclared].map(
+      ([action, count]) => `\`${action}\` is not declared: ${many(count, 'request')} refused`,
+    ),
+    ...[...otherShape].map(
+      ([action, count]) => `\`${action}\` has another shape than ${many(count, 'payload')}: refused`,
+    ),
+    ...(withheld === 0
+      ? []
+      : [
+          `${many(withheld, 'request')} in no cell: secrets that the payload check reads are not in the records`,
+        ]),
+    ...[...unknownFacts].map(([fact, count]) => `\`${fact}\` is unknown for ${many(count, 'request')}`),
+    ...(readingsRecorded === 0
+      ? []
+      : [
+          `the log begins later than some meters: for ${many(readingsRecorded, 'decision')} they read what the records say`,
+        ]),
+  ].map(escapeForTerminal);
+}
+
+function findingLines({ findings, withoutFinding }: ReplayResult): readonly string[] {
+  if (findings.length === 0) return [];
+  const rows = findings.map(({ id, requests }) => [
+    id,
+    requests === 0 ? 'no request' : many(requests, 'request'),
+  ]);
+  return [
+    'findings',
+    ...columns(rows, ['left', 'right']),
+    ...(withoutFinding === 0 ? [] : [`  ${many(withoutFinding, 'request')} without a finding`]),
+  ];
+}
+
+const shownOfKind = 3;
+
+function exampleLines(examples: readonly ReplayExample[], marks: Marks): readonly string[] {
+  const kinds = Map.groupBy(
+    examples,
+    ({ before, now }) => `${names[before.outcome]} → ${names[now.outcome]} by ${now.by}`,
+  );
+  return [...kinds].flatMap(([kind, all]) => [
+    escapeForTerminal(kind),
+    ...columns(
+      all
+        .slice(0, shownOfKind)
+        .map(({ id, atMs, agent, action, before }) => [
+          id,
+          new Date(atMs).toISOString(),
+          agent,
+          action,
+          `was by ${before.by}`,
+        ]),
+      ['left', 'left', 'left', 'left', 'left'],
+    ).map(marks.faint),
+  ]);
+}
+
+function arrow(before: number, now: number): string {
+  return `${figure(before)} -> ${figure(now)}`;
+}
+
+function many(count: number, what: string): string {
+  return `${figure(count)} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function figure(number: number): string {
+  return number.toLocaleString('en', { maximumFractionDigits: 1 });
+}
+
+function dateText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
