@@ -1,7 +1,7 @@
 // Which of a connection's requests are being answered. A request that comes alone goes on at once. One that comes behind
-// another, or after many refusals, waits here: those go on by turns, at a pace that leaves most of the time to others, and
-// while any waits nothing more of its connection is read. INVARIANT: what a connection costs is bounded, and what waits on
-// all connections together is, too: of those that hold it, the greediest is cut.
+// another, or after many refusals, waits here: those go on by turns, and while requests that came alone are being answered
+// at a pace that leaves most of the time to these. While any waits nothing more of its connection is read. INVARIANT: what a
+// connection costs is bounded, and what waits on all connections together is, too: of those that hold it, the greediest is cut.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -26,20 +26,18 @@ export interface RequestGateOptions {
 const decisionsAtOnceMax = 32;
 /** Of all connections together; beyond it each has one. */
 const underWayMax = 2_048;
-/** Requests that wait for others on their connections, all together. One that was read at once may hold some 2,000. */
+/** Requests that wait for others on their connections, all together. */
 const waitingMax = 12_000;
 /** Requests for anything else than a decision: so many go on at once in a turn of the event loop; the others wait, too. */
 const othersOfTurnMax = 4;
-/** Requests that have waited go on by so many in a turn of the event loop, */
+/** Requests that have waited go on by so many in a turn of the event loop while nobody else is answered: */
+const ofQuietTurnMax = 16;
+/** whoever comes then waits for so many; else by so many, */
 const ofTurnMax = 2;
 /** and by so many in a millisecond; */
 const perMs = 3;
 /** of what was not used, so much is kept for turns that come late. */
 const unusedMax = 60;
-/** So many that wait on one connection are a flood, */
-const floodOf = 64;
-/** against which connections are guarded for so long. */
-const guardedMs = 60_000;
 /** Refusals that one connection may have at once without being slowed, */
 const refusalsFree = 20;
 /** and how soon one of them is forgotten. */
@@ -55,6 +53,8 @@ interface Exchange {
 
 interface Connection {
   readonly socket: Socket;
+  /** Parses on, where nothing waits any more. */
+  readonly parseOn: () => void;
   /** Requests that are being answered, and whether all of them are for decisions. */
   underWay: number;
   isForDecisions: boolean;
@@ -65,7 +65,6 @@ interface Connection {
   /** Refusals that are not forgotten, as of `refusedAtMs`. */
   refusals: number;
   refusedAtMs: number;
-  isReadInParts: boolean;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the turns of all connections.
@@ -81,24 +80,24 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   let allowance = unusedMax;
   let refilledAtMs = performance.now();
   let othersOfTurn = 0;
-  let guardedUntilMs = -Infinity;
   let underWay = 0;
+  /** Of those, how many have not waited. */
+  let unwaited = 0;
   let waiting = 0;
 
   function admit(socket: Socket): Connection {
     const connection: Connection = {
       socket,
+      parseOn: readInParts(socket, () => holds(connection)),
       underWay: 0,
       isForDecisions: true,
       waiting: [],
       bytesSent: 0,
       refusals: 0,
       refusedAtMs: 0,
-      isReadInParts: false,
     };
     connections.set(socket, connection);
     idle.add(connection);
-    if (performance.now() < guardedUntilMs) guardRead(connection);
     const watch = setInterval(() => cutIfStalled(connection), stalledMs).unref();
     // Whoever reads a body resumes its connection, which is not to be read while requests wait.
     socket.on('resume', () => {
@@ -128,7 +127,8 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     const exchange: Exchange = { message, response, listener };
     const isAlone = !holds(connection) && connection.underWay === 0;
     if (isAlone && mayGoAtOnce(connection, message)) {
-      goOn(connection, exchange);
+      unwaited += 1;
+      goOn(connection, exchange, finishUnwaited);
       return;
     }
     connection.waiting.push(exchange);
@@ -136,8 +136,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     waiting += 1;
     socket.pause();
     schedule(connection);
-    if (connection.waiting.length === floodOf) guardReads();
-    if (waiting > waitingMax) greediest().socket.destroy();
+    if (waiting > waitingMax) cut(greediest());
   }
 
   /** Of a connection on which nothing else is under way. */
@@ -155,21 +154,32 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     return isForDecisions && isDecision(message) && own < atOnceMax && socket.writableLength < unreadBytesMax;
   }
 
-  function goOn(connection: Connection, { message, response, listener }: Exchange): void {
+  function goOn(
+    connection: Connection,
+    { message, response, listener }: Exchange,
+    whenOver: (this: ServerResponse) => void,
+  ): void {
     if (connection.underWay === 0) {
       idle.delete(connection);
       connection.isForDecisions = isDecision(message);
     }
     connection.underWay += 1;
     underWay += 1;
-    response.once('close', () => finish(connection, response));
+    response.on('close', whenOver);
     listener(message, response);
   }
 
-  function finish(connection: Connection, { statusCode }: ServerResponse): void {
-    connection.underWay -= 1;
+  function finishUnwaited(this: ServerResponse): void {
+    unwaited -= 1;
+    finish.call(this);
+  }
+
+  function finish(this: ServerResponse): void {
     underWay -= 1;
-    if (statusCode >= 400) countRefusal(connection);
+    const connection = connections.get(this.req.socket);
+    if (connection === undefined) return;
+    connection.underWay -= 1;
+    if (this.statusCode >= 400) countRefusal(connection);
     if (connection.socket.destroyed) return;
     if (holds(connection)) schedule(connection);
     else if (connection.underWay === 0) idle.add(connection);
@@ -184,7 +194,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (isTurnScheduled) return;
     isTurnScheduled = true;
     refill();
-    if (allowance >= 1) setImmediate(takeTurn);
+    if (unwaited === 0 || allowance >= 1) setImmediate(takeTurn);
     else setTimeout(takeTurn, 1);
   }
 
@@ -197,8 +207,9 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   /** One of each connection in turn, and few at a time, so that whoever comes alone waits for few. */
   function takeTurn(): void {
     isTurnScheduled = false;
-    for (let count = 0; count < ofTurnMax && ready.size > 0; count += 1) {
-      allowance -= 1;
+    const count = unwaited === 0 ? ofQuietTurnMax : ofTurnMax;
+    for (let taken = 0; taken < count && ready.size > 0; taken += 1) {
+      allowance = Math.max(0, allowance - 1);
       const [connection] = ready;
       ready.delete(connection!);
       takeNext(connection!);
@@ -211,18 +222,19 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (next === undefined || !mayGoOn(connection, next.message)) return;
     connection.waiting.shift();
     waiting -= 1;
-    goOn(connection, next);
+    goOn(connection, next, finish);
     if (holds(connection)) ready.add(connection);
     else {
       holders.delete(connection);
       connection.socket.resume();
+      connection.parseOn();
     }
   }
 
-  /** A flood seldom comes alone: from now on no connection has many requests read at a time. */
-  function guardReads(): void {
-    guardedUntilMs = performance.now() + guardedMs;
-    for (const connection of connections.values()) guardRead(connection);
+  /** At once: what is read of it while it ends is not taken. */
+  function cut(connection: Connection): void {
+    forget(connection);
+    connection.socket.destroy();
   }
 
   function greediest(): Connection {
@@ -256,12 +268,6 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
 function queuedBytes(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;
-}
-
-function guardRead(connection: Connection): void {
-  if (connection.isReadInParts) return;
-  connection.isReadInParts = true;
-  readInParts(connection.socket);
 }
 
 function countRefusal(connection: Connection): void {
