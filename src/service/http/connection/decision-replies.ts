@@ -1,6 +1,7 @@
 // Decisions into replies, each written in one piece. Those of one turn of the event loop leave together at its end: the
 // first wakes whoever waits for it on this machine, which costs more than the reply, and finds the others on their way.
 
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { RequestView } from '../../requests/record/reply.ts';
 
@@ -27,15 +28,13 @@ export function createDecisionReplies(shutdown: AbortSignal): ReplyWith {
 
 function send(view: RequestView, reply: FastifyReply, shutdown: AbortSignal): void {
   const body = JSON.stringify(view);
-  // Names and values in turn, which Node takes as they are.
-  const headers = ['content-type', 'application/json; charset=utf-8'];
-  const kept = reply.getHeaders();
-  for (const name in kept) headers.push(name, String(kept[name]));
+  const headers: OutgoingHttpHeaders = reply.getHeaders() as OutgoingHttpHeaders;
   // Where a request that waits for people is looked up again.
-  if (view.status === 'pending') headers.push('location', `/v1/requests/${view.request_id}`);
+  if (view.status === 'pending') headers.location = `/v1/requests/${view.request_id}`;
   // A connection that stays open for more requests would hold up the stop.
-  if (shutdown.aborted) headers.push('connection', 'close');
-  headers.push('content-length', String(Buffer.byteLength(body)));
+  if (shutdown.aborted) headers.connection = 'close';
+  headers['content-type'] = 'application/json; charset=utf-8';
+  headers['content-length'] = Buffer.byteLength(body);
   reply.hijack();
   reply.raw.writeHead(200, headers).end(body);
 }
