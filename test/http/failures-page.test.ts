@@ -1,10 +1,11 @@
-// docs/FAILURES.md names a test in each row: the tests are there.
+// docs/FAILURES.md and docs/SECURITY.md name a test in each row: the tests are there, and so is every file that the pages name.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/FAILURES.md', root), 'utf8');
+const promises = readFileSync(new URL('docs/SECURITY.md', root), 'utf8');
 
 const rows = page
   .split('\n')
@@ -41,3 +42,29 @@ test.each(rows.flatMap((cells) => (cells[3] ?? '').split('; ').map((named) => [c
     if (words !== '') expect(readFileSync(path, 'utf8')).toContain(words);
   },
 );
+
+const promised = promises
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (Promise|---)/.test(line))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+test('every promise names its tests', () => {
+  expect(promised.length).toBeGreaterThan(20);
+  for (const [, promise, named] of promised) {
+    expect(named, promise).not.toBe('');
+    for (const name of named!.split(', ')) {
+      const isThere = existsSync(new URL(`test/${name.replace(/^test\//, '')}.test.ts`, root));
+      expect(isThere, `${promise}: ${name}`).toBe(true);
+    }
+  }
+});
+
+test.each([
+  ['FAILURES.md', page],
+  ['SECURITY.md', promises],
+])('every file of the project that %s names is there', (_name, text) => {
+  const named = [
+    ...text.matchAll(/(?<![\w/.-])(?:src|test|bench|docs|policies)\/[\w./-]*\.(?:tsx?|md|js)\b/g),
+  ];
+  expect(named.map(([path]) => path).filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+});

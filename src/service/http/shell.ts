@@ -30,7 +30,12 @@ export function createShell({
   serverFactory,
 }: ShellOptions): FastifyInstance {
   return Fastify({
-    logger: { level: log.level, stream: log.stream, redact: secretHeaders },
+    logger: {
+      level: log.level,
+      stream: log.stream,
+      redact: secretHeaders,
+      formatters: { log: withoutNullError },
+    },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => createRequestId(Date.now()),
     bodyLimit: bodyBytesMax,
@@ -71,6 +76,13 @@ export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: Abor
     if (shutdown.signal.aborted) reply.header('connection', 'close');
     done(null, payload);
   });
+}
+
+/** What ends without an error, such as a thread at its time limit, has none to show. */
+function withoutNullError(fields: Record<string, unknown>): Record<string, unknown> {
+  if (fields.err !== null) return fields;
+  const { err: _, ...others } = fields;
+  return others;
 }
 
 /** Should a request ever be logged, these stay out. */

@@ -1,13 +1,13 @@
 // What the operating system hands over in one piece, up to 64 KiB, into small parts: two thousand requests in one piece would
-// be parsed without a pause, and each costs as much again when its connection ends. INVARIANT: no byte is lost or moved, and
-// while the connection is held no further part is parsed.
+// be parsed without a pause, and each costs as much again when its connection ends. It costs some microseconds a read, so it
+// is for times of a flood. INVARIANT: no byte is lost or moved, and while the connection is held no further part is parsed.
 
 import type { Socket } from 'node:net';
 
 /** Most requests fit into one, and few of the smallest. */
 const partBytes = 1024;
 
-/** To be called before the first byte is read. The function returned goes on once the connection is not held any more. */
+/** From the next read on. The function returned goes on once the connection is not held any more. */
 export function readInParts(socket: Socket, isHeld: () => boolean): () => void {
   const push = socket.push.bind(socket);
   /** Of bytes, and null for their end. */
@@ -32,15 +32,26 @@ export function readInParts(socket: Socket, isHeld: () => boolean): () => void {
 
   // Pausing the socket is not enough: Node resumes it with the end of each request that it has parsed.
   socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    const isPart = !Buffer.isBuffer(chunk) || chunk.length <= partBytes;
-    if (isPart && rest.length === 0 && !isHeld()) return push(chunk, encoding);
+    if (rest.length === 0 && isPart(chunk) && !isHeld()) return push(chunk, encoding);
     rest.push(chunk);
     goOn();
     return rest.length === 0;
   };
-  // Node's HTTP server reads past the stream until somebody else listens, too.
-  socket.on('data', ignore).off('data', ignore);
+  listen(socket);
   return goOn;
+}
+
+function isPart(chunk: unknown): boolean {
+  return !Buffer.isBuffer(chunk) || chunk.length <= partBytes;
+}
+
+/**
+ * Node's HTTP server reads past the stream until somebody else listens, too. While the socket is paused its handle is at rest,
+ * and who listens then would not wake it.
+ */
+function listen(socket: Socket): void {
+  if (socket.isPaused()) socket.once('resume', () => listen(socket));
+  else socket.on('data', ignore).off('data', ignore);
 }
 
 function ignore(): void {}

@@ -38,6 +38,10 @@ const ofTurnMax = 2;
 const perMs = 3;
 /** of what was not used, so much is kept for turns that come late. */
 const unusedMax = 60;
+/** So many that wait on one connection are a flood, */
+const floodOf = 64;
+/** against which connections are guarded for so long. */
+const guardedMs = 60_000;
 /** Refusals that one connection may have at once without being slowed, */
 const refusalsFree = 20;
 /** and how soon one of them is forgotten. */
@@ -53,8 +57,8 @@ interface Exchange {
 
 interface Connection {
   readonly socket: Socket;
-  /** Parses on, where nothing waits any more. */
-  readonly parseOn: () => void;
+  /** Parses on, where nothing waits any more; null where it is not read in parts. */
+  parseOn: (() => void) | null;
   /** Requests that are being answered, and whether all of them are for decisions. */
   underWay: number;
   isForDecisions: boolean;
@@ -65,6 +69,7 @@ interface Connection {
   /** Refusals that are not forgotten, as of `refusedAtMs`. */
   refusals: number;
   refusedAtMs: number;
+  isCut: boolean;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the turns of all connections.
@@ -80,6 +85,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   let allowance = unusedMax;
   let refilledAtMs = performance.now();
   let othersOfTurn = 0;
+  let guardedUntilMs = -Infinity;
   let underWay = 0;
   /** Of those, how many have not waited. */
   let unwaited = 0;
@@ -88,22 +94,30 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   function admit(socket: Socket): Connection {
     const connection: Connection = {
       socket,
-      parseOn: readInParts(socket, () => holds(connection)),
+      parseOn: null,
       underWay: 0,
       isForDecisions: true,
       waiting: [],
       bytesSent: 0,
       refusals: 0,
       refusedAtMs: 0,
+      isCut: false,
     };
     connections.set(socket, connection);
     idle.add(connection);
+    if (performance.now() < guardedUntilMs) guardRead(connection);
     const watch = setInterval(() => cutIfStalled(connection), stalledMs).unref();
     // Whoever reads a body resumes its connection, which is not to be read while requests wait.
     socket.on('resume', () => {
       if (holds(connection)) socket.pause();
     });
+    const { stackTraceLimit } = Error;
+    // Node makes two errors for each request that is left, and their stacks would cost more than the requests.
+    socket.prependOnceListener('close', () => {
+      if (holds(connection)) Error.stackTraceLimit = 0;
+    });
     socket.once('close', () => {
+      Error.stackTraceLimit = stackTraceLimit;
       clearInterval(watch);
       forget(connection);
     });
@@ -112,7 +126,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
 
   function forget(connection: Connection): void {
     connections.delete(connection.socket);
-    waiting -= connection.waiting.length;
+    if (!connection.isCut) waiting -= connection.waiting.length;
     connection.waiting.length = 0;
     holders.delete(connection);
     ready.delete(connection);
@@ -136,6 +150,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     waiting += 1;
     socket.pause();
     schedule(connection);
+    if (connection.waiting.length === floodOf) guardReads();
     if (waiting > waitingMax) cut(greediest());
   }
 
@@ -227,13 +242,22 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     else {
       holders.delete(connection);
       connection.socket.resume();
-      connection.parseOn();
+      connection.parseOn?.();
     }
   }
 
-  /** At once: what is read of it while it ends is not taken. */
+  /** A flood seldom comes alone: from now on no connection has many requests read at a time. */
+  function guardReads(): void {
+    guardedUntilMs = performance.now() + guardedMs;
+    for (const connection of connections.values()) guardRead(connection);
+  }
+
+  /** It is counted no more from now on, though its requests are let go of when it has closed. */
   function cut(connection: Connection): void {
-    forget(connection);
+    waiting -= connection.waiting.length;
+    holders.delete(connection);
+    ready.delete(connection);
+    connection.isCut = true;
     connection.socket.destroy();
   }
 
@@ -268,6 +292,10 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
 function queuedBytes(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;
+}
+
+function guardRead(connection: Connection): void {
+  connection.parseOn ??= readInParts(connection.socket, () => holds(connection));
 }
 
 function countRefusal(connection: Connection): void {
