@@ -31,6 +31,11 @@ interface Placed {
   doc?: string | null;
 }
 
+/** How the draft of anything with a name and documentation begins. */
+export function named<Kind extends string>(kind: Kind) {
+  return { kind, doc: null, name: null, span: null };
+}
+
 /** Adds what was read to a list; what recovery did not find is null. */
 export function push<Item>(list: Item[], item: Item | null | undefined): void {
   if (item !== null && item !== undefined) list.push(item);
