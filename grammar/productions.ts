@@ -59,10 +59,10 @@ export interface Notation<Shown> {
 }
 
 /** What a rule or a part of one consists of. */
-export function show<Shown>(production: Production, notation: Notation<Shown>): Shown {
-  const parts = (production.definition ?? []).map((part) => show(part, notation));
+export function notate<Shown>(production: Production, notation: Notation<Shown>): Shown {
+  const parts = (production.definition ?? []).map((part) => notate(part, notation));
   const { separator } = production;
-  const between = separator && show(separator, notation);
+  const between = separator && notate(separator, notation);
   switch (production.type) {
     case 'Terminal': {
       const text = spelling.get(production.name ?? '');
@@ -104,5 +104,5 @@ const ebnf: Notation<string> = {
 export function alternativesOf(rule: Production): readonly string[] {
   const [only, ...more] = rule.definition ?? [];
   const isChoice = only?.type === 'Alternation' && more.length === 0;
-  return (isChoice ? (only.definition ?? []) : [rule]).map((one) => show(one, ebnf));
+  return (isChoice ? (only.definition ?? []) : [rule]).map((one) => notate(one, ebnf));
 }

@@ -1,7 +1,7 @@
 // The rules of the grammar → a page of railroad diagrams that needs nothing beside itself: drawings as SVG, each rule a
 // link target, colours for light and dark, no script.
 
-import { type Notation, type Production, show } from './productions.ts';
+import { type Notation, notate, type Production } from './productions.ts';
 
 /** A drawing; as text it is SVG. */
 interface Shape {
@@ -47,7 +47,7 @@ ${sections}
 
 function section(rule: Production, shapes: RailroadShapes): string {
   const { name = '' } = rule;
-  const drawing = String(shapes.Diagram(show(rule, drawings(shapes))));
+  const drawing = String(shapes.Diagram(notate(rule, drawings(shapes))));
   return `<h2 id="${name}">${name}</h2>\n${plain(drawing)}`;
 }
 

@@ -89,7 +89,7 @@ export function compile(sources: PolicySources, cache: CompileCache = createComp
   return { ...checked, program, engine: link(program, cache.functions) };
 }
 
-/** As `compile`, for whoever lets another thread link the program. */
+/** As `compile`, where another thread links the program. */
 export function compileToProgram(
   sources: PolicySources,
   cache: CompileCache = createCompileCache(),

@@ -1,6 +1,6 @@
 // How a rule of the grammar makes a node: it fills a draft while it reads, and the node is made of the draft when the rule
 // ends, be it at its end or at an error, so that a broken part leaves what was read of the whole. Recovery is the parser
-// library's: a missing or extra token is mended in place, else tokens are skipped up to what may follow a rule above.
+// library's: a missing or extra token is repaired in place, else tokens are skipped up to what may follow a rule above.
 // INVARIANT: the span of a node runs from the first to the last token that was read for it; skipped ones do not count.
 
 import {
