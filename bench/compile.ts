@@ -4,8 +4,8 @@
 import type { SourceText } from '../src/language/diagnostic/span.ts';
 import { link } from '../src/language/emit/link.ts';
 import { unpack } from '../src/language/program/packed/unpack.ts';
-import { createPlanMemory, planPacked } from '../src/language/program/plan/incremental.ts';
-import { compile, createCompileMemory, sha256 } from '../src/pipeline.ts';
+import { createPlanCache, planPacked } from '../src/language/program/plan/incremental.ts';
+import { compile, createCompileCache, sha256 } from '../src/pipeline.ts';
 import { heapBytes } from '../src/tools/measure/memory.ts';
 import { policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
@@ -31,7 +31,7 @@ const policiesPerFile = 50;
 export function measureChanged(workload: WorkloadName, policies: number, rounds: number): ChangedFigures {
   const files = [...policyFiles(createWorkload(workload, policies), policiesPerFile)];
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
-  const memory = createCompileMemory();
+  const memory = createCompileCache();
   const compileAll = (): number => {
     const started = performance.now();
     if (compile({ files: [...files], readListFile }, memory).engine === null) {
@@ -66,7 +66,7 @@ export function measureModel(name: WorkloadName, policies: number): ModelFigures
   const facts = workload.requests.map(toFacts);
   const before = heapBytes();
   const started = performance.now();
-  const program = planPacked(set, createPlanMemory(sha256));
+  const program = planPacked(set, createPlanCache(sha256));
   const planned = performance.now();
   const programBytes = heapBytes() - before;
   const linking = performance.now();

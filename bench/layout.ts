@@ -1,5 +1,5 @@
 // The folders of revisions before `src` had wings: this tree's benchmarks find there what they measure. Only imports
-// are changed, in the copy that lies beside the other revision.
+// and names are changed, in the copy that lies beside the other revision.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,10 @@ const moved: readonly (readonly [now: RegExp, then: string])[] = [
   [/\/(?:language|service|tools|reasoning)\//, '/'],
 ];
 
+const renamed: readonly (readonly [now: RegExp, then: string])[] = [
+  [/\b(create)?(Compile|Plan)Cache\b/g, '$1$2Memory'],
+];
+
 /** Where the measurements of a revision lie. */
 export function measureFolder(root: string): string {
   return hasWings(root) ? 'src/tools/measure' : 'src/measure';
@@ -22,7 +26,7 @@ export function fitImports(root: string): void {
   if (hasWings(root)) return;
   for (const file of globSync(['bench/**/*.ts', 'src/measure/*.ts'], { cwd: root })) {
     const path = join(root, file);
-    const text = readFileSync(path, 'utf8');
+    const text = renamed.reduce((all, [now, then]) => all.replace(now, then), readFileSync(path, 'utf8'));
     const isMeasure = file.startsWith('src/');
     writeFileSync(
       path,

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
 import { contextualWords, literal, reservedWords } from '../src/language/syntax/parse/tokens.ts';
+import { declarationVocabulary, effectVocabulary } from '../src/language/syntax/repair/vocabulary.ts';
 import { alternativesOf, fromTheTop, type Production } from './productions.ts';
 import { type RailroadShapes, railroadPage } from './railroad.ts';
 
@@ -70,19 +71,8 @@ function railroadShapes(): RailroadShapes {
 function textMateGrammar(): object {
   const source = (pattern: unknown) => (pattern instanceof RegExp ? pattern.source : '');
   const word = (words: readonly string[]) => `(?<![.\\w])(?:${words.join('|')})\\b(?!\\s*\\??:)`;
-  const effects = ['allow', 'deny', 'escalate', 'reauth', 'risk', 'never', 'always', 'shadow'];
-  const declarations = [
-    'action',
-    'list',
-    'hours',
-    'let',
-    'meter',
-    'policy',
-    'guarantee',
-    'group',
-    'type',
-    'approvers',
-  ];
+  const effects = [...Object.keys(effectVocabulary.words), 'never', 'always', 'shadow'];
+  const declarations = Object.keys(declarationVocabulary.words);
   const constants = ['true', 'false', 'null'];
   const special = new Set([...effects, ...declarations, ...constants]);
   const keywords = [...reservedWords, ...contextualWords].filter((text) => !special.has(text));

@@ -35,11 +35,6 @@ function namesIn(production: Production): readonly (string | undefined)[] {
   return [...own, ...(production.definition ?? []).flatMap(namesIn)];
 }
 
-/** The name of the rule that a part of another one refers to. */
-export function referredRule(production: Production): string {
-  return production.nonTerminalName ?? production.name ?? '';
-}
-
 const spelling: ReadonlyMap<string, string> = new Map([
   ...[...reservedWords, ...contextualWords].map((text) => [tokenName(text), text] as const),
   ...Object.values(sign).map((type) => [type.name, String(type.PATTERN)] as const),
@@ -49,55 +44,65 @@ function tokenName(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What a token says where it says but one thing, else null. */
-export function spelledToken({ name = '' }: Production): string | null {
-  return spelling.get(name) ?? null;
+/** How grammars are written down: what each way of putting parts together looks like. */
+export interface Notation<Shown> {
+  sequence(parts: readonly Shown[]): Shown;
+  choice(alternatives: readonly Shown[]): Shown;
+  optional(part: Shown): Shown;
+  oneOrMore(part: Shown, separator?: Shown): Shown;
+  anyNumber(part: Shown, separator?: Shown): Shown;
+  /** A token that says one thing alone. */
+  text(text: string): Shown;
+  /** A token of many texts. */
+  token(name: string): Shown;
+  rule(name: string): Shown;
+}
+
+/** What a rule or a part of one consists of. */
+export function notate<Shown>(production: Production, notation: Notation<Shown>): Shown {
+  const parts = (production.definition ?? []).map((part) => notate(part, notation));
+  const { separator } = production;
+  const between = separator && notate(separator, notation);
+  switch (production.type) {
+    case 'Terminal': {
+      const text = spelling.get(production.name ?? '');
+      return text === undefined ? notation.token(production.name ?? '') : notation.text(text);
+    }
+    case 'NonTerminal':
+      return notation.rule(production.nonTerminalName ?? production.name ?? '');
+    case 'Option':
+      return notation.optional(notation.sequence(parts));
+    case 'Repetition':
+    case 'RepetitionWithSeparator':
+      return notation.anyNumber(notation.sequence(parts), between);
+    case 'RepetitionMandatory':
+    case 'RepetitionMandatoryWithSeparator':
+      return notation.oneOrMore(notation.sequence(parts), between);
+    case 'Alternation':
+      return notation.choice(parts);
+    case 'Alternative':
+    case 'Rule':
+      return notation.sequence(parts);
+  }
 }
 
 // ---- EBNF
 
+const ebnf: Notation<string> = {
+  sequence: (parts) => parts.join(' '),
+  choice: (alternatives) => `( ${alternatives.join(' | ')} )`,
+  optional: (part) => `[ ${part} ]`,
+  oneOrMore: (part, separator) => `${part} { ${separator === undefined ? '' : `${separator} `}${part} }`,
+  anyNumber: (part, separator) =>
+    separator === undefined ? `{ ${part} }` : `[ ${ebnf.oneOrMore(part, separator)} ]`,
+  text: (text) => `'${text}'`,
+  token: (name) => name,
+  rule: (name) => name,
+};
+
 /** What a rule may consist of, each alternative in EBNF. */
 export function alternativesOf(rule: Production): readonly string[] {
   const [only, ...more] = rule.definition ?? [];
-  if (only?.type === 'Alternation' && more.length === 0) {
-    return (only.definition ?? []).map((alternative) => sequence(alternative));
-  }
-  return [sequence(rule)];
-}
-
-function sequence(production: Production): string {
-  return (production.definition ?? []).map(term).join(' ');
-}
-
-function term(production: Production): string {
-  switch (production.type) {
-    case 'Terminal':
-      return terminal(production);
-    case 'NonTerminal':
-      return referredRule(production);
-    case 'Option':
-      return `[ ${sequence(production)} ]`;
-    case 'Repetition':
-      return `{ ${sequence(production)} }`;
-    case 'RepetitionMandatory':
-      return `${sequence(production)} { ${sequence(production)} }`;
-    case 'RepetitionMandatoryWithSeparator':
-      return `${sequence(production)} { ${separator(production)} ${sequence(production)} }`;
-    case 'RepetitionWithSeparator':
-      return `[ ${sequence(production)} { ${separator(production)} ${sequence(production)} } ]`;
-    case 'Alternation':
-      return `( ${(production.definition ?? []).map(sequence).join(' | ')} )`;
-    case 'Alternative':
-    case 'Rule':
-      return sequence(production);
-  }
-}
-
-function separator(production: Production): string {
-  return production.separator === undefined ? '' : terminal(production.separator);
-}
-
-function terminal(production: Production): string {
-  const text = spelledToken(production);
-  return text === null ? (production.name ?? '') : `'${text}'`;
+  const isChoice = only?.type === 'Alternation' && more.length === 0;
+  return (isChoice ? (only.definition ?? []) : [rule]).map((one) => notate(one, ebnf));
 }

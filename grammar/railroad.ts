@@ -1,7 +1,7 @@
 // The rules of the grammar → a page of railroad diagrams that needs nothing beside itself: drawings as SVG, each rule a
 // link target, colours for light and dark, no script.
 
-import { type Production, referredRule, spelledToken } from './productions.ts';
+import { type Notation, notate, type Production } from './productions.ts';
 
 /** A drawing; as text it is SVG. */
 interface Shape {
@@ -47,7 +47,7 @@ ${sections}
 
 function section(rule: Production, shapes: RailroadShapes): string {
   const { name = '' } = rule;
-  const drawing = String(shapes.Diagram(sequence(rule, shapes)));
+  const drawing = String(shapes.Diagram(notate(rule, drawings(shapes))));
   return `<h2 id="${name}">${name}</h2>\n${plain(drawing)}`;
 }
 
@@ -61,42 +61,17 @@ function plain(svg: string): string {
     .trim();
 }
 
-function sequence({ definition = [] }: Production, shapes: RailroadShapes): Shape {
-  const items = definition.map((part) => shape(part, shapes));
-  return items.length === 1 ? items[0]! : shapes.Sequence(...items);
-}
-
-function shape(part: Production, shapes: RailroadShapes): Shape {
-  switch (part.type) {
-    case 'Terminal':
-      return terminal(part, shapes);
-    case 'NonTerminal':
-      return shapes.NonTerminal(referredRule(part), `#${referredRule(part)}`);
-    case 'Option':
-      return shapes.Optional(sequence(part, shapes));
-    case 'Repetition':
-      return shapes.ZeroOrMore(sequence(part, shapes));
-    case 'RepetitionMandatory':
-      return shapes.OneOrMore(sequence(part, shapes));
-    case 'RepetitionWithSeparator':
-      return shapes.ZeroOrMore(sequence(part, shapes), separator(part, shapes));
-    case 'RepetitionMandatoryWithSeparator':
-      return shapes.OneOrMore(sequence(part, shapes), separator(part, shapes));
-    case 'Alternation':
-      return shapes.Choice(0, ...(part.definition ?? []).map((one) => sequence(one, shapes)));
-    case 'Alternative':
-    case 'Rule':
-      return sequence(part, shapes);
-  }
-}
-
-function separator({ separator: between }: Production, shapes: RailroadShapes): Shape | undefined {
-  return between === undefined ? undefined : terminal(between, shapes);
-}
-
-function terminal(part: Production, shapes: RailroadShapes): Shape {
-  const text = spelledToken(part);
-  return text === null ? shapes.NonTerminal(part.name ?? '') : shapes.Terminal(text);
+function drawings(shapes: RailroadShapes): Notation<Shape> {
+  return {
+    sequence: (parts) => (parts.length === 1 ? parts[0]! : shapes.Sequence(...parts)),
+    choice: (alternatives) => shapes.Choice(0, ...alternatives),
+    optional: (part) => shapes.Optional(part),
+    oneOrMore: (part, separator) => shapes.OneOrMore(part, separator),
+    anyNumber: (part, separator) => shapes.ZeroOrMore(part, separator),
+    text: (text) => shapes.Terminal(text),
+    token: (name) => shapes.NonTerminal(name),
+    rule: (name) => shapes.NonTerminal(name, `#${name}`),
+  };
 }
 
 const style = `:root { color-scheme: light dark; --ground: #ffffff; --ink: #1f2328; --said: #ddf4e4; --rule: #dfe9fb; }

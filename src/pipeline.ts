@@ -18,7 +18,7 @@ import { type Linked, link } from './language/emit/link.ts';
 import type { PolicySet } from './language/model/policy.ts';
 import type { PackedProgram } from './language/program/packed/packed.ts';
 import { type OpenProgram, unpack } from './language/program/packed/unpack.ts';
-import { createPlanMemory, type PlanMemory, planPacked } from './language/program/plan/incremental.ts';
+import { createPlanCache, type PlanCache, planPacked } from './language/program/plan/incremental.ts';
 import { type ParsedFile, parse } from './language/syntax/parse.ts';
 import type { PolicyFile } from './language/syntax/tree/tree.ts';
 
@@ -51,14 +51,14 @@ export interface Compiled extends Checked {
 }
 
 /**
- * What one compilation leaves for the next, so that only what has changed goes through the stages again. A memory
+ * What one compilation leaves for the next, so that only what has changed goes through the stages again. A cache
  * serves one policy directory and one compilation at a time.
  */
-export interface CompileMemory {
+export interface CompileCache {
   /** By path, the text of a file and what became of it. */
   readonly parsed: Map<string, ParsedText>;
   readonly checked: CheckState;
-  readonly planned: PlanMemory;
+  readonly planned: PlanCache;
   readonly functions: FunctionCache;
 }
 
@@ -67,11 +67,11 @@ interface ParsedText {
   readonly parsed: ParsedFile;
 }
 
-export function createCompileMemory(): CompileMemory {
+export function createCompileCache(): CompileCache {
   return {
     parsed: new Map(),
     checked: createCheckState(),
-    planned: createPlanMemory(sha256),
+    planned: createPlanCache(sha256),
     functions: createFunctionCache(),
   };
 }
@@ -81,28 +81,28 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return hash('sha256', bytes, 'buffer');
 }
 
-/** Never throws for what a policy says. What comes out does not depend on the memory, how fast it comes does. */
-export function compile(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Compiled {
-  const { packed, ...checked } = compileToProgram(sources, memory);
+/** Never throws for what a policy says. What comes out does not depend on the cache, how fast it comes does. */
+export function compile(sources: PolicySources, cache: CompileCache = createCompileCache()): Compiled {
+  const { packed, ...checked } = compileToProgram(sources, cache);
   if (packed === null) return { ...checked, program: null, engine: null };
   const program = unpack(packed);
-  return { ...checked, program, engine: link(program, memory.functions) };
+  return { ...checked, program, engine: link(program, cache.functions) };
 }
 
-/** As `compile`, for whoever lets another thread link the program. */
+/** As `compile`, where another thread links the program. */
 export function compileToProgram(
   sources: PolicySources,
-  memory: CompileMemory = createCompileMemory(),
+  cache: CompileCache = createCompileCache(),
 ): CompiledProgram {
-  const checked = checkSources(sources, memory);
-  return { ...checked, packed: checked.set === null ? null : planPacked(checked.set, memory.planned) };
+  const checked = checkSources(sources, cache);
+  return { ...checked, packed: checked.set === null ? null : planPacked(checked.set, cache.planned) };
 }
 
 /** What the texts mean and what is wrong with them, without a program. */
-export function checkSources(sources: PolicySources, memory: CompileMemory = createCompileMemory()): Checked {
-  const parsed = parseFiles(sources.files, memory);
+export function checkSources(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
+  const parsed = parseFiles(sources.files, cache);
   const files = parsed.map(({ file }) => file);
-  const checked = check(files, sources.readListFile, memory.checked);
+  const checked = check(files, sources.readListFile, cache.checked);
   const syntax = parsed.flatMap((one) => one.diagnostics);
   // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
   const meaning = hasErrors(syntax)
@@ -114,7 +114,7 @@ export function checkSources(sources: PolicySources, memory: CompileMemory = cre
 }
 
 /** A file whose text is as it was keeps its tree. */
-function parseFiles(files: readonly SourceText[], { parsed }: CompileMemory): readonly ParsedFile[] {
+function parseFiles(files: readonly SourceText[], { parsed }: CompileCache): readonly ParsedFile[] {
   const known = new Map(parsed);
   parsed.clear();
   return files.map((source) => {

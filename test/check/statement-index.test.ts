@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { implies, type Statement, statementOf } from '../../src/language/check/logic/implication.ts';
 import {
-  createIndexMemory,
+  createIndexCache,
   indexStatements,
   triedMax,
 } from '../../src/language/check/warnings/engine/statement-index.ts';
@@ -126,7 +126,7 @@ describe('an index with memory', () => {
         drawnSets,
         fc.array(fc.tuple(fc.array(condition), takenOut), { size: 'small' }),
         (drawn, edits) => {
-          const memory = createIndexMemory<Indexed>();
+          const memory = createIndexCache<Indexed>();
           let rules = rulesFor(drawn, 0);
           let made = drawn.length;
           for (const [more, fewer] of [[[], []] as const, ...edits]) {
@@ -150,7 +150,7 @@ describe('an index with memory', () => {
 
   it('does not look at a rule for which too many would have to be tried', () => {
     const conditions = Array.from({ length: triedMax + 1 }, (_, at) => `payload.amount > ${at}`);
-    const memory = createIndexMemory<Indexed>();
+    const memory = createIndexCache<Indexed>();
     const few = rulesFor(conditions.slice(0, -1), 0);
     const last = few.find(({ name }) => name === `p${triedMax - 1}`)!;
     expect(indexStatements(few, memory)(last)).toHaveLength(triedMax - 1);

@@ -5,14 +5,14 @@ import { createFunctionCache, type FunctionCache } from '../../src/language/emit
 import type { Linked } from '../../src/language/emit/link.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
-import { type Compiled, compile, createCompileMemory } from '../../src/pipeline.ts';
+import { type Compiled, compile, createCompileCache } from '../../src/pipeline.ts';
 
 /** Compiles one file; throws with the diagnostics where there are errors. */
 export function compileText(text: string, cache: FunctionCache = createFunctionCache()): Compiled {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
   const compiled = compile(
     { files: [{ path: 'test.policy', text }], readListFile },
-    { ...createCompileMemory(), functions: cache },
+    { ...createCompileCache(), functions: cache },
   );
   const errors = compiled.diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
   if (errors.length > 0) throw new Error(errors.map(({ code, message }) => `${code}: ${message}`).join('\n'));

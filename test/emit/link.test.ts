@@ -4,7 +4,7 @@ import { type Linked, link } from '../../src/language/emit/link.ts';
 import type { Json } from '../../src/language/model/json.ts';
 import { transferOf } from '../../src/language/program/packed/packed.ts';
 import { unpack } from '../../src/language/program/packed/unpack.ts';
-import { createPlanMemory, planPacked } from '../../src/language/program/plan/incremental.ts';
+import { createPlanCache, planPacked } from '../../src/language/program/plan/incremental.ts';
 import { sha256 } from '../../src/pipeline.ts';
 import { compileText, engineOf, factsOf } from './engine.ts';
 
@@ -73,7 +73,7 @@ describe('a packed program', () => {
     planPacked(
       compileText(`action a.b { s: string }\npolicy p on a.b { allow ok when payload.s == "${constant}" }`)
         .set!,
-      createPlanMemory(sha256),
+      createPlanCache(sha256),
     );
   const outcome = (engine: Linked, s: string) => engine.decide(factsOf({ s })).outcome;
 

@@ -10,7 +10,7 @@ import { ByteReader, ByteWriter } from '../../src/language/program/packed/bytes.
 import { transferOf } from '../../src/language/program/packed/packed.ts';
 import { type OpenProgram, unpack, wholeAction } from '../../src/language/program/packed/unpack.ts';
 import { createTextPool, createValueWriter, readValue } from '../../src/language/program/packed/values.ts';
-import { createPlanMemory, planPacked } from '../../src/language/program/plan/incremental.ts';
+import { createPlanCache, planPacked } from '../../src/language/program/plan/incremental.ts';
 import type { Program } from '../../src/language/program/program.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { sha256 } from '../../src/pipeline.ts';
@@ -257,7 +257,7 @@ describe('one set after the other', () => {
 
   it('comes to what each comes to alone', () => {
     const random = createRandom(3);
-    const memory = createPlanMemory(sha256);
+    const memory = createPlanCache(sha256);
     const rules: number[] = [];
     for (let i = 0; i < 12; i += 1) {
       const set = drawSet(random);
@@ -274,7 +274,7 @@ describe('one set after the other', () => {
 
   it('has the hashes that each has alone, where rules are not kept one by one', () => {
     const random = createRandom(4);
-    const memory = createPlanMemory(sha256);
+    const memory = createPlanCache(sha256);
     for (let i = 0; i < 10; i += 1) {
       const set = drawSet(random);
       const few = { ...set, policies: set.policies.slice(0, 12) };
@@ -283,7 +283,7 @@ describe('one set after the other', () => {
   });
 
   it('plans no rule anew that is as it was, where an action has many', () => {
-    const memory = createPlanMemory(sha256);
+    const memory = createPlanCache(sha256);
     planPacked(states[0]!, memory);
     const [key, { many }] = [...memory.actions].find(([, known]) => known.many !== null)!;
     const [, ...others] = states[0]!.policies;
@@ -303,7 +303,7 @@ describe('one set after the other', () => {
 
   it('plans nothing anew that is as it was', () => {
     const set = { ...states[0]!, policies: states[0]!.policies.slice(0, 12) };
-    const memory = createPlanMemory(sha256);
+    const memory = createPlanCache(sha256);
     planPacked(set, memory);
     const before = new Map(memory.actions);
     const [first, ...others] = set.policies;

@@ -1,34 +1,27 @@
-// The walk meets every expression of a file once, in the order of the text, outer ones before inner ones.
+// The walk meets every expression within another once, in the order of the text, outer ones before inner ones.
 
 import { expect, test } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printExpression } from '../../src/language/syntax/print/print.ts';
-import { expressionsOf, walkExpression } from '../../src/language/syntax/tree/visit.ts';
+import type { ExpressionNode } from '../../src/language/syntax/tree/tree.ts';
+import { walkExpression } from '../../src/language/syntax/tree/visit.ts';
 import { soundFiles } from './files.ts';
 import { nodesOf } from './nodes.ts';
 
-test('expressions of all declarations, in order', () => {
-  const text = `
-    let l = a
-    meter m = sum(b) in USD of x.y when c per agent, payload.d over 1h
-    policy p on x.y when e {
-      deny r when f unless g risk +1 because "{h} and {i}"
-    }
-    guarantee g on x.y { never allow when j always deny }
-    list k = ["z"]
-  `;
-  const { declarations } = parse({ path: 'x', text }).file;
-  const printed = declarations.flatMap(expressionsOf).map(printExpression);
-  expect(printed).toEqual(['a', 'b', 'c', 'agent', 'payload.d', 'e', 'f', 'g', 'h', 'i', 'j']);
-});
+/** The values of the `let` declarations of a text and the conditions of its rules and claims. */
+function expressionsIn(source: Parameters<typeof parse>[0]): readonly ExpressionNode[] {
+  return nodesOf(parse(source).file).flatMap((node) => {
+    const { value, condition, when } = node as { value?: unknown; condition?: unknown; when?: unknown };
+    return [value, condition, when].filter(
+      (one) => typeof one === 'object' && one !== null,
+    ) as ExpressionNode[];
+  });
+}
 
 test('an expression and all within it, with depths', () => {
-  const { declarations } = parse({
-    path: 'x',
-    text: 'let x = not a in [1, -b] and some i in xs (i has c)',
-  }).file;
+  const text = 'let x = not a in [1, -b] and some i in xs (i has c)';
   const met: [string, number][] = [];
-  for (const expression of declarations.flatMap(expressionsOf)) {
+  for (const expression of expressionsIn({ path: 'x', text })) {
     walkExpression(expression, (inner, depth) => met.push([printExpression(inner), depth]));
   }
   expect(met).toEqual([
@@ -47,12 +40,11 @@ test('an expression and all within it, with depths', () => {
   ]);
 });
 
-test.each(soundFiles())('no path of $path is missed', (source) => {
-  const { file } = parse(source);
-  const met = new Set<unknown>();
-  for (const expression of file.declarations.flatMap(expressionsOf)) {
+test.each(soundFiles())('no path of an expression of $path is missed', (source) => {
+  for (const expression of expressionsIn(source)) {
+    const met = new Set<unknown>();
     walkExpression(expression, (inner) => met.add(inner));
+    const paths = nodesOf(expression).filter(({ kind }) => kind === 'path');
+    expect(paths.filter((path) => !met.has(path))).toEqual([]);
   }
-  const paths = nodesOf(file).filter(({ kind }) => kind === 'path');
-  expect(paths.filter((path) => !met.has(path))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // The type checker: trees of all files become one policy set in which every name is resolved and every expression
 // typed. All problems are reported; the set is null exactly when one of them is an error. INVARIANT: the set does not
-// depend on the order of files, declarations or rules, nor on what the memory holds.
+// depend on the order of files, declarations or rules, nor on what an earlier check left.
 
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { Span } from '../diagnostic/span.ts';
@@ -33,24 +33,24 @@ type ReadListFile = (path: string) => ListFile;
 
 /**
  * Checks the trees of all files of a policy set. `readListFile` gets paths relative to the policy directory, with
- * forward slashes. With the memory of an earlier check, what has the same tree as then and rests on the same is the
+ * forward slashes. With the state of an earlier check, what has the same tree as then and rests on the same is the
  * same object as then. Never throws, whatever the trees hold.
  */
 export function check(
   files: readonly PolicyFile[],
   readListFile: ReadListFile,
-  memory: CheckState = createCheckState(),
+  checkState: CheckState = createCheckState(),
 ): CheckedSet {
-  const { last } = memory;
+  const { last } = checkState;
   if (last !== null && isAsBefore(last, files, readListFile)) return last.checked;
-  memory.last = null;
-  memory.round += 1;
+  checkState.last = null;
+  checkState.round += 1;
   const problems: Diagnostic[] = [];
   const names = collectNames(files, (problem) => void problems.push(problem));
-  const env = createEnvironment(names, readListFile, memory);
+  const env = createEnvironment(names, readListFile, checkState);
   const checked = checkIn(env, files, problems);
   const listFiles = [...env.listFiles].map(([path, file]) => [path, textOfListFile(file)] as const);
-  memory.last = { files: [...files], listFiles: new Map(listFiles), checked };
+  checkState.last = { files: [...files], listFiles: new Map(listFiles), checked };
   return checked;
 }
 
@@ -164,7 +164,7 @@ function resolveApprovers(env: Environment): void {
   for (const declaration of env.declarations.values()) {
     if (declaration.kind !== 'approvers') continue;
     const name = declaration.name.text;
-    const before = env.memory.before.approvers.get(name);
+    const before = env.checkState.before.approvers.get(name);
     env.approvers.set(name, sameOrNew(before, { name, title: declaration.title.value }));
   }
 }
@@ -177,7 +177,7 @@ interface Finished {
 
 /** Everything sorted by name, reads of lets by their final ids. */
 function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets, env: Environment): Finished {
-  const { renamings } = env.memory;
+  const { renamings } = env.checkState;
   for (const [id, one] of lets) env.lets.set(id, one);
   const declarations = new Map<Policy, PolicyDeclaration>();
   for (const { policy, declaration } of sortedPolicies(policies, env)) {
@@ -202,9 +202,9 @@ function finish({ policies, guarantees }: Resolved, { lets, ids }: FinishedLets,
 /** Code unit by code unit, as all names are sorted. Names that are as before are in the order of before. */
 function sortedPolicies(
   policies: readonly ResolvedPolicy[],
-  { memory }: Environment,
+  { checkState }: Environment,
 ): readonly ResolvedPolicy[] {
-  const { order } = memory;
+  const { order } = checkState;
   const isAsBefore =
     order.names.length === policies.length &&
     policies.every(({ policy }, at) => policy.name === order.names[at]);
@@ -213,20 +213,20 @@ function sortedPolicies(
     const indices = names.map((_, at) => at);
     const compare = (a: number, b: number): number =>
       names[a]! < names[b]! ? -1 : names[a]! > names[b]! ? 1 : a - b;
-    memory.order = { names, sorted: indices.sort(compare) };
+    checkState.order = { names, sorted: indices.sort(compare) };
   }
-  return memory.order.sorted.map((at) => policies[at]!);
+  return checkState.order.sorted.map((at) => policies[at]!);
 }
 
 function remember(
   variants: Map<string, CheckOutcome<LetVariant>>,
   set: PolicySet,
-  { memory, ...env }: Environment,
+  { checkState, ...env }: Environment,
 ): void {
-  memory.variants = variants;
-  memory.matches = env.matches;
-  memory.actionSets = env.actionSets;
-  memory.before = { ...set, meters: env.meters };
+  checkState.variants = variants;
+  checkState.matches = env.matches;
+  checkState.actionSets = env.actionSets;
+  checkState.before = { ...set, meters: env.meters };
 }
 
 function sorted<T>(entries: ReadonlyMap<string, T>): ReadonlyMap<string, T> {

@@ -67,7 +67,7 @@ interface Silence {
 const silenceMark = /^#\s*writ:/;
 const silenceForm = /^#\s*writ:\s*allow\s+([a-z0-9-]+)(?:\s+because(?:\s+(\S.*?))?)?\s*$/;
 
-/** Codes that a silence may name. Silences themselves are mended, not silenced. */
+/** Codes that a silence may name. Silences themselves are corrected, not silenced. */
 const silenceable: ReadonlySet<string> = new Set(
   [...Object.keys(syntaxWarnings), ...Object.keys(checkWarnings)].filter(
     (code) => !code.startsWith('silence-'),

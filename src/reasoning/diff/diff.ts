@@ -5,12 +5,12 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Cause } from './causes.ts';
-import { declarationsIn, type DeclarationKind, isAlike, readsChanged } from './declarations.ts';
+import { type DeclarationKind, declarationsIn, isAlike, readsChanged } from './declarations.ts';
 import { type DiffFinding, type FindingCause, isOfRegion } from './finding.ts';
-import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
 import { createJointProblem } from './joint-problem.ts';
+import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
-import { type DiffLimit, type FoundChange, searchChanges, type SearchResult } from './search.ts';
+import { type DiffLimit, type FoundChange, type SearchResult, searchChanges } from './search.ts';
 
 export interface PolicyDiff {
   /** The most serious first. */
@@ -45,7 +45,9 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
     limits: results.flatMap(({ action, limits }) => (limits.length === 0 ? [] : [{ action, limits }])),
     actions,
     asked,
-    meters: [...joint.changed.meters].filter((name) => sides.every((side) => joint.original[side].meters.has(name))),
+    meters: [...joint.changed.meters].filter((name) =>
+      sides.every((side) => joint.original[side].meters.has(name)),
+    ),
   };
 }
 
@@ -86,7 +88,9 @@ function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): 
 
 function readsLists(joint: JointSet, action: string): boolean {
   return sides.some((side) =>
-    rulesOf(joint, side, action).some(({ condition }) => JSON.stringify(condition, plain).includes('"quantify"')),
+    rulesOf(joint, side, action).some(({ condition }) =>
+      JSON.stringify(condition, plain).includes('"quantify"'),
+    ),
   );
 }
 

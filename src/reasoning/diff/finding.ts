@@ -121,4 +121,3 @@ export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts>
   });
   return { before: of('before'), after: of('after') };
 }
-

@@ -9,7 +9,7 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
-import { compile, createCompileMemory } from '../../pipeline.ts';
+import { compile, createCompileCache } from '../../pipeline.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../policies/texts.ts';
 import type { TextFile } from './questions.ts';
 
@@ -31,7 +31,7 @@ export interface Workspace {
 }
 
 export function createWorkspace(): Workspace {
-  const memory = createCompileMemory();
+  const cache = createCompileCache();
   let policies = new Map<string, SourceText>();
   let lists = new Map<string, ListFile>();
   /** What was laid last, and over what. */
@@ -54,7 +54,7 @@ export function createWorkspace(): Workspace {
         files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
         readListFile: (path) => listTexts.get(path) ?? missing(path),
       },
-      memory,
+      cache,
     );
     return {
       trees,
@@ -80,7 +80,7 @@ export function createWorkspace(): Workspace {
     },
     lay(files) {
       if (last !== null && areSame(last.files, files)) return last.laid;
-      // What was remembered of the one before is no more than a memory, should this throw.
+      // What was remembered of the one before is no more than a cache, should this throw.
       last = null;
       last = { files, laid: compileLaid(files) };
       return last.laid;

@@ -2,7 +2,7 @@
 
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
-import { compileToProgram, createCompileMemory } from '../../pipeline.ts';
+import { compileToProgram, createCompileCache } from '../../pipeline.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read.ts';
@@ -21,9 +21,9 @@ export interface CompiledContent {
 export type SetCompiler = (read: ReadSources) => CompiledContent;
 
 export function createSetCompiler(): SetCompiler {
-  const memory = createCompileMemory();
+  const cache = createCompileCache();
   return (read) => {
-    const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, memory);
+    const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, cache);
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null || packed === null)
       return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };

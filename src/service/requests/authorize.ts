@@ -19,7 +19,7 @@ import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import { createBodyDigest } from './record/body-digest.ts';
 import { type RequestRecord, requestRow } from './record/record.ts';
-import { type RequestDetail, type RequestView, replyView, requestDetail } from './record/reply.ts';
+import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState, type RequestState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
@@ -76,8 +76,6 @@ export interface AuthorizerOptions {
 export interface Authorizer {
   /** Rejects with a StoreError when the record cannot be stored: nothing was granted. */
   authorize(input: AuthorizeInput): Promise<AuthorizeResult>;
-  /** The request as it is now; null where there is none of this agent. */
-  find(id: string, agentId: string): Promise<RequestDetail | null>;
 }
 
 export const openRequestsMaxDefault = 20;
@@ -101,7 +99,6 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   };
   return {
     authorize: (input) => authorize(deps, input),
-    find: (id, agentId) => find(deps, id, agentId),
   };
 }
 
@@ -306,10 +303,4 @@ async function findWinner(deps: Deps, input: AuthorizeInput, nowMs: number): Pro
 
 async function judged({ judge }: Deps, state: RequestState): Promise<RequestState> {
   return (await judge([state]))[0] ?? state;
-}
-
-async function find(deps: Deps, id: string, agentId: string): Promise<RequestDetail | null> {
-  const history = await deps.store.requests.history(id);
-  if (history?.row.agentId !== agentId) return null;
-  return requestDetail(await judged(deps, requestStateOf(history)), deps.clock());
 }

@@ -5,15 +5,15 @@
 export const words = {
   declaration: [
     'action',
+    'type',
+    'group',
+    'approvers',
     'list',
     'hours',
     'let',
     'meter',
     'policy',
     'guarantee',
-    'group',
-    'type',
-    'approvers',
   ],
   outcome: ['allow', 'deny', 'escalate', 'reauth', 'risk', 'never', 'always', 'shadow'],
   constant: ['true', 'false', 'null'],

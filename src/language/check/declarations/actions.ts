@@ -46,7 +46,7 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   if (firstKey !== undefined && fieldCount({ kind: 'record', shape: made }) > payloadFieldsMax) {
     env.report(typeTooLarge(firstKey, payloadFieldsMax));
   }
-  const { actions: before } = env.memory.before;
+  const { actions: before } = env.checkState.before;
   // A shape that has only moved is the same shape: what rests on it holds.
   const shape = sameOrNew(before.get(firstKey?.text ?? '')?.shape, made);
   return keys.map(({ text: key, span }) => sameOrNew(before.get(key), { key, groups, shape, doc, span }));

@@ -33,7 +33,7 @@ export function resolveHours(env: Environment): void {
     if (declaration.kind !== 'hours') continue;
     const hours = kept(env, declaration, () => resolveOne(declaration, env));
     const name = declaration.name.text;
-    env.hours.set(name, sameOrNew(env.memory.before.hours.get(name), hours));
+    env.hours.set(name, sameOrNew(env.checkState.before.hours.get(name), hours));
   }
 }
 

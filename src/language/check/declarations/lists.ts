@@ -74,7 +74,7 @@ function resolveList(declaration: ListDeclaration, env: Environment): List | nul
   const list = kept(env, declaration, () => {
     const read = readList(declaration, env);
     if (read === null) env.leaveOut(declaration.span);
-    return read === null ? null : likeBefore(read, env.memory.before.lists.get(name));
+    return read === null ? null : likeBefore(read, env.checkState.before.lists.get(name));
   });
   if (list !== null) env.lists.set(name, list);
   return list;

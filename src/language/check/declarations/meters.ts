@@ -32,7 +32,7 @@ export function resolveMeters(env: Environment): void {
     if (declaration.kind !== 'meter') continue;
     const meter = kept(env, declaration, () => resolveMeter(declaration, env));
     const name = declaration.name.text;
-    if (meter !== null) env.meters.set(name, sameOrNew(env.memory.before.meters.get(name), meter));
+    if (meter !== null) env.meters.set(name, sameOrNew(env.checkState.before.meters.get(name), meter));
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Shape } from '../../model/type.ts';
 import type { LetDeclaration, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
-import { childExpressions } from '../../syntax/tree/visit.ts';
+import { walkExpression } from '../../syntax/tree/visit.ts';
 import { actionSetOver } from '../expressions/action-sets.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
@@ -78,12 +78,10 @@ function repeat(tried: CheckOutcome, env: Environment): void {
 /** First steps of the payload paths in an expression. */
 function payloadFields(expression: Tree): ReadonlySet<string> {
   const fields = new Set<string>();
-  const pending: Tree[] = [expression];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+  walkExpression(expression, (node) => {
     const [first] = node.kind === 'path' ? node.steps : node.kind === 'has' ? node.field : [];
     const root = node.kind === 'path' ? node.root : node.kind === 'has' ? node.subject.root : null;
     if (root?.text === 'payload' && first !== undefined) fields.add(first.text);
-    pending.push(...childExpressions(node));
-  }
+  });
   return fields;
 }

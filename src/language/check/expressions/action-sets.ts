@@ -28,7 +28,7 @@ export function matchOf(key: string, env: Environment): Match {
   const known = env.matches.get(key);
   if (known !== undefined) return known;
   const keys = isGroupKey(key) ? groupKeys(key, env) : matchingKeys(key.replace(/^"/, ''), env);
-  const before = env.memory.matches.get(key);
+  const before = env.checkState.matches.get(key);
   const match = before !== undefined && areSame(before.keys, keys) ? before : { keys };
   env.matches.set(key, match);
   return match;
@@ -108,17 +108,17 @@ function keysOf(key: string, env: Environment): readonly string[] {
 
 /** The set of these keys, sorted: the same one wherever the same keys are meant. */
 export function actionSetOver(keys: readonly string[], env: Environment): ActionSet {
-  const { memory } = env;
+  const { checkState } = env;
   // No pattern's key begins so.
   const text = `]${keys.length === 1 ? keys[0] : JSON.stringify(keys)}`;
   const known = env.actionSets.get(text);
   if (known !== undefined) return known;
   const shapes = keys.flatMap((key) => env.actions.get(key)?.shape ?? []);
-  const before = memory.actionSets.get(text);
+  const before = checkState.actionSets.get(text);
   const set =
     before !== undefined && areSame(before.shapes, shapes)
       ? before
-      : { keys, shapes, number: memory.actionSetsMade++, payload: payloadNode(shapes) };
+      : { keys, shapes, number: checkState.actionSetsMade++, payload: payloadNode(shapes) };
   env.actionSets.set(text, set);
   return set;
 }

@@ -12,7 +12,7 @@ import { factTypes } from './facts.ts';
 export function createEnvironment(
   declarations: ReadonlyMap<string, NamedDeclaration>,
   readListFile: (path: string) => ListFile,
-  memory: CheckState,
+  checkState: CheckState,
 ): Environment {
   const tables: { [Q in keyof CheckAnswers]: (key: string) => CheckAnswers[Q] } = {
     kind: (name) => declarations.get(name)?.kind,
@@ -32,7 +32,7 @@ export function createEnvironment(
     letValue: (id) => env.lets.get(id)?.expression,
     isLetOfSeveralWays: (id) => env.lets.has(`${env.lets.get(id)?.name}#2`),
   };
-  const recorder = createRecorder(memory.round, tables);
+  const recorder = createRecorder(checkState.round, tables);
   const env: Environment = {
     report: recorder.say,
     use: recorder.use,
@@ -40,7 +40,7 @@ export function createEnvironment(
     // Each table answers what `Answers` says.
     ask: recorder.ask as Environment['ask'],
     recorder,
-    memory,
+    checkState,
     declarations,
     readListFile,
     types: new Map(),
@@ -52,7 +52,7 @@ export function createEnvironment(
     meters: new Map(),
     endless: new Set(),
     listFiles: new Map(),
-    variants: memory.variants,
+    variants: checkState.variants,
     lets: new Map(),
     matches: new Map(),
     actionSets: new Map(),

@@ -40,10 +40,10 @@ export function typeOfFixedFact(fact: FactName): Type | null {
 const known = new WeakMap<Environment['actions'], FactTypes>();
 
 /** Keys of actions are an enumeration, so that a misspelt one is found. Kept while the keys are the same. */
-export function factTypes({ actions, memory }: Environment): FactTypes {
-  const made = known.get(actions) ?? sameOrNew([...actions.keys()].sort(), memory.facts);
+export function factTypes({ actions, checkState }: Environment): FactTypes {
+  const made = known.get(actions) ?? sameOrNew([...actions.keys()].sort(), checkState.facts);
   known.set(actions, made);
-  memory.facts = made;
+  checkState.facts = made;
   return made;
 }
 

@@ -91,7 +91,7 @@ export function finishLets(variants: readonly LetVariant[], env: Environment): F
   for (const name of byName.size === 0 ? [] : letDependencies(env).order) {
     for (const [index, { expression, reads }] of waysToRead(byName.get(name) ?? [], ids, env).entries()) {
       const id = index === 0 ? name : `${name}#${index + 1}`;
-      const before = env.memory.before.lets.get(id);
+      const before = env.checkState.before.lets.get(id);
       lets.push(before?.expression === expression ? before : { id, name, expression });
       for (const read of reads) ids.set(read, id);
     }
@@ -115,7 +115,7 @@ function waysToRead(
   const ways = new Map<string, WayToRead>();
   for (const { id, inferred } of variants) {
     if (inferred.expression === null) continue;
-    const expression = rename(inferred.expression, ids, env.memory.renamings);
+    const expression = rename(inferred.expression, ids, env.checkState.renamings);
     const text = variants.length === 1 ? '' : textOf(expression);
     const same = ways.get(text);
     if (same === undefined) ways.set(text, { expression, reads: [id] });

@@ -1,15 +1,13 @@
 // The names that a tree expression refers to, without asking what they stand for.
 
 import type { ExpressionNode } from '../../syntax/tree/tree.ts';
-import { childExpressions } from '../../syntax/tree/visit.ts';
+import { walkExpression } from '../../syntax/tree/visit.ts';
 
 /** Roots of all paths in the expression, variables of its quantifiers included; each once, in order. */
 export function namesIn(expression: ExpressionNode): readonly string[] {
   const names = new Set<string>();
-  const pending: ExpressionNode[] = [expression];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+  walkExpression(expression, (node) => {
     if (node.kind === 'path') names.add(node.root.text);
-    pending.push(...childExpressions(node));
-  }
+  });
   return [...names];
 }

@@ -55,7 +55,7 @@ export interface Environment {
   readonly leaveOut: (span: Span) => void;
   readonly ask: <Q extends keyof CheckAnswers>(question: Q, key: string) => CheckAnswers[Q];
   readonly recorder: Recorder;
-  readonly memory: CheckState;
+  readonly checkState: CheckState;
   readonly declarations: ReadonlyMap<string, NamedDeclaration>;
   readonly readListFile: (path: string) => ListFile;
   /** Null: in error. Shared types are inlined where they are named. */

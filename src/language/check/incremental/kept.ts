@@ -6,7 +6,7 @@ import type { CheckOutcome } from './recorder.ts';
 
 /** What came of a part of the tree or the model, made now unless the earlier outcome still holds. */
 export function kept<T>(env: Environment, part: object, make: () => T): T {
-  const { outcomes } = env.memory;
+  const { outcomes } = env.checkState;
   // What is kept of a part is always made by the same pass.
   const outcome = env.recorder.keep(outcomes.get(part) as CheckOutcome<T> | undefined, make);
   outcomes.set(part, outcome);
@@ -15,7 +15,7 @@ export function kept<T>(env: Environment, part: object, make: () => T): T {
 
 /** Whether the kept outcome of a part has parts of its own, such as the lets that it reads. */
 export function hasParts(env: Environment, part: object): boolean {
-  return env.memory.outcomes.get(part)?.said.some((one) => !('code' in one)) === true;
+  return env.checkState.outcomes.get(part)?.said.some((one) => !('code' in one)) === true;
 }
 
 /** What stands under the path, read once in a round. */

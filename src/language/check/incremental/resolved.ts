@@ -13,7 +13,7 @@ export interface ActionSet {
   readonly keys: readonly string[];
   /** Of the actions of these keys, in their order. */
   readonly shapes: readonly Shape[];
-  /** A number that no other set of the memory has. */
+  /** A number that no other set of the checkState has. */
   readonly number: number;
   /** What their payloads have in common. */
   readonly payload: PathNode;

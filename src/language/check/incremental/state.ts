@@ -1,6 +1,6 @@
 // What the checker remembers from one policy set to the next: for each thing that it has checked what came of it, and
 // every question that it asked about the rest of the set. INVARIANT: an outcome is used again only where each of its
-// questions would be answered by the same value as before, so that nothing that comes out depends on the memory.
+// questions would be answered by the same value as before, so that nothing that comes out depends on the state.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../model/policy.ts';

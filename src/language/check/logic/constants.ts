@@ -4,7 +4,7 @@
 import type { Expression } from '../../model/expression.ts';
 import { type Money, type Unknown, unknown, type Value } from '../../model/value.ts';
 import { add, type Decimal, divide, multiply, negate, subtract } from '../../value/decimal.ts';
-import type { DomainAtom } from './domains.ts';
+import type { DomainAtom } from './value-sets.ts';
 
 /** The expression of a let by its id. What conditions say while lets are read so may be kept with it. */
 export interface ValueOfLet {

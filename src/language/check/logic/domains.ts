@@ -18,18 +18,15 @@ import { length } from '../../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
 import { valueAs } from './literals.ts';
 import { structureOf } from './structure.ts';
-import { areDisjointSets, type End, intersection, isEmpty, type Texts, type Values } from './value-sets.ts';
-
-/** One thing that a condition says of one value. */
-export interface DomainAtom {
-  /** What it speaks of: a field, the length of one, an amount in one currency, or a condition as a whole. */
-  readonly key: string;
-  readonly values: Values;
-  /** The values that there can be at all. */
-  readonly all: Values;
-  /** It can be unknown, so that not being false does not make it true. */
-  readonly mayBeUnknown: boolean;
-}
+import {
+  areDisjointSets,
+  type DomainAtom,
+  type End,
+  intersection,
+  isEmpty,
+  type Texts,
+  type Values,
+} from './value-sets.ts';
 
 /** Whether the condition is true for no value of what it speaks of. */
 export function isNeverTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {

@@ -4,8 +4,9 @@
 import type { Compare, Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
 import type { ValueOfLet } from './constants.ts';
-import { type DomainAtom, domainAtomsOf, isImpossible, valuesLeft } from './domains.ts';
+import { domainAtomsOf, isImpossible, valuesLeft } from './domains.ts';
 import { structureOf as structureOfData } from './structure.ts';
+import type { DomainAtom } from './value-sets.ts';
 import { areDisjointSets, isEmpty, type Values } from './value-sets.ts';
 
 /** A condition taken apart once, to be compared with many others. */

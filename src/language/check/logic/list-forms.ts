@@ -33,7 +33,7 @@ export function listForm(key: string, env: Environment): string {
   const entries = list.entries.map((entry) => canonicalText(kind, entry as string) ?? entry);
   if (entries.every((entry, at) => entry === list.entries[at])) return name;
   const form: List = { ...list, name: key, type: anyText, entries: [...new Set(entries)] };
-  const before = env.memory.before.lists.get(key);
+  const before = env.checkState.before.lists.get(key);
   env.lists.set(key, sameOrNew(before, form));
   return key;
 }

@@ -67,3 +67,14 @@ export function isEmpty(values: Values): boolean {
   const order = compare(values.low.value, values.high.value);
   return order > 0 || (order === 0 && (values.low.isOpen || values.high.isOpen));
 }
+
+/** One thing that a condition says of one value. */
+export interface DomainAtom {
+  /** What it speaks of: a field, the length of one, an amount in one currency, or a condition as a whole. */
+  readonly key: string;
+  readonly values: Values;
+  /** The values that there can be at all. */
+  readonly all: Values;
+  /** It can be unknown, so that not being false does not make it true. */
+  readonly mayBeUnknown: boolean;
+}

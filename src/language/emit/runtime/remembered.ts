@@ -13,17 +13,17 @@ const textsKeptMax = 1_000;
 /** Plain texts that are shorter are done with sooner than looked up. */
 const keptLengthMin = 64;
 
-const memory = { isUsed: false };
+const state = { isUsed: false };
 const kept: Map<string, unknown>[] = [];
 
 /** To be called before each request: nothing of one is left for the next. */
 export function forgetTexts(): void {
-  if (memory.isUsed) clear();
+  if (state.isUsed) clear();
 }
 
 function clear(): void {
   for (const answers of kept) answers.clear();
-  memory.isUsed = false;
+  state.isUsed = false;
 }
 
 function remembering<T>(make: (text: string) => T): (text: string) => T {
@@ -35,7 +35,7 @@ function remembering<T>(make: (text: string) => T): (text: string) => T {
     const answer = make(text);
     if (answers.size >= textsKeptMax) answers.clear();
     answers.set(text, answer);
-    memory.isUsed = true;
+    state.isUsed = true;
     return answer;
   };
 }

@@ -21,7 +21,7 @@ import { createPlanning, meteringContent, type Planning } from './meters.ts';
 import { planAction, planAlone, type RuleAlone, rulesByAction, used } from './plan.ts';
 
 /** What one set leaves for the next. */
-export interface PlanMemory {
+export interface PlanCache {
   readonly digest: Digest;
   readonly actions: Map<string, KnownAction>;
   /** Lists and hours by their declaration. */
@@ -29,7 +29,7 @@ export interface PlanMemory {
   readonly assembly: Assembly;
 }
 
-export function createPlanMemory(digest: Digest): PlanMemory {
+export function createPlanCache(digest: Digest): PlanCache {
   return { digest, actions: new Map(), parts: new WeakMap(), assembly: createAssembly() };
 }
 
@@ -61,42 +61,40 @@ interface Dependency {
 const manyRules = 200;
 
 /** The packed program of a set that the checker has found free of errors. */
-export function planPacked(set: PolicySet, memory: PlanMemory): PackedProgram {
-  const planning = createPlanning(set, memory.digest);
+export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
+  const planning = createPlanning(set, cache.digest);
   const rules = rulesByAction(set.policies);
-  const known = new Map(memory.actions);
-  memory.actions.clear();
+  const known = new Map(cache.actions);
+  cache.actions.clear();
   for (const [key, action] of set.actions) {
     const own = rules.get(key) ?? [];
     const before = known.get(key);
     const isAsBefore =
       before !== undefined && isUnchanged(before, { planning, action }) && areSameRules(before.rules, own);
-    memory.actions.set(
+    cache.actions.set(
       key,
-      isAsBefore
-        ? before
-        : planKnown({ planning, action, rules: own, digest: memory.digest }, before ?? null),
+      isAsBefore ? before : planKnown({ planning, action, rules: own, digest: cache.digest }, before ?? null),
     );
   }
-  const actions = [...memory.actions.values()];
+  const actions = [...cache.actions.values()];
   const blocks = actions.map(({ block }) => block);
-  return memory.assembly.assemble({
+  return cache.assembly.assemble({
     actions: new Map(actions.map(({ action, block }) => [action.key, block])),
     indexes: indexesOf(actions.map(({ action, index }) => [action.key, index])),
     lists: partsOf(
       used(set.lists, blocks, ({ lists }) => lists),
-      memory,
+      cache,
     ),
     hours: partsOf(
       used(set.hours, blocks, ({ hours }) => hours),
-      memory,
+      cache,
     ),
   });
 }
 
 /** A program that is there as a whole. */
 export function pack(program: Program, digest: Digest): PackedProgram {
-  const memory = createPlanMemory(digest);
+  const cache = createPlanCache(digest);
   const blocks = [...program.actions].map(([key, action]) => [key, packAction(action, digest)] as const);
   const indexes = [...program.actions].map(
     ([key, action]) => [key, packIndex(action, program.lists, digest)] as const,
@@ -104,10 +102,10 @@ export function pack(program: Program, digest: Digest): PackedProgram {
   const parts: ProgramParts = {
     actions: new Map(blocks),
     indexes: indexesOf(indexes),
-    lists: partsOf(program.lists, memory),
-    hours: partsOf(program.hours, memory),
+    lists: partsOf(program.lists, cache),
+    hours: partsOf(program.hours, cache),
   };
-  return memory.assembly.assemble(parts);
+  return cache.assembly.assemble(parts);
 }
 
 /** An action of a set, and the rules that speak of it. */
@@ -193,7 +191,7 @@ function indexesOf(all: readonly (readonly [string, Block | null])[]): ReadonlyM
 
 function partsOf(
   declarations: ReadonlyMap<string, object>,
-  { parts, digest }: PlanMemory,
+  { parts, digest }: PlanCache,
 ): ReadonlyMap<string, Block> {
   const blocks = new Map<string, Block>();
   for (const [name, declaration] of declarations) {

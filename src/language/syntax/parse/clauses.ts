@@ -35,7 +35,6 @@ export function checkClauses(
   clauses: readonly Clause[],
   ctx: Reader,
 ): void {
-  if (areUsual(effect, clauses)) return;
   const named = clauses.map((clause) => ({ clause, name: clauseName(clause) }));
   const isSound = [
     ...named.map((one, index) => {
@@ -46,18 +45,6 @@ export function checkClauses(
     checkNeeded(effect, ruleName, named, ctx),
   ].every(Boolean);
   if (isSound) checkOrder(named, ctx);
-}
-
-/** Whether nothing is to be said: clauses that the effect takes, those that it needs, each once and in order. */
-function areUsual(effect: EffectWord, clauses: readonly Clause[]): boolean {
-  const names = clauses.map(clauseName);
-  let before = -1;
-  for (const name of names) {
-    const rank = order.indexOf(name);
-    if (rank <= before || !allowed[effect].includes(name)) return false;
-    before = rank;
-  }
-  return neededClause(effect, names) === null;
 }
 
 interface NamedClause {

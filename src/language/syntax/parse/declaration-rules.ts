@@ -19,11 +19,13 @@ import type {
 import { isWritten, plainName, writtenImage } from './context.ts';
 import { quotedKey, writtenKey } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
-import { type Draft, type ParserRule, push } from './node-parser.ts';
+import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
 import { Currency, literal, sign, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
 type Aggregated = Pick<MeterDeclaration, 'aggregate' | 'argument' | 'currency'>;
+
+const nothingAggregated: Draft<Aggregated> = { aggregate: null, argument: null, currency: null };
 
 type ListEntries = Extract<ListSource, { readonly kind: 'entries' }>;
 type ListJoin = Extract<ListSource, { readonly kind: 'join' }>;
@@ -81,7 +83,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // typeDeclaration = 'type' Word '=' type
   typeDeclaration: ParserRule<Declaration | null> = this.node<TypeDeclaration>(
     'typeDeclaration',
-    () => ({ kind: 'type', doc: null, name: null, type: null, span: null }),
+    () => ({ ...named('type'), type: null }),
     (draft) => {
       this.CONSUME(word.type);
       draft.name = this.nameOf('a type', 'a name for the type');
@@ -94,7 +96,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // group = 'group' Word
   group: ParserRule<Declaration | null> = this.node<GroupDeclaration>(
     'group',
-    () => ({ kind: 'group', doc: null, name: null, span: null }),
+    () => named('group'),
     (draft) => {
       this.CONSUME(word.group);
       draft.name = this.nameOf('a group', 'a name for the group');
@@ -105,7 +107,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // approvers = 'approvers' Word Text
   approvers: ParserRule<Declaration | null> = this.node<ApproversDeclaration>(
     'approvers',
-    () => ({ kind: 'approvers', doc: null, name: null, title: null, span: null }),
+    () => ({ ...named('approvers'), title: null }),
     (draft) => {
       this.CONSUME(word.approvers);
       draft.name = this.nameOf('a group of approvers', 'a name for the approvers');
@@ -118,16 +120,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   //   [ 'may' 'be' 'empty' ]
   list: ParserRule<Declaration | null> = this.node<ListDeclaration>(
     'list',
-    () => ({
-      kind: 'list',
-      doc: null,
-      name: null,
-      elementType: null,
-      ignoringCase: false,
-      source: null,
-      mayBeEmpty: false,
-      span: null,
-    }),
+    () => ({ ...named('list'), elementType: null, ignoringCase: false, source: null, mayBeEmpty: false }),
     (draft) => {
       this.CONSUME(word.list);
       draft.name = this.nameOf('a list', 'a name for the list');
@@ -196,7 +189,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // hours = 'hours' Word '=' hoursSpan { ',' hoursSpan } 'in' Text [ 'except' Word ]
   hours: ParserRule<Declaration | null> = this.node<HoursDeclaration>(
     'hours',
-    () => ({ kind: 'hours', doc: null, name: null, spans: [], zone: null, except: null, span: null }),
+    () => ({ ...named('hours'), spans: [], zone: null, except: null }),
     (draft) => {
       this.CONSUME(word.hours);
       draft.name = this.nameOf('hours', 'a name for the hours');
@@ -257,7 +250,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // let = 'let' Word '=' expression
   let: ParserRule<Declaration | null> = this.node<LetDeclaration>(
     'let',
-    () => ({ kind: 'let', doc: null, name: null, value: null, span: null }),
+    () => ({ ...named('let'), value: null }),
     (draft) => {
       this.CONSUME(word.let);
       draft.name = this.nameOf('a value', 'a name for the value');
@@ -273,19 +266,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'per' path { ',' path } ] 'over' Duration
   meter: ParserRule<Declaration | null> = this.node<MeterDeclaration>(
     'meter',
-    () => ({
-      kind: 'meter',
-      doc: null,
-      name: null,
-      aggregate: null,
-      argument: null,
-      currency: null,
-      patterns: [],
-      when: null,
-      per: [],
-      over: null,
-      span: null,
-    }),
+    () => ({ ...named('meter'), ...nothingAggregated, patterns: [], when: null, per: [], over: null }),
     (draft) => {
       this.CONSUME(word.meter);
       draft.name = this.nameOf('a meter', 'a name for the meter');
@@ -298,16 +279,13 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       }
       this.CONSUME(word.of);
       this.part(draft, 'patterns', this.patterns);
-      this.OPTION(() => {
-        this.CONSUME(word.when);
-        this.whole(draft, 'when');
-      });
+      this.optionalWhen(draft);
       this.OPTION1(() => {
         this.CONSUME(word.per);
         this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path));
       });
       this.CONSUME(word.over);
-      draft.over = writtenLiteral('duration', this.CONSUME(literal.duration), this);
+      draft.over = this.written('duration');
     },
     ({ name, aggregate, over }) => name && aggregate && over,
   );
@@ -315,7 +293,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // aggregate = 'sum' '(' expression ')' [ 'in' Currency ] | 'count' '(' ')' | 'distinct' '(' expression ')'
   aggregate: ParserRule<Aggregated | null> = this.always(
     'aggregate',
-    (): Draft<Aggregated> => ({ aggregate: null, argument: null, currency: null }),
+    () => ({ ...nothingAggregated }),
     (draft) => {
       const sum = () => {
         this.CONSUME(word.sum);

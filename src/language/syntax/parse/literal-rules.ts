@@ -46,8 +46,9 @@ export abstract class LiteralParser extends NodeParser {
     DEF: [
       { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
       { ALT: (): LiteralNode | null => this.SUBRULE(this.quantity) },
-      ...[literal.date, literal.instant, literal.clock, word.true, word.false, word.null].map((type) => ({
-        ALT: () => simpleLiteral(this.CONSUME(type), this),
+      ...this.eachWritten('date', 'instant', 'clock'),
+      ...[word.true, word.false, word.null].map((type) => ({
+        ALT: () => constantLiteral(this.CONSUME(type), this),
       })),
     ],
     ERR_MSG: 'a value',
@@ -57,16 +58,13 @@ export abstract class LiteralParser extends NodeParser {
   quantity: ParserRule<SignableLiteral | null> = this.same('quantity', () => this.OR(this.quantities));
 
   private quantities = {
-    DEF: [
-      { ALT: (): SignableLiteral | null => this.amount() },
-      { ALT: () => writtenLiteral('duration', this.CONSUME(literal.duration), this) },
-    ],
+    DEF: [{ ALT: (): SignableLiteral | null => this.amount() }, ...this.eachWritten('duration')],
     ERR_MSG: 'a number',
   };
 
   private amount(): SignableLiteral | null {
     const number = this.CONSUME(literal.number);
-    if (!this.isNext(isCurrency)) return numberLiteral(number, this);
+    if (!this.isNext(isCurrency)) return writtenLiteral('number', number, this);
     const currency = this.OPTION(() => this.CONSUME(Currency));
     if (!isWritten(number) || !isWritten(currency)) return null;
     const span = spanning(tokenSpan(number, this), tokenSpan(currency, this));
@@ -78,9 +76,9 @@ export abstract class LiteralParser extends NodeParser {
     'bound',
     unsigned,
     (draft) => {
-      const dated = [literal.date, literal.instant].map((type) => ({
+      const dated = (['date', 'instant'] as const).map((kind) => ({
         ALT: () => {
-          draft.value = simpleLiteral(this.CONSUME(type), this);
+          draft.value = this.written(kind);
         },
       }));
       const measured = () => {
@@ -124,6 +122,16 @@ export abstract class LiteralParser extends NodeParser {
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
+  /** A literal that is kept as written. */
+  protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): WrittenLiteral<Kind> | null {
+    const options = expected === undefined ? undefined : { ERR_MSG: expected };
+    return writtenLiteral(kind, this.CONSUME(literal[kind], options), this);
+  }
+
+  private eachWritten<Kind extends WrittenKind>(...kinds: readonly Kind[]) {
+    return kinds.map((kind) => ({ ALT: () => this.written(kind) }));
+  }
+
   private signed({ minus, value }: Signed): LiteralNode | null {
     if (!value) return null;
     if (minus === null) return value;
@@ -145,32 +153,21 @@ export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
   return { ...value, text: `-${value.text}`, span };
 }
 
-export function numberLiteral(token: Token, reader: Reader): NumberLiteral | null {
-  return isWritten(token) ? { kind: 'number', text: token.image, span: tokenSpan(token, reader) } : null;
-}
+type WrittenKind = 'number' | 'duration' | 'date' | 'instant' | 'clock';
+type WrittenLiteral<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 
-/** A literal that is kept as written. */
-export function writtenLiteral<Kind extends 'date' | 'instant' | 'clock' | 'duration'>(
+export function writtenLiteral<Kind extends WrittenKind>(
   kind: Kind,
   token: Token,
   reader: Reader,
-) {
-  return isWritten(token) ? { kind, text: token.image, span: tokenSpan(token, reader) } : null;
+): WrittenLiteral<Kind> | null {
+  if (!isWritten(token)) return null;
+  return { kind, text: token.image, span: tokenSpan(token, reader) } as WrittenLiteral<Kind>;
 }
 
-function simpleLiteral(token: Token, reader: Reader): LiteralNode | null {
+function constantLiteral(token: Token, reader: Reader): LiteralNode | null {
   if (!isWritten(token)) return null;
   const span = tokenSpan(token, reader);
-  switch (token.tokenType) {
-    case literal.date:
-      return { kind: 'date', text: token.image, span };
-    case literal.instant:
-      return { kind: 'instant', text: token.image, span };
-    case literal.clock:
-      return { kind: 'clock', text: token.image, span };
-    default:
-      return token.image === 'null'
-        ? { kind: 'null', span }
-        : { kind: 'boolean', value: token.image === 'true', span };
-  }
+  if (token.tokenType === word.null) return { kind: 'null', span };
+  return { kind: 'boolean', value: token.tokenType === word.true, span };
 }

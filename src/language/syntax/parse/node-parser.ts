@@ -1,6 +1,6 @@
 // How a rule of the grammar makes a node: it fills a draft while it reads, and the node is made of the draft when the rule
 // ends, be it at its end or at an error, so that a broken part leaves what was read of the whole. Recovery is the parser
-// library's: a missing or extra token is mended in place, else tokens are skipped up to what may follow a rule above.
+// library's: a missing or extra token is repaired in place, else tokens are skipped up to what may follow a rule above.
 // INVARIANT: the span of a node runs from the first to the last token that was read for it; skipped ones do not count.
 
 import {
@@ -29,6 +29,11 @@ export type Draft<Node> = {
 interface Placed {
   span: Span;
   doc?: string | null;
+}
+
+/** How the draft of anything with a name and documentation begins. */
+export function named<Kind extends string>(kind: Kind) {
+  return { kind, doc: null, name: null, span: null };
 }
 
 /** Adds what was read to a list; what recovery did not find is null. */

@@ -251,8 +251,8 @@ export abstract class OperatorParser extends LiteralParser {
     // `-5` is a number with a sign, while `-(5)` and `-x` are negations.
     const isBare = isSignable(value) && value.span.start === extent.start;
     if (last === undefined || !isBare) return prefix(signs, '-', whole, this);
-    const literal = withSign(value, tokenSpan(last, this));
-    return prefix(signs.slice(0, -1), '-', { value: literal, extent: literal.span }, this);
+    const signed = withSign(value, tokenSpan(last, this));
+    return prefix(signs.slice(0, -1), '-', { value: signed, extent: signed.span }, this);
   }
 
   // ---- operands
@@ -269,6 +269,14 @@ export abstract class OperatorParser extends LiteralParser {
     } finally {
       draft[key] = this.notTooDeep(draft[key] ?? this.missing(first), first);
     }
+  }
+
+  /** Reads the condition of a declaration that may have one. */
+  protected optionalWhen(draft: { when: ExpressionNode | null }): void {
+    this.option(3, () => {
+      this.CONSUME(word.when);
+      this.whole(draft, 'when');
+    });
   }
 
   /** Reads an expression where one must stand. */

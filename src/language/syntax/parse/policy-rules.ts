@@ -18,8 +18,7 @@ import type {
 import { checkClauses } from './clauses.ts';
 import { isWritten, type ReadContext, tokenSpan, writtenImage } from './context.ts';
 import { quotedPattern, writtenPattern } from './keys.ts';
-import { numberLiteral, writtenLiteral } from './literal-rules.ts';
-import { type ParserRule, push } from './node-parser.ts';
+import { named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
 import { isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
@@ -98,16 +97,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
   policy: ParserRule<Declaration | null> = this.node<PolicyDeclaration>(
     'policy',
     () => ({
-      kind: 'policy',
-      doc: null,
-      name: null,
+      ...named('policy'),
       isShadow: false,
       patterns: [],
       except: [],
       when: null,
       metadata: [],
       rules: [],
-      span: null,
     }),
     (draft) => {
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
@@ -119,10 +115,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
         this.CONSUME(word.except);
         this.part(draft, 'except', this.patterns, 1);
       });
-      this.OPTION2(() => {
-        this.CONSUME(word.when);
-        this.whole(draft, 'when');
-      });
+      this.optionalWhen(draft);
       this.CONSUME(sign.openCurly);
       this.MANY({
         GATE: () => this.isRuleOrMetadata() && !this.isGivenUp(),
@@ -154,15 +147,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // rule = [ 'shadow' ] ( 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk' ) Word { clause }
   rule: ParserRule<PolicyRule | null> = this.node<PolicyRule>(
     'rule',
-    () => ({
-      kind: 'rule',
-      doc: null,
-      effect: null,
-      name: null,
-      isShadow: false,
-      clauses: [],
-      span: null,
-    }),
+    () => ({ ...named('rule'), effect: null, isShadow: false, clauses: [] }),
     (draft) => {
       this.isClauseBroken = false;
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
@@ -198,7 +183,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // forClause = 'for' Duration
   forClause = this.clauseOf('forClause', () => {
     this.CONSUME(word.for);
-    const duration = writtenLiteral('duration', this.CONSUME(literal.duration), this);
+    const duration = this.written('duration');
     return duration && { kind: 'for', duration };
   });
 
@@ -232,14 +217,14 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // needsClause = 'needs' Number
   needsClause = this.clauseOf('needsClause', () => {
     this.CONSUME(word.needs);
-    const people = numberLiteral(this.CONSUME(literal.number, { ERR_MSG: 'a number of people' }), this);
+    const people = this.written('number', 'a number of people');
     return people && { kind: 'needs', people };
   });
 
   // withinClause = 'within' Duration
   withinClause = this.clauseOf('withinClause', () => {
     this.CONSUME(word.within);
-    const duration = writtenLiteral('duration', this.CONSUME(literal.duration), this);
+    const duration = this.written('duration');
     return duration && { kind: 'within', duration };
   });
 
@@ -282,7 +267,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // guarantee = 'guarantee' Word 'on' patterns '{' { claim } '}'
   guarantee: ParserRule<Declaration | null> = this.node<GuaranteeDeclaration>(
     'guarantee',
-    () => ({ kind: 'guarantee', doc: null, name: null, patterns: [], claims: [], span: null }),
+    () => ({ ...named('guarantee'), patterns: [], claims: [] }),
     (draft) => {
       this.CONSUME(word.guarantee);
       draft.name = this.nameOf('a guarantee', 'a name for the guarantee');
@@ -301,21 +286,18 @@ export abstract class PolicyRuleParser extends ShapeParser {
     () => ({
       kind: 'claim',
       doc: null,
+      span: null,
       mode: null,
       effect: null,
       isUnapproved: false,
       when: null,
-      span: null,
     }),
     (draft) => {
       draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
       const message = '`allow`, `deny`, `escalate` or `reauth`';
       draft.effect = this.OR1({ DEF: this.outcomes, ERR_MSG: message }).image as ClaimNode['effect'];
       draft.isUnapproved = this.OPTION(() => this.CONSUME(word.unapproved)) !== undefined;
-      this.OPTION1(() => {
-        this.CONSUME(word.when);
-        this.whole(draft, 'when');
-      });
+      this.optionalWhen(draft);
     },
     ({ mode, effect }) => mode && effect,
   );

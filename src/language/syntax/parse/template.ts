@@ -34,10 +34,9 @@ function opensPlaceholder(value: string, at: number): boolean {
 }
 
 function readText(text: UnescapedText, start: number, reader: Reader): ReadPart {
-  let end = start;
-  while (end < text.value.length && !opensPlaceholder(text.value, end)) {
-    end += text.value[end] === '{' ? 2 : 1;
-  }
+  let end = text.value.indexOf('{', start);
+  while (end >= 0 && !opensPlaceholder(text.value, end)) end = text.value.indexOf('{', end + 2);
+  if (end < 0) end = text.value.length;
   const resolved = text.value.slice(start, end).replaceAll('{{', '{');
   const span = makeSpan(reader, text.offsetOf(start), text.offsetOf(end));
   return { part: { kind: 'template-text', text: resolved, span }, end };

@@ -8,12 +8,8 @@ import { createToken, Lexer } from 'chevrotain';
 
 export type Token = IToken;
 
-/** Words that no declaration may take as its name. */
-export const reservedWords = [
-  'and',
-  'or',
-  'not',
-  'in',
+const logicWords = ['and', 'or', 'not', 'in'] as const;
+const relationWords = [
   'like',
   'matches',
   'starts',
@@ -22,61 +18,24 @@ export const reservedWords = [
   'contains',
   'mentions',
   'inside',
-  'has',
-  'else',
-  'some',
-  'every',
-  'no',
-  'true',
-  'false',
-  'null',
-  'when',
-  'unless',
-  'risk',
-  'because',
-  'per',
-  'over',
-  'never',
-  'always',
-  'allow',
-  'deny',
-  'escalate',
-  'reauth',
-  'shadow',
-  'action',
-  'list',
-  'hours',
-  'let',
-  'meter',
-  'policy',
-  'guarantee',
-  'group',
-  'type',
-  'approvers',
+] as const;
+const valueWords = ['has', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
+const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
+const effectWords = ['never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
+/** Words of declarations that give a name a value. */
+const assigningWords = ['list', 'hours', 'let', 'meter', 'type'] as const;
+const otherDeclarationWords = ['action', 'policy', 'guarantee', 'group', 'approvers'] as const;
+
+/** Words that no declaration may take as its name. */
+export const reservedWords = [
+  ...[...logicWords, ...relationWords, ...valueWords, ...conditionWords],
+  ...[...effectWords, ...assigningWords, ...otherDeclarationWords],
 ] as const;
 
-/** Words that mean something in one place and are ordinary names elsewhere. */
-export const contextualWords = [
-  'any',
-  'of',
-  'on',
-  'except',
-  'ignoring',
-  'case',
-  'from',
-  'may',
-  'be',
-  'empty',
-  'for',
-  'after',
-  'approval',
-  'by',
-  'needs',
-  'within',
-  'to',
-  'owner',
-  'tags',
-  'link',
+const joiningWords = ['any', 'of', 'on', 'except', 'ignoring', 'case', 'from', 'may', 'be', 'empty'] as const;
+const parameterWords = ['for', 'after', 'approval', 'by', 'needs', 'within', 'to'] as const;
+const metadataWords = ['owner', 'tags', 'link'] as const;
+const quantityWords = [
   'sum',
   'count',
   'distinct',
@@ -85,6 +44,14 @@ export const contextualWords = [
   'signed',
   'money',
   'unapproved',
+] as const;
+
+/** Words that mean something in one place and are ordinary names elsewhere. */
+export const contextualWords = [
+  ...joiningWords,
+  ...parameterWords,
+  ...metadataWords,
+  ...quantityWords,
 ] as const;
 
 export type ReservedWord = (typeof reservedWords)[number];
@@ -108,6 +75,16 @@ export const word = {
   ...wordTokens<ReservedWord>(reservedWords, []),
   ...wordTokens<ContextualWord>(contextualWords, [Word]),
 };
+
+/** The token types of some words. */
+export function wordTypes(...words: readonly (keyof typeof word)[]): ReadonlySet<unknown> {
+  return new Set(words.map((one) => word[one]));
+}
+
+/** What gives a name its value with `=`. */
+export const assigning = wordTypes(...assigningWords);
+/** What begins any declaration. */
+export const declaring = wordTypes(...assigningWords, ...otherDeclarationWords);
 
 /** Any text: `"quoted"` or `'raw'`. */
 export const Text = createToken({ name: 'Text', pattern: Lexer.NA, label: 'a text in quotes' });
@@ -255,7 +232,7 @@ export function isReservedToken(token: Token): boolean {
 const isReservedType: boolean[] = [];
 for (const text of reservedWords) isReservedType[word[text].tokenTypeIdx!] = true;
 
-const wordTypes: ReadonlyMap<string, TokenType> = new Map([
+const typeOfWord: ReadonlyMap<string, TokenType> = new Map([
   ...Object.entries(word),
   ...weekdays.map((day) => [day, WeekdayToken] as const),
 ]);
@@ -279,7 +256,7 @@ function tellWords(tokens: readonly Token[]): void {
 }
 
 function wordType(text: string): TokenType | undefined {
-  return wordTypes.get(text) ?? (text.length === 3 && currencyForm.test(text) ? Currency : undefined);
+  return typeOfWord.get(text) ?? (text.length === 3 && currencyForm.test(text) ? Currency : undefined);
 }
 
 function wordTokens<W extends string>(words: readonly W[], categories: TokenType[]): Record<W, TokenType> {

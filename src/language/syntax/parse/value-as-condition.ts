@@ -3,6 +3,7 @@
 
 import { printExpression } from '../print/expression.ts';
 import type { Binary, ExpressionNode } from '../tree/tree.ts';
+import { isLiteral } from '../tree/visit.ts';
 import { type Reader, syntaxError } from './context.ts';
 import type { Operand } from './operators.ts';
 
@@ -39,18 +40,7 @@ function bareValuesFrom(operands: readonly Operand[], start: number): readonly O
 }
 
 function isBareValue(expression: ExpressionNode): boolean {
-  switch (expression.kind) {
-    case 'text':
-    case 'number':
-    case 'money':
-    case 'duration':
-    case 'date':
-    case 'instant':
-    case 'clock':
-      return true;
-    default:
-      return false;
-  }
+  return isLiteral(expression) && expression.kind !== 'boolean' && expression.kind !== 'null';
 }
 
 /** The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. */

@@ -11,6 +11,7 @@ import type {
   TextLiteral,
   Unary,
 } from '../tree/tree.ts';
+import { isLiteral } from '../tree/visit.ts';
 
 /** One line of text that parses to the same expression. */
 export function printExpression(expression: ExpressionNode): string {
@@ -182,23 +183,6 @@ function printComparison({ operator, left, right }: Binary, mode: TextMode): str
 function printFallback(fallback: ExpressionNode, mode: TextMode): string {
   const text = print(fallback, mode);
   return fallback.kind === 'path' || isLiteral(fallback) ? text : `(${text})`;
-}
-
-function isLiteral(expression: ExpressionNode): expression is LiteralNode {
-  switch (expression.kind) {
-    case 'text':
-    case 'number':
-    case 'money':
-    case 'duration':
-    case 'date':
-    case 'instant':
-    case 'clock':
-    case 'boolean':
-    case 'null':
-      return true;
-    default:
-      return false;
-  }
 }
 
 function printPath({ root, steps }: Path): string {

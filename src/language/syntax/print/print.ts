@@ -218,18 +218,9 @@ function block(
 // ---- between declarations
 
 /** Declarations of one family stand without blank lines between them as long as each takes one line. */
-const families: Readonly<Record<Declaration['kind'], string>> = {
-  action: 'action',
-  type: 'type',
-  group: 'group',
-  approvers: 'approvers',
-  list: 'times and lists',
-  hours: 'times and lists',
-  let: 'let',
-  meter: 'meter',
-  policy: 'policy',
-  guarantee: 'guarantee',
-};
+function familyOf({ declaration: { kind } }: Printed): string {
+  return kind === 'hours' ? 'list' : kind;
+}
 
 function familiesOf(printed: readonly Printed[]): readonly (readonly Printed[])[] {
   const all: Printed[][] = [];
@@ -242,8 +233,7 @@ function familiesOf(printed: readonly Printed[]): readonly (readonly Printed[])[
 }
 
 function isApart(before: Printed, after: Printed): boolean {
-  const isSameFamily = families[before.declaration.kind] === families[after.declaration.kind];
-  return !isSameFamily || before.lines.length > 1 || after.lines.length > 1;
+  return familyOf(before) !== familyOf(after) || before.lines.length > 1 || after.lines.length > 1;
 }
 
 /** Puts the `=` of neighbouring lists and lets in one column. */

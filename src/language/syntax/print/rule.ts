@@ -24,22 +24,10 @@ function headLength({ clauses, effect }: RuleNode): number {
   return end < 0 ? clauses.length : end;
 }
 
-function isParameter(clause: Clause, effect: RuleNode['effect']): boolean {
-  switch (clause.kind) {
-    case 'for':
-    case 'after-approval':
-    case 'after-reauth':
-    case 'to':
-    case 'needs':
-    case 'within':
-      return true;
-    case 'points':
-      return effect === 'risk';
-    case 'when':
-    case 'unless':
-    case 'because':
-      return false;
-  }
+const apart: ReadonlySet<Clause['kind']> = new Set(['when', 'unless', 'because']);
+
+function isParameter({ kind }: Clause, effect: RuleNode['effect']): boolean {
+  return kind === 'points' ? effect === 'risk' : !apart.has(kind);
 }
 
 function clauseLines(clause: Clause, rule: RuleNode, holdsComment: HoldsComment): readonly PrintedLine[] {

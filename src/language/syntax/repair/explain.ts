@@ -8,6 +8,7 @@ import { makeSpan, type Reader, syntaxError, tokenSpan } from '../parse/context.
 import type { ParserError } from '../parse/parser.ts';
 import {
   contextualWords,
+  declaring,
   isAnyWord,
   isReservedToken,
   isReservedWord,
@@ -15,8 +16,9 @@ import {
   sign,
   type Token,
   word,
+  wordTypes,
 } from '../parse/tokens.ts';
-import { declarationVocabulary, effectVocabulary, unknownWord } from './vocabulary.ts';
+import { declarationVocabulary, effectVocabulary, synonymOf, unknownWord } from './vocabulary.ts';
 
 /** The tokens that were parsed, and where they end, as an offset and in words. */
 interface TokenRun {
@@ -69,7 +71,7 @@ function explainPlainly(error: PlacedError): Diagnostic {
   return syntaxError('unexpected-token', placeOf(error), message, helpFor(expected, found));
 }
 
-const takesCondition: ReadonlySet<unknown> = new Set([word.when, word.unless, word.and, word.or, word.not]);
+const takesCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
 
 /** What is missing at the end of a line is missing there, not where the next line begins. */
 function placeOf({ found, previous, end, source, expected }: PlacedError): Span {
@@ -113,9 +115,8 @@ function helpFor(expected: string, found: Token | null): string | undefined {
 
 const clauseWords = ['for', 'after', 'to', 'needs', 'within', 'because'];
 
-const negatable: ReadonlySet<unknown> = new Set([
-  ...[word.like, word.matches, word.starts, word.ends, word.contains, word.mentions, word.inside, word.has],
-]);
+const textRelations = ['like', 'matches', 'starts', 'ends', 'contains', 'mentions', 'inside'] as const;
+const negatable = wordTypes(...textRelations, 'has');
 
 // ---- frequent mistakes, each of which answers null where it does not apply
 
@@ -182,12 +183,9 @@ function explainReserved({ found, span, expected }: FoundError): Diagnostic | nu
   );
 }
 
-const followsName: ReadonlySet<unknown> = new Set([
-  ...[word.when, word.unless, word.risk, word.because],
-  ...[word.allow, word.deny, word.escalate, word.reauth, word.shadow],
-  ...[word.action, word.type, word.group, word.approvers, word.list, word.hours, word.let, word.meter],
-  ...[word.policy, word.guarantee, word.in],
-]);
+const effects = ['allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
+const inPolicy = wordTypes('when', 'unless', 'risk', 'because', ...effects, 'in');
+const followsName: ReadonlySet<unknown> = new Set([...inPolicy, ...declaring]);
 
 function explainDeclaration({ found, expected, span }: FoundError): Diagnostic | null {
   if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;
@@ -196,7 +194,7 @@ function explainDeclaration({ found, expected, span }: FoundError): Diagnostic |
 
 /** A word of another language for an effect; other words may be misspelt clauses as well. */
 function explainEffect({ found, expected, span }: FoundError): Diagnostic | null {
-  const isEffect = Object.hasOwn(effectVocabulary.synonyms, found.image.toLowerCase());
+  const isEffect = synonymOf(found.image, effectVocabulary) !== null;
   if (expected !== 'a clause, a rule or `}`' || !isEffect) return null;
   return unknownWord(found.image, span, effectVocabulary);
 }

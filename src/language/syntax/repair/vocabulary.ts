@@ -6,91 +6,70 @@ import { nearestOf } from '../../diagnostic/suggest.ts';
 import { syntaxError } from '../parse/context.ts';
 import type { Declaration, EffectWord } from '../tree/tree.ts';
 
-interface Vocabulary<Meant extends string> {
+type Meant = Declaration['kind'] | EffectWord;
+
+interface Vocabulary {
   readonly code: 'unknown-declaration' | 'unknown-effect';
   /** What one of the words begins. */
   readonly what: string;
-  readonly words: readonly Meant[];
-  readonly synonyms: Readonly<Record<string, Meant>>;
+  /** The words, each with those of other languages that mean the same. */
+  readonly words: Readonly<Partial<Record<Meant, readonly string[]>>>;
 }
 
-export const declarationVocabulary: Vocabulary<Declaration['kind']> = {
+export const declarationVocabulary: Vocabulary = {
   code: 'unknown-declaration',
   what: 'declaration',
-  words: ['action', 'type', 'group', 'approvers', 'list', 'hours', 'let', 'meter', 'policy', 'guarantee'],
-  synonyms: {
-    rule: 'policy',
-    package: 'policy',
-    permission: 'policy',
-    enum: 'type',
-    record: 'type',
-    struct: 'type',
-    const: 'let',
-    var: 'let',
-    def: 'let',
-    define: 'let',
-    set: 'list',
-    team: 'approvers',
-    role: 'approvers',
-    invariant: 'guarantee',
-    assert: 'guarantee',
-    limit: 'meter',
-    counter: 'meter',
-    schedule: 'hours',
-  },
+  words: {
+    action: [],
+    type: ['enum', 'record', 'struct'],
+    group: [],
+    approvers: ['team', 'role'],
+    list: ['set'],
+    hours: ['schedule'],
+    let: ['const', 'var', 'def', 'define'],
+    meter: ['limit', 'counter'],
+    policy: ['rule', 'package', 'permission'],
+    guarantee: ['invariant', 'assert'],
+  } satisfies Record<Declaration['kind'], readonly string[]>,
 };
 
-export const effectVocabulary: Vocabulary<EffectWord> = {
+export const effectVocabulary: Vocabulary = {
   code: 'unknown-effect',
   what: 'rule',
-  words: ['allow', 'deny', 'escalate', 'reauth', 'risk'],
-  synonyms: {
-    permit: 'allow',
-    grant: 'allow',
-    accept: 'allow',
-    pass: 'allow',
-    approve: 'escalate',
-    forbid: 'deny',
-    block: 'deny',
-    reject: 'deny',
-    refuse: 'deny',
-    prohibit: 'deny',
-    disallow: 'deny',
-    review: 'escalate',
-    ask: 'escalate',
-    pause: 'escalate',
-    hold: 'escalate',
-    confirm: 'reauth',
-    reauthenticate: 'reauth',
-    mfa: 'reauth',
-    stepup: 'reauth',
-    step_up: 'reauth',
-    score: 'risk',
-  },
+  words: {
+    allow: ['permit', 'grant', 'accept', 'pass'],
+    deny: ['forbid', 'block', 'reject', 'refuse', 'prohibit', 'disallow'],
+    escalate: ['approve', 'review', 'ask', 'pause', 'hold'],
+    reauth: ['confirm', 'reauthenticate', 'mfa', 'stepup', 'step_up'],
+    risk: ['score'],
+  } satisfies Record<EffectWord, readonly string[]>,
 };
 
-/** The word of the vocabulary that was probably meant; null where none is near. */
-export function meantWord<Meant extends string>(
-  text: string,
-  { words, synonyms }: Vocabulary<Meant>,
-): Meant | null {
-  const small = text.toLowerCase();
-  if (Object.hasOwn(synonyms, small)) return synonyms[small]!;
-  const same = words.find((one) => one === small);
-  const near = same ?? nearestOf(small, words);
-  return words.find((one) => one === near) ?? null;
+function wordsOf({ words }: Vocabulary): readonly Meant[] {
+  return Object.keys(words) as Meant[];
 }
 
-export function unknownWord<Meant extends string>(
-  text: string,
-  span: Span,
-  vocabulary: Vocabulary<Meant>,
-): Diagnostic {
-  const { code, what, words } = vocabulary;
+/** The word with the same meaning as one of another language; null for any other. */
+export function synonymOf(text: string, vocabulary: Vocabulary): Meant | null {
+  const small = text.toLowerCase();
+  return wordsOf(vocabulary).find((one) => vocabulary.words[one]?.includes(small)) ?? null;
+}
+
+/** The word of the vocabulary that was probably meant; null where none is near. */
+export function meantWord(text: string, vocabulary: Vocabulary): Meant | null {
+  const small = text.toLowerCase();
+  const words = wordsOf(vocabulary);
+  const near = words.find((one) => one === small) ?? nearestOf(small, words);
+  return synonymOf(text, vocabulary) ?? words.find((one) => one === near) ?? null;
+}
+
+export function unknownWord(text: string, span: Span, vocabulary: Vocabulary): Diagnostic {
+  const { code, what } = vocabulary;
   const message = `\`${text}\` begins no ${what}`;
   const better = meantWord(text, vocabulary);
   if (better === null) {
-    return syntaxError(code, span, message, `it may be ${words.map((one) => `\`${one}\``).join(', ')}`);
+    const words = wordsOf(vocabulary).map((one) => `\`${one}\``);
+    return syntaxError(code, span, message, `it may be ${words.join(', ')}`);
   }
   return {
     ...syntaxError(code, span, message, `did you mean \`${better}\`?`),

@@ -4,6 +4,8 @@
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import { type Reader, tokenSpan } from '../parse/context.ts';
 import {
+  assigning,
+  declaring,
   isAnyWord,
   isReservedToken,
   literal,
@@ -11,9 +13,9 @@ import {
   reservedWords,
   retype,
   sign,
-  Text,
   type Token,
   word,
+  wordTypes,
 } from '../parse/tokens.ts';
 import { type Repair, type RepairState, reportProblem } from './problem.ts';
 import { declarationVocabulary, effectVocabulary, meantWord, unknownWord } from './vocabulary.ts';
@@ -32,24 +34,10 @@ export function repairRisk(index: number, state: RepairState): Repair | null {
   return { taken: better.length - 1, tokens: better };
 }
 
-const declaring: ReadonlySet<unknown> = new Set([word.let, word.type, word.hours, word.meter, word.list]);
-const blocks: ReadonlySet<unknown> = new Set([
-  ...[word.action, word.policy, word.guarantee, word.group, word.approvers],
-]);
-const effects: ReadonlySet<unknown> = new Set([word.allow, word.deny, word.escalate, word.reauth, word.risk]);
-const clauseStarts: ReadonlySet<unknown> = new Set([
-  ...[
-    word.when,
-    word.unless,
-    word.risk,
-    word.because,
-    word.for,
-    word.after,
-    word.to,
-    word.needs,
-    word.within,
-  ],
-]);
+const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'risk');
+const conditions = ['when', 'unless', 'risk', 'because'] as const;
+const clauseStarts = wordTypes(...conditions, 'for', 'after', 'to', 'needs', 'within');
+const ruleStarts = wordTypes('shadow', 'never', 'always');
 
 /** A reserved word that stands for a name is read as one; the declaration that it names reports it. */
 export function repairDeclaredWord(index: number, state: RepairState): Repair | null {
@@ -60,35 +48,23 @@ export function repairDeclaredWord(index: number, state: RepairState): Repair | 
   if (name === undefined || !isReservedToken(name)) return null;
   const isName = effects.has(token.tokenType)
     ? isRuleName(index, state)
-    : followers(token).has(tokens[index + 2]?.tokenType);
+    : followers.get(token.tokenType)?.has(tokens[index + 2]?.tokenType);
   return isName ? { taken: 2, tokens: [token, retype(name, NameToken)] } : null;
 }
 
 function noteDeclaration({ tokenType }: Token, state: RepairState): void {
-  if (declaring.has(tokenType)) state.awaitsAssign = true;
-  if (state.braces === 0 && (declaring.has(tokenType) || blocks.has(tokenType)))
-    state.declaration = tokenType;
+  if (assigning.has(tokenType)) state.awaitsAssign = true;
+  if (state.braces === 0 && declaring.has(tokenType)) state.declaration = tokenType;
 }
 
 /** What follows the name of a declaration that begins with a word. */
-function followers(token: Token): ReadonlySet<unknown> {
-  switch (token.tokenType) {
-    case word.let:
-    case word.type:
-    case word.hours:
-    case word.meter:
-      return new Set([sign.assign]);
-    case word.list:
-      return new Set([sign.assign, word.ignoring, word.from]);
-    case word.policy:
-    case word.guarantee:
-      return new Set([word.on]);
-    case word.approvers:
-      return new Set([literal.quoted, literal.raw, Text]);
-    default:
-      return new Set();
-  }
-}
+const followers: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
+  ...[word.let, word.type, word.hours, word.meter].map((type) => [type, new Set([sign.assign])] as const),
+  [word.list, new Set([sign.assign, word.ignoring, word.from])],
+  [word.policy, new Set([word.on])],
+  [word.guarantee, new Set([word.on])],
+  [word.approvers, new Set([literal.quoted, literal.raw])],
+]);
 
 /** What a value follows: there `risk` is one. */
 const beforeValue: ReadonlySet<unknown> = new Set([
@@ -109,8 +85,7 @@ function isRuleName(index: number, { tokens }: RepairState): boolean {
 }
 
 function beginsSomething(type: unknown): boolean {
-  const others: readonly unknown[] = [word.shadow, word.never, word.always];
-  return [clauseStarts, effects, declaring, blocks].some((set) => set.has(type)) || others.includes(type);
+  return [clauseStarts, effects, declaring, ruleStarts].some((set) => set.has(type));
 }
 
 // ---- unknown words at the beginning of a declaration or rule
@@ -150,11 +125,7 @@ function isNamedAlone(index: number, { tokens, reader }: RepairState): boolean {
 }
 
 const followsName: ReadonlySet<unknown> = new Set([
-  sign.assign,
-  sign.closeCurly,
-  word.on,
-  literal.quoted,
-  literal.raw,
+  ...[sign.assign, sign.closeCurly, word.on, literal.quoted, literal.raw],
 ]);
 
 function areOnTwoLines(first: Token, second: Token, { source }: Reader): boolean {

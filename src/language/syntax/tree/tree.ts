@@ -248,10 +248,10 @@ export type LiteralNode =
   | MoneyLiteral
   | DurationLiteral
   | DateLiteral
-  | InstantLiteral
+  | Written<'instant'>
   | ClockLiteral
-  | BooleanLiteral
-  | NullLiteral;
+  | ({ readonly kind: 'boolean'; readonly value: boolean } & Node)
+  | ({ readonly kind: 'null' } & Node);
 
 /** `value` has escapes resolved; `isRaw` marks `'...'`. */
 export interface TextLiteral extends Node {
@@ -260,47 +260,22 @@ export interface TextLiteral extends Node {
   readonly isRaw: boolean;
 }
 
-/** `text` as written, sign included, underscores too. */
-export interface NumberLiteral extends Node {
-  readonly kind: 'number';
+/** A literal as it is written, its sign and its underscores included. */
+interface Written<Kind extends string> extends Node {
+  readonly kind: Kind;
   readonly text: string;
 }
+
+export type NumberLiteral = Written<'number'>;
+export type DurationLiteral = Written<'duration'>;
+export type DateLiteral = Written<'date'>;
+export type ClockLiteral = Written<'clock'>;
 
 /** `amount` as written, sign included; `currency` as written. */
 export interface MoneyLiteral extends Node {
   readonly kind: 'money';
   readonly amount: string;
   readonly currency: string;
-}
-
-/** As written: `15m`, `-24h`. */
-export interface DurationLiteral extends Node {
-  readonly kind: 'duration';
-  readonly text: string;
-}
-
-export interface DateLiteral extends Node {
-  readonly kind: 'date';
-  readonly text: string;
-}
-
-export interface InstantLiteral extends Node {
-  readonly kind: 'instant';
-  readonly text: string;
-}
-
-export interface ClockLiteral extends Node {
-  readonly kind: 'clock';
-  readonly text: string;
-}
-
-export interface BooleanLiteral extends Node {
-  readonly kind: 'boolean';
-  readonly value: boolean;
-}
-
-export interface NullLiteral extends Node {
-  readonly kind: 'null';
 }
 
 export type ExpressionNode =
@@ -330,28 +305,16 @@ export interface Unary extends Node {
   readonly operand: ExpressionNode;
 }
 
-export type BinaryOperator =
-  | 'or'
-  | 'and'
-  | '=='
-  | '!='
-  | '<'
-  | '<='
-  | '>'
-  | '>='
-  | 'in'
-  | 'not in'
+type Relation = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
+type TextRelation =
   | 'like'
   | 'matches'
   | 'starts with'
   | 'ends with'
   | 'contains'
   | 'mentions any of'
-  | 'inside'
-  | '+'
-  | '-'
-  | '*'
-  | '/';
+  | 'inside';
+export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
 
 export interface Binary extends Node {
   readonly kind: 'binary';

@@ -1,19 +1,27 @@
 // Walks over the tree in the order of the text. Iterative, so that no tree is too deep for it.
 
-import type { Clause, Declaration, ExpressionNode, RuleNode } from './tree.ts';
+import type { ExpressionNode, LiteralNode } from './tree.ts';
+
+const literalKinds = {
+  text: true,
+  number: true,
+  money: true,
+  duration: true,
+  date: true,
+  instant: true,
+  clock: true,
+  boolean: true,
+  null: true,
+} satisfies Record<LiteralNode['kind'], true>;
+
+export function isLiteral(expression: ExpressionNode): expression is LiteralNode {
+  return Object.hasOwn(literalKinds, expression.kind);
+}
 
 /** The expressions directly inside of one, in order. */
-export function childExpressions(expression: ExpressionNode): readonly ExpressionNode[] {
+function childExpressions(expression: ExpressionNode): readonly ExpressionNode[] {
+  if (isLiteral(expression)) return [];
   switch (expression.kind) {
-    case 'text':
-    case 'number':
-    case 'money':
-    case 'duration':
-    case 'date':
-    case 'instant':
-    case 'clock':
-    case 'boolean':
-    case 'null':
     case 'path':
     case 'today':
     case 'missing':
@@ -70,52 +78,4 @@ export function expressionDepth(expression: ExpressionNode): number {
 function continuesChain(whole: ExpressionNode, left: ExpressionNode): boolean {
   if (whole.kind !== 'binary' || left.kind !== 'binary' || whole.left !== left) return false;
   return left.operator === whole.operator && (left.operator === 'and' || left.operator === 'or');
-}
-
-/** The outermost expressions of a declaration, in order. */
-export function expressionsOf(declaration: Declaration): readonly ExpressionNode[] {
-  switch (declaration.kind) {
-    case 'action':
-    case 'type':
-    case 'group':
-    case 'approvers':
-    case 'list':
-    case 'hours':
-      return [];
-    case 'let':
-      return [declaration.value];
-    case 'meter':
-      return [...optional(declaration.argument), ...optional(declaration.when), ...declaration.per];
-    case 'policy':
-      return [...optional(declaration.when), ...declaration.rules.flatMap(expressionsOfRule)];
-    case 'guarantee':
-      return declaration.claims.flatMap((claim) => optional(claim.when));
-  }
-}
-
-/** The outermost expressions of a rule, in order, those within its reason included. */
-function expressionsOfRule(rule: RuleNode): readonly ExpressionNode[] {
-  return rule.clauses.flatMap(expressionsOfClause);
-}
-
-function expressionsOfClause(clause: Clause): readonly ExpressionNode[] {
-  switch (clause.kind) {
-    case 'when':
-    case 'unless':
-      return [clause.condition];
-    case 'because':
-      return clause.reason.parts.flatMap((part) => (part.kind === 'template-value' ? [part.value] : []));
-    case 'for':
-    case 'after-approval':
-    case 'after-reauth':
-    case 'to':
-    case 'needs':
-    case 'within':
-    case 'points':
-      return [];
-  }
-}
-
-function optional(expression: ExpressionNode | null): readonly ExpressionNode[] {
-  return expression === null ? [] : [expression];
 }

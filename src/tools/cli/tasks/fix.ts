@@ -4,10 +4,10 @@
 import type { Diagnostic, Edit, Fix } from '../../../language/diagnostic/diagnostic.ts';
 import { type Position, position } from '../../../language/diagnostic/render.ts';
 import {
+  type CompileCache,
   type Compiled,
-  type CompileMemory,
   compile,
-  createCompileMemory,
+  createCompileCache,
   type PolicySources,
 } from '../../../pipeline.ts';
 
@@ -37,12 +37,12 @@ export interface FileChange {
 
 /** Writes nothing. Never throws for what a policy says. */
 export function fixPolicies(sources: PolicySources, compiled: Compiled): Fixed {
-  const memory = createCompileMemory();
+  const cache = createCompileCache();
   const applied: AppliedFix[] = [];
   let now: State = { sources, compiled };
   for (let round = 0; round < roundsMax; round++) {
     const offered = offeredFixes(now);
-    const { chosen, result } = chooseHarmless({ before: now, memory }, offered);
+    const { chosen, result } = chooseHarmless({ before: now, cache }, offered);
     if (chosen.length === 0) break;
     applied.push(...chosen.map((one) => describe(one, now.sources)));
     now = result;
@@ -93,14 +93,14 @@ function chooseHarmless(round: Round, offered: readonly OfferedFix[]): Choice {
 
 interface Round {
   readonly before: State;
-  readonly memory: CompileMemory;
+  readonly cache: CompileCache;
 }
 
 function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): Choice {
   if (offered.length === 0) return choice;
   const chosen = [...choice.chosen, ...offered];
   const sources = applyFixes(round.before.sources, chosen);
-  const result = { sources, compiled: compile(sources, round.memory) };
+  const result = { sources, compiled: compile(sources, round.cache) };
   if (!addsError(round.before.compiled, result.compiled)) return { chosen, result };
   if (offered.length === 1) return choice;
   const middle = offered.length >> 1;

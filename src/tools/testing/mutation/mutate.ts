@@ -6,10 +6,10 @@ import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { position } from '../../../language/diagnostic/render.ts';
 import {
+  type CompileCache,
   type Compiled,
-  type CompileMemory,
   compile,
-  createCompileMemory,
+  createCompileCache,
   type PolicySources,
 } from '../../../pipeline.ts';
 import { differences } from '../expectation.ts';
@@ -96,7 +96,7 @@ interface Group {
   readonly sources: PolicySources;
   readonly set: NonNullable<Compiled['set']>;
   readonly cases: readonly TestCase[];
-  readonly memory: CompileMemory;
+  readonly cache: CompileCache;
   /** Digests of the meanings that have been tried, the original's first. */
   readonly meanings: Set<string>;
 }
@@ -111,7 +111,7 @@ function trialsOf({ read, compiled, cases }: TestedPolicies): readonly Trial[] {
   if (set === null || cases.length === 0) return [];
   const { sources, root } = read;
   const meanings = new Set([digestOf(set)]);
-  const group: Group = { sources, set, cases, memory: createCompileMemory(), meanings };
+  const group: Group = { sources, set, cases, cache: createCompileCache(), meanings };
   const textOf = (path: string): string => {
     const policy = read.sourceOf(path);
     if (policy !== null) return policy;
@@ -135,7 +135,7 @@ function fileOf({ edits }: Mutant): string {
 /** Whether a test fails on the mutant; null where it does not count. */
 function judge({ mutant, before, group }: Trial): boolean | null {
   const after = applyEdits(before, mutant.edits);
-  const { set, engine } = compile(withText(group.sources, fileOf(mutant), after), group.memory);
+  const { set, engine } = compile(withText(group.sources, fileOf(mutant), after), group.cache);
   if (set === null || engine === null) return null;
   const digest = digestOf(set);
   if (group.meanings.has(digest)) return null;

@@ -19,7 +19,7 @@ export function keptBeside(
   groups: readonly RuleGroup<RuleInPolicy>[],
   make: () => void,
 ): void {
-  const { beside } = env.memory;
+  const { beside } = env.checkState;
   // What is kept of a part is always made by the same rule.
   const before = beside.get(part) as Beside | undefined;
   const isSame = before !== undefined && isSameRules(before.rules, groups);

@@ -6,10 +6,11 @@ import type { Compare, Expression, FieldRead, MeterRead } from '../../../model/e
 import type { Rule } from '../../../model/policy.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
-import { type DomainAtom, domainAtomsOf } from '../../logic/domains.ts';
+import { domainAtomsOf } from '../../logic/domains.ts';
 import { type Statement, statementOf } from '../../logic/implication.ts';
 import { type Part, partsWithPolarity } from '../../logic/polarity.ts';
 import { structureOf } from '../../logic/structure.ts';
+import type { DomainAtom } from '../../logic/value-sets.ts';
 import { hashOf } from './hash.ts';
 
 export interface RuleInPolicy {

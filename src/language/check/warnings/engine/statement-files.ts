@@ -1,8 +1,8 @@
 // Rules filed under one of their tests each: a text that a value must be, or a range in which it must lie. Under which
 // one is said by the rule alone, so that rules come and go without moving the others.
 
-import type { DomainAtom } from '../../logic/domains.ts';
 import type { Goal, Known, Statement } from '../../logic/implication.ts';
+import type { DomainAtom } from '../../logic/value-sets.ts';
 import { areDisjointSets, type End, isEmpty, type Values } from '../../logic/value-sets.ts';
 import { createRanges, type Ranges } from './ranges.ts';
 

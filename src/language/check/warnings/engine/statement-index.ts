@@ -18,7 +18,7 @@ export interface WithStatement {
 export type Following<T> = (premise: T) => readonly T[];
 
 /** What is remembered from one set of rules to the next. */
-export interface IndexMemory<T extends object> {
+export interface IndexCache<T extends object> {
   /** How many sets there have been. */
   generation: number;
   /** By set of actions; null where there are few rules about it. */
@@ -36,21 +36,21 @@ interface Answer<T> {
   ordered: readonly T[] | null;
 }
 
-export function createIndexMemory<T extends object>(): IndexMemory<T> {
+export function createIndexCache<T extends object>(): IndexCache<T> {
   return { generation: 0, groups: new Map(), answers: new WeakMap() };
 }
 
-/** The memory of an index that is asked for this. */
+/** The cache of an index that is asked for this. */
 export function rememberedIndex(
   purpose: string,
-  { memory: { indices } }: Environment,
-): IndexMemory<RuleInPolicy> {
+  { checkState: { indices } }: Environment,
+): IndexCache<RuleInPolicy> {
   // What is kept for a purpose is always made here.
-  const known = indices.get(purpose) as IndexMemory<RuleInPolicy> | undefined;
+  const known = indices.get(purpose) as IndexCache<RuleInPolicy> | undefined;
   if (known !== undefined) return known;
-  const memory = createIndexMemory<RuleInPolicy>();
-  indices.set(purpose, memory);
-  return memory;
+  const cache = createIndexCache<RuleInPolicy>();
+  indices.set(purpose, cache);
+  return cache;
 }
 
 /** Rules of one set of actions that are tried one by one. */
@@ -60,19 +60,19 @@ export const triedMax = 256;
 
 export function indexStatements<T extends WithStatement>(
   rules: readonly T[],
-  memory: IndexMemory<T> = createIndexMemory(),
+  cache: IndexCache<T> = createIndexCache(),
 ): Following<T> {
   const { groups, containing } = rulesByActions(rules);
-  beginGeneration(groups, memory);
+  beginGeneration(groups, cache);
   const filesOf = (group: RuleGroup<T>): Files<T> => {
-    const files = refile(memory.groups.get(group.actions) ?? emptyFiles<T>(), group.rules, memory.generation);
-    memory.groups.set(group.actions, files);
+    const files = refile(cache.groups.get(group.actions) ?? emptyFiles<T>(), group.rules, cache.generation);
+    cache.groups.set(group.actions, files);
     return files;
   };
   let places: ReadonlyMap<T, number> | null = null;
   return (premise) => {
     if (premise.statement.isEmpty) return [];
-    const answer = findIn(containing(premise.actions), premise, filesOf, memory);
+    const answer = findIn(containing(premise.actions), premise, filesOf, cache);
     if (answer.found.length === 0) return answer.found;
     if (answer.ordered === null) {
       places ??= new Map(rules.map((one, at) => [one, at] as const));
@@ -85,10 +85,10 @@ export function indexStatements<T extends WithStatement>(
 /** Answers hold only beside the same groups, filed or not as before. */
 function beginGeneration<T extends WithStatement>(
   groups: readonly RuleGroup<T>[],
-  memory: IndexMemory<T>,
+  cache: IndexCache<T>,
 ): void {
-  memory.generation += 1;
-  const { groups: before } = memory;
+  cache.generation += 1;
+  const { groups: before } = cache;
   const isFiled = ({ rules }: RuleGroup<T>): boolean => rules.length > fewMax;
   const isSame =
     groups.length === before.size &&
@@ -97,7 +97,7 @@ function beginGeneration<T extends WithStatement>(
       return files !== undefined && (files !== null) === isFiled(group);
     });
   if (isSame) return;
-  memory.answers = new WeakMap();
+  cache.answers = new WeakMap();
   const known = new Map(before);
   before.clear();
   for (const group of groups) {
@@ -110,9 +110,9 @@ function findIn<T extends WithStatement>(
   groups: readonly RuleGroup<T>[],
   premise: T,
   filesOf: (group: RuleGroup<T>) => Files<T>,
-  memory: IndexMemory<T>,
+  cache: IndexCache<T>,
 ): Answer<T> {
-  const { generation } = memory;
+  const { generation } = cache;
   const found: T[] = [];
   const filed: Files<T>[] = [];
   let tried = 0;
@@ -128,7 +128,7 @@ function findIn<T extends WithStatement>(
     }
   }
   if (filed.length === 0) return { generation, tried, found, ordered: null };
-  const answer = answerOf(filed, premise, memory);
+  const answer = answerOf(filed, premise, cache);
   if (answer.tried === null || answer.tried + tried > triedMax) return tooMany(generation);
   return found.length === 0 ? answer : { ...answer, found: [...found, ...answer.found], ordered: null };
 }
@@ -141,7 +141,7 @@ function tooMany(generation: number): Answer<never> {
 function answerOf<T extends WithStatement>(
   filed: readonly Files<T>[],
   premise: T,
-  { answers, generation }: IndexMemory<T>,
+  { answers, generation }: IndexCache<T>,
 ): Answer<T> {
   const before = answers.get(premise);
   const isFollowed =

@@ -3,8 +3,8 @@
 
 import type { FieldRead } from '../../../model/expression.ts';
 import { compare, type Decimal } from '../../../value/decimal.ts';
-import { type DomainAtom, isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
-import type { Values } from '../../logic/value-sets.ts';
+import { isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
+import type { DomainAtom, Values } from '../../logic/value-sets.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';

@@ -1,7 +1,7 @@
 // What one compilation leaves for the next: trees of files whose text is as it was, and nothing of files that are gone.
 
 import { expect, it } from 'vitest';
-import { compile, createCompileMemory, type PolicySources } from '../../src/pipeline.ts';
+import { compile, createCompileCache, type PolicySources } from '../../src/pipeline.ts';
 
 const action = { path: 'a.policy', text: 'action pay.create { amount: number 0.. }\n' };
 const policy = { path: 'b.policy', text: 'policy p on pay.create { allow a when payload.amount < 10 }\n' };
@@ -11,7 +11,7 @@ function sourcesOf(...files: PolicySources['files']): PolicySources {
 }
 
 it('parses a file again only where its text has changed', () => {
-  const memory = createCompileMemory();
+  const memory = createCompileCache();
   const first = compile(sourcesOf(action, policy), memory);
   const changed = { ...policy, text: policy.text.replace('10', '20') };
   const second = compile(sourcesOf(action, changed), memory);
@@ -23,7 +23,7 @@ it('parses a file again only where its text has changed', () => {
 });
 
 it('keeps nothing of a file that is gone, and takes the good set up again after an error', () => {
-  const memory = createCompileMemory();
+  const memory = createCompileCache();
   const first = compile(sourcesOf(action, policy), memory);
   const broken = compile(sourcesOf(policy), memory);
   expect(broken.set).toBeNull();
