@@ -120,7 +120,7 @@ function turned({ terms, constant, isStrict }: Inequality): Inequality {
 }
 
 /** What holds where an inequality does not. */
-export function oppositeOf(inequality: Inequality): Inequality {
+function oppositeOf(inequality: Inequality): Inequality {
   return { ...turned(inequality), isStrict: !inequality.isStrict };
 }
 

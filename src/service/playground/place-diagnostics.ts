@@ -32,7 +32,7 @@ function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): PlacedDiag
   return { ...placed, fix: { title: fix.title, edits } };
 }
 
-function placeOf(start: Position | null, end: Position | null): TextPlace {
+export function placeOf(start: Position | null, end: Position | null): TextPlace {
   const { line, column } = start ?? { line: 1, column: 1 };
   return { line, column, end_line: end?.line ?? line, end_column: end?.column ?? column };
 }
