@@ -7,7 +7,7 @@ import type { Facts } from '../../language/model/request.ts';
 import { equal, formatDecimal } from '../../language/value/decimal.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
 import { whyUndecided } from '../../reasoning/prove/wording.ts';
-import { placeOf } from './place-diagnostics.ts';
+import { textPlaceOf } from './place-diagnostics.ts';
 import type { GivenRequest, TriedClaim } from './questions.ts';
 import type { LaidOver } from './workspace.ts';
 
@@ -47,7 +47,7 @@ function viewOf(
     guarantee: guarantee.name,
     claim: shown(text.slice(start, end)),
     file,
-    ...placeOf(position(text, start), position(text, end)),
+    ...textPlaceOf(position(text, start), position(text, end)),
     result: kind,
     why: kind === 'undecided' && undecided?.kind === 'undecided' ? whyOf(undecided, sourceOf) : null,
     refuted_by: refuted?.kind === 'refuted' ? refutationOf(refuted, set) : null,
