@@ -47,7 +47,10 @@ test('the playground proves the guarantees of payments, and refutes one by a req
   const answer = page.getByRole('complementary', { name: 'Result' });
   await answer.getByText('Up to date.').waitFor();
   // Nobody has approved it yet.
-  await answer.getByText(/^It would wait for/).first().waitFor();
+  await answer
+    .getByText(/^It would wait for/)
+    .first()
+    .waitFor();
   const request = page.getByRole('textbox', { name: /^Request as JSON\./ });
   expect(await request.innerText()).toContain('"action_key": "payment.create"');
 });
