@@ -182,6 +182,10 @@ policy m on a.pay {
       issues: [],
       digested: [],
       decision: null,
+      guarantees: [
+        expect.objectContaining({ guarantee: 'payment_ceiling', result: 'proved', refuted_by: null }),
+        expect.objectContaining({ guarantee: 'payment_ceiling', result: 'proved', refuted_by: null }),
+      ],
     });
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
-import { type Fraction, fraction, plus, signOf, times } from '../../src/reasoning/linear/fraction.ts';
+import { type Fraction, fraction, multiplied, plus, signOf } from '../../src/reasoning/linear/fraction.ts';
 import { followsFrom, type Inequality, type Lemma } from '../../src/reasoning/linear/inequality.ts';
 import { Simplex } from '../../src/reasoning/linear/simplex.ts';
 import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/certificate.ts';
@@ -199,7 +199,7 @@ function solved(bounds: readonly DrawnBound[]): 'yes' | 'no' {
 
 function holds({ sum, isUpper, number, isStrict }: DrawnBound, numbers: readonly Fraction[]): boolean {
   const total = sum.reduce(
-    (all, factor, at) => plus(all, times(fraction(factor, 1n), numbers[at]!)),
+    (all, factor, at) => plus(all, multiplied(fraction(factor, 1n), numbers[at]!)),
     fraction(0n, 1n),
   );
   const sign = signOf(plus(total, fraction(-number.top, number.bottom)));

@@ -9,7 +9,17 @@ import type { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { addressCells } from './addresses.ts';
 import type { Faults } from './faults.ts';
-import { type Cell, isAmong, isWhere, keyOf, type Leaf, type LeafAtom, marksOf, type Run } from './leaf.ts';
+import {
+  type Cell,
+  type CellRun,
+  isAmong,
+  isValue,
+  isWhere,
+  keyOf,
+  type Leaf,
+  type LeafAtom,
+  marksOf,
+} from './leaf.ts';
 import { numberCells } from './numbers.ts';
 import { isOpenIn, type Stretch, stretchesOf } from './stretches.ts';
 import { textCells } from './text-cells.ts';
@@ -45,10 +55,6 @@ export function cellPlaceOf(leaf: Leaf, value: Value | Unknown | undefined): num
       isValue(cell.value) &&
       marks.every((mark) => compare(mark, cell.value as Decimal) === compare(mark, value as Decimal)),
   );
-}
-
-export function isValue(value: Cell['value']): value is Exclude<Value, null> {
-  return value !== undefined && value !== null && value !== unknown;
 }
 
 function stateCells({ states }: Leaf, faults: Faults): readonly Cell[] {
@@ -114,6 +120,8 @@ function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): 
   );
 }
 
-function runsWith(stretches: readonly Stretch[], wanted: SpecTruth): readonly Run[] {
-  return stretches.flatMap(({ from, to, truth }): readonly Run[] => (truth === wanted ? [[from, to]] : []));
+function runsWith(stretches: readonly Stretch[], wanted: SpecTruth): readonly CellRun[] {
+  return stretches.flatMap(({ from, to, truth }): readonly CellRun[] =>
+    truth === wanted ? [[from, to]] : [],
+  );
 }

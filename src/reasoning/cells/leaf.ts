@@ -4,7 +4,7 @@
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Range } from '../../language/model/type.ts';
-import type { Unknown, Value } from '../../language/model/value.ts';
+import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { Decimal } from '../../language/value/decimal.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
@@ -82,10 +82,10 @@ export function isCell({ order }: Leaf, at: number, circuit: Circuit): SolverLit
 }
 
 /** Neighbouring cells: the first and the last. */
-export type Run = readonly [from: number, to: number];
+export type CellRun = readonly [from: number, to: number];
 
 /** The leaf is in one of these cells. */
-export function isAmong({ order }: Leaf, runs: readonly Run[], circuit: Circuit): SolverLiteral {
+export function isAmong({ order }: Leaf, runs: readonly CellRun[], circuit: Circuit): SolverLiteral {
   return circuit.or(runs.map(([from, to]) => circuit.and([order[from]!, notLiteral(order[to + 1]!)])));
 }
 
@@ -93,8 +93,8 @@ export function isWhere(leaf: Leaf, isWanted: (cell: Cell) => boolean, circuit: 
   return isAmong(leaf, runsOf(leaf.cells, isWanted), circuit);
 }
 
-function runsOf(cells: readonly Cell[], isWanted: (cell: Cell) => boolean): readonly Run[] {
-  const runs: Run[] = [];
+function runsOf(cells: readonly Cell[], isWanted: (cell: Cell) => boolean): readonly CellRun[] {
+  const runs: CellRun[] = [];
   let from = -1;
   for (let at = 0; at <= cells.length; at += 1) {
     const isIn = at < cells.length && isWanted(cells[at]!);
@@ -104,6 +104,10 @@ function runsOf(cells: readonly Cell[], isWanted: (cell: Cell) => boolean): read
     from = -1;
   }
   return runs;
+}
+
+export function isValue(value: CellValue): value is Exclude<Value, null> {
+  return value !== undefined && value !== null && value !== unknown;
 }
 
 /** The numbers at which a cell ends. */

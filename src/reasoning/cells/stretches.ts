@@ -5,8 +5,7 @@ import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { fold } from '../../language/value/text.ts';
-import { isValue } from './cut.ts';
-import type { Cell, Leaf, LeafAtom } from './leaf.ts';
+import { type Cell, isValue, type Leaf, type LeafAtom } from './leaf.ts';
 
 export interface Stretch {
   readonly from: number;

@@ -24,7 +24,7 @@ export function fractionOf({ coefficient, exponent }: Decimal): Fraction {
 }
 
 /** Rounded down to `places` decimals where it has more; null beyond what a decimal holds. */
-export function decimalOf({ top, bottom }: Fraction, places: number): Decimal | null {
+export function roundedDecimal({ top, bottom }: Fraction, places: number): Decimal | null {
   const scale = 10n ** BigInt(places);
   const scaled = top * scale;
   const down = scaled / bottom - (scaled % bottom < 0n ? 1n : 0n);
@@ -37,7 +37,7 @@ export function plus(a: Fraction, b: Fraction): Fraction {
     : fraction(a.top * b.bottom + b.top * a.bottom, a.bottom * b.bottom);
 }
 
-export function times(a: Fraction, b: Fraction): Fraction {
+export function multiplied(a: Fraction, b: Fraction): Fraction {
   return fraction(a.top * b.top, a.bottom * b.bottom);
 }
 

@@ -1,7 +1,7 @@
 // What a literal says of numbers, and clauses that follow from it: some inequalities, each taken so many times, add up to
 // one that says that 0 is more than 0. INVARIANT: `followsFrom` adds up and compares, and uses nothing of what found it.
 
-import { type Fraction, noFraction, plus, signOf, times } from './fraction.ts';
+import { type Fraction, multiplied, noFraction, plus, signOf } from './fraction.ts';
 
 /** Some multiples of numbers, and a constant, add up to 0 or less; to less where it is strict. */
 export interface Inequality {
@@ -36,8 +36,8 @@ export function followsFrom(
     // The opposite of a literal is the literal with its last bit turned.
     if (inequality === undefined || signOf(multiplier) <= 0 || !clause.includes(literal ^ 1)) return false;
     for (const [name, factor] of inequality.terms)
-      total.set(name, plus(total.get(name) ?? noFraction, times(factor, multiplier)));
-    constant = plus(constant, times(inequality.constant, multiplier));
+      total.set(name, plus(total.get(name) ?? noFraction, multiplied(factor, multiplier)));
+    constant = plus(constant, multiplied(inequality.constant, multiplier));
     isStrict ||= inequality.isStrict;
   }
   const isNumber = [...total.values()].every((factor) => signOf(factor) === 0);

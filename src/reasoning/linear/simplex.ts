@@ -4,12 +4,12 @@
 import {
   type Fraction,
   isLess,
+  multiplied,
   noFraction,
   opposite,
   over,
   plus,
   signOf,
-  times,
   wholeFraction,
 } from './fraction.ts';
 
@@ -93,14 +93,17 @@ export class Simplex<Reason> {
   /** After "yes": numbers for which all bounds hold. */
   numbers(): readonly Fraction[] {
     const hair = this.#hair();
-    return this.#values.map(({ number, hairs }) => plus(number, times(hairs, hair)));
+    return this.#values.map(({ number, hairs }) => plus(number, multiplied(hairs, hair)));
   }
 
   /** A power of ten small enough to be a hair. */
   #hair(): Fraction {
     let hair = wholeFraction;
     const fits = (below: Point, above: Point): boolean =>
-      !isLess(plus(above.number, times(above.hairs, hair)), plus(below.number, times(below.hairs, hair)));
+      !isLess(
+        plus(above.number, multiplied(above.hairs, hair)),
+        plus(below.number, multiplied(below.hairs, hair)),
+      );
     for (const [at, value] of this.#values.entries()) {
       const [low, high] = [this.#lows[at], this.#highs[at]];
       while ((low && !fits(low.point, value)) || (high && !fits(value, high.point)))
@@ -157,7 +160,7 @@ export class Simplex<Reason> {
       if (share === undefined) continue;
       other.delete(plain);
       for (const [one, of] of turned) {
-        const changed = plus(other.get(one) ?? noFraction, times(share, of));
+        const changed = plus(other.get(one) ?? noFraction, multiplied(share, of));
         if (signOf(changed) === 0) other.delete(one);
         else other.set(one, changed);
       }
@@ -171,8 +174,8 @@ export class Simplex<Reason> {
     let [number, hairs] = [noFraction, noFraction];
     for (const [one, factor] of row) {
       const value = this.#values[one]!;
-      number = plus(number, times(factor, value.number));
-      hairs = plus(hairs, times(factor, value.hairs));
+      number = plus(number, multiplied(factor, value.number));
+      hairs = plus(hairs, multiplied(factor, value.hairs));
     }
     return { number, hairs };
   }

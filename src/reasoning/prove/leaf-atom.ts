@@ -8,13 +8,12 @@ import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import type { Variables } from '../../language/spec/read.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
-import { isValue } from '../cells/cut.ts';
-import type { CellValue, Leaf, LeafAtom } from '../cells/leaf.ts';
+import { type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
 import { placeholder, type Understood, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
-import { meaningOf, withPlaceholder } from './rewrite.ts';
+import { expressionMeaning, withPlaceholder } from './rewrite.ts';
 
 /** Null where it reads another number of leaves, or nothing is known of its form. */
 export function leafAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
@@ -29,7 +28,7 @@ export function leafAtom(ctx: ProofContext, expression: Expression, elements: El
   if (understood.kind !== 'presence' && readsMoney(expression)) return null;
   // What is guessed of one text is guessed once, by whatever name the text is read.
   const isOneName = elements.size === 0 && understood.kind !== 'loose';
-  const text = isOneName ? meaningOf(expression) : canonicalMeaning(rewritten);
+  const text = isOneName ? expressionMeaning(expression) : canonicalMeaning(rewritten);
   return pushAtom(ctx, leaf, { rewritten, understood, text });
 }
 

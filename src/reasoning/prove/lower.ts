@@ -19,7 +19,7 @@ import { leafAtom } from './leaf-atom.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
-import { firstElse, meaningOf, replaced, writtenOut } from './rewrite.ts';
+import { expressionMeaning, firstElse, replaced, writtenOut } from './rewrite.ts';
 import { riskAtom } from './risk.ts';
 import { sumAtom } from './sums.ts';
 
@@ -81,7 +81,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
 /** Each atom is made once. */
 function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
-  const key = `${elementsKey(elements)} ${meaningOf(expression)}`;
+  const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
   const known = ctx.known.get(key);
   if (known !== undefined) return known;
   const pair = newAtom(ctx, expression, elements);
@@ -125,7 +125,7 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
 /** A condition that may be anything. */
 function guess(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
-  const key = `${elementsKey(elements)} ${meaningOf(expression)}`;
+  const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
   ctx.guesses.set(key, { span: expression.span, pair });
   return pair;
 }

@@ -70,7 +70,7 @@ export function mapOperands(expression: Expression, change: (operand: Expression
 const meanings = new WeakMap<Expression, string>();
 
 /** Equal for expressions that say the same. */
-export function meaningOf(expression: Expression): string {
+export function expressionMeaning(expression: Expression): string {
   const known = meanings.get(expression) ?? canonicalMeaning(expression);
   meanings.set(expression, known);
   return known;

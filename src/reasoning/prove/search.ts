@@ -4,15 +4,15 @@
 
 import type { Decimal } from '../../language/value/decimal.ts';
 import { compare, fromNumber } from '../../language/value/decimal.ts';
-import { cellPlaceOf, isValue } from '../cells/cut.ts';
-import { isLine, type Leaf, marksOf } from '../cells/leaf.ts';
+import { cellPlaceOf } from '../cells/cut.ts';
+import { isLine, isValue, type Leaf, marksOf } from '../cells/leaf.ts';
 import {
-  decimalOf,
   type Fraction,
   fractionOf,
   noFraction,
   opposite,
   plus,
+  roundedDecimal,
   signOf,
   wholeFraction,
 } from '../linear/fraction.ts';
@@ -120,7 +120,7 @@ function turned({ terms, constant, isStrict }: Inequality): Inequality {
 }
 
 /** What holds where an inequality does not. */
-export function oppositeOf(inequality: Inequality): Inequality {
+function oppositeOf(inequality: Inequality): Inequality {
   return { ...turned(inequality), isStrict: !inequality.isStrict };
 }
 
@@ -247,10 +247,10 @@ function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, 
   for (const leaf of leaves) {
     const exact = numbers[variables.get(leaf.key)!]!;
     const places = placesTried.find((one) => {
-      const rounded = decimalOf(exact, one);
+      const rounded = roundedDecimal(exact, one);
       return rounded !== null && signOf(plus(fractionOf(rounded), opposite(exact))) === 0;
     });
-    const value = decimalOf(exact, places ?? placesTried.at(-1)!);
+    const value = roundedDecimal(exact, places ?? placesTried.at(-1)!);
     if (value !== null) ctx.numbers.set(leaf.key, value);
   }
   for (const { literal, leaves: added = [] } of ctx.bounds.values())

@@ -12,12 +12,12 @@ import { constantOf } from '../cells/understand.ts';
 import {
   type Fraction,
   fractionOf,
+  multiplied,
   noFraction,
   opposite,
   over,
   plus,
   signOf,
-  times,
   wholeFraction,
 } from '../linear/fraction.ts';
 import type { Pair } from '../solver/circuit.ts';
@@ -26,7 +26,7 @@ import { comparisonCall, literalNode } from './comparison.ts';
 import type { Elements, MeterEnds, ProofContext } from './context.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
 import { meterEnds } from './meters.ts';
-import { meaningOf } from './rewrite.ts';
+import { expressionMeaning } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
 /** What is added up, each with how often. A reading is two numbers, of which `ends` says which is meant. */
@@ -137,7 +137,7 @@ function sameCurrency(
   currencies: readonly Expression[],
   elements: Elements,
 ): readonly SolverLiteral[] {
-  const distinct = [...new Map(currencies.map((one) => [meaningOf(one), one])).values()];
+  const distinct = [...new Map(currencies.map((one) => [expressionMeaning(one), one])).values()];
   const [first, ...others] = distinct;
   return others.map((other) => ctx.lower(comparisonCall('==', other, first!), elements).isTrue);
 }
@@ -241,8 +241,11 @@ function added(a: Sum, b: Sum): Sum {
 }
 
 function scaled({ terms, constant, currencies }: Sum, by: Fraction): Sum {
-  const all = [...terms].map(([leaf, factor]): [Leaf | MeterEnds, Fraction] => [leaf, times(factor, by)]);
-  return { terms: new Map(all), constant: times(constant, by), currencies };
+  const all = [...terms].map(([leaf, factor]): [Leaf | MeterEnds, Fraction] => [
+    leaf,
+    multiplied(factor, by),
+  ]);
+  return { terms: new Map(all), constant: multiplied(constant, by), currencies };
 }
 
 interface Side {
@@ -255,7 +258,7 @@ function isExact(ctx: ProofContext, { side, sum }: Side, elements: Elements): So
   if (!hasArithmetic(side) || constantOf(side, ctx.set) !== null) return ctx.circuit.yes;
   if (isShort(ctx, side, elements)) return ctx.circuit.yes;
   const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
-  const key = `digits ${places.join()} ${meaningOf(side)}`;
+  const key = `digits ${places.join()} ${expressionMeaning(side)}`;
   const known = ctx.bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = ctx.circuit.free(true);
@@ -276,7 +279,7 @@ const termsMax = 6;
 const smallMax = fromNumber(1e12);
 const smallMin = fromNumber(-1e12);
 
-/** A sum of few days, times, and whole numbers with declared ends, which is far from too many digits. */
+/** A sum of few days, multiplied, and whole numbers with declared ends, which is far from too many digits. */
 function isShort(ctx: ProofContext, side: Expression, elements: Elements): boolean {
   let terms = 0;
   const visit = (part: Expression): boolean => {

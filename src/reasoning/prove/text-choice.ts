@@ -4,8 +4,7 @@
 import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
-import { isValue } from '../cells/cut.ts';
-import type { Cell, CellValue, Leaf, LeafAtom } from '../cells/leaf.ts';
+import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { ProofContext } from './context.ts';

@@ -22,17 +22,17 @@ export function placeDiagnostics(
 
 function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): PlacedDiagnostic {
   const { file, code, severity, message, help, start, end, fix } = diagnosticToJson(diagnostic, sourceOf);
-  const placed = { file, code, severity, message, help, ...placeOf(start, end) };
+  const placed = { file, code, severity, message, help, ...textPlaceOf(start, end) };
   if (fix === null) return placed;
   const edits = fix.edits.map((edit) => ({
     file: edit.file,
     text: edit.text,
-    ...placeOf(edit.start, edit.end),
+    ...textPlaceOf(edit.start, edit.end),
   }));
   return { ...placed, fix: { title: fix.title, edits } };
 }
 
-function placeOf(start: Position | null, end: Position | null): TextPlace {
+export function textPlaceOf(start: Position | null, end: Position | null): TextPlace {
   const { line, column } = start ?? { line: 1, column: 1 };
   return { line, column, end_line: end?.line ?? line, end_column: end?.column ?? column };
 }

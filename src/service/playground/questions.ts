@@ -58,6 +58,29 @@ export interface Tried {
   readonly digested: readonly string[];
   /** Null where the policies have errors or the request could not be understood. */
   readonly decision: TriedDecision | null;
+  /** In the order of the files; null where the policies have errors, or too many rules to be proved beside typing. */
+  readonly guarantees: readonly TriedClaim[] | null;
+}
+
+/** One claim of a guarantee, about all requests. */
+export interface TriedClaim extends TextPlace {
+  readonly guarantee: string;
+  /** As it is written. */
+  readonly claim: string;
+  readonly file: string;
+  readonly result: 'proved' | 'refuted' | 'undecided';
+  /** Of an undecided claim. */
+  readonly why: string | null;
+  /** Of a refuted claim. */
+  readonly refuted_by: {
+    readonly decision: Outcome;
+    /** `policy/rule`, or the gate. */
+    readonly by: string;
+    /** Rules whose requirements have been met before that, such as by votes. */
+    readonly met: readonly string[];
+    /** Null where a reading has a part that waits, which no request can be written with. */
+    readonly request: GivenRequest | null;
+  } | null;
 }
 
 /** Lines and columns count from 1, columns in code points; 1 where the file has no text. */

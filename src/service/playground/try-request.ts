@@ -7,20 +7,20 @@ import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { decideFully, type PlaygroundDecision } from './decide.ts';
 import { gateIssues, readGiven } from './given-request.ts';
+import { judgeClaims } from './judge-claims.ts';
 import { placeDiagnostics } from './place-diagnostics.ts';
 import type { PlaygroundAsk, Tried, TriedDecision } from './questions.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded.ts';
 import type { LaidOver } from './workspace.ts';
 
-export function tryRequest(
-  { diagnostics, policies, sourceOf }: LaidOver,
-  request: PlaygroundAsk['try']['request'],
-): Tried {
+export function tryRequest(laid: LaidOver, request: PlaygroundAsk['try']['request']): Tried {
+  const { diagnostics, policies, sourceOf } = laid;
   const nothing: Tried = {
     diagnostics: placeDiagnostics(diagnostics, sourceOf),
     issues: [],
     digested: [],
     decision: null,
+    guarantees: judgeClaims(laid),
   };
   if (request !== null && 'recorded' in request)
     return { ...nothing, ...tryRecorded(policies, request.recorded) };

@@ -8,6 +8,7 @@ import { Facts, Section } from '../../parts/layout/page.tsx';
 import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import { ClaimList, type ClaimListProps } from './claim-list.tsx';
 import type { RequestIssue } from './marks.ts';
 import type { Tried, Trying } from './use-try.ts';
 
@@ -17,11 +18,12 @@ interface AnswerProps {
   /** The request's text is no JSON. */
   readonly hasFault: boolean;
   readonly onRule: (rule: string) => void;
+  readonly claims: ClaimListProps;
 }
 
 type Decision = NonNullable<Tried['decision']>;
 
-export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
+export function Answer({ trying, issues, hasFault, onRule, claims }: AnswerProps) {
   const { tried, decided, isOfNow, problem, retry } = trying;
   const decision = decided?.decision ?? null;
   const why = isOfNow ? whyNone({ tried, issues, hasFault }) : null;
@@ -45,6 +47,7 @@ export function Answer({ trying, issues, hasFault, onRule }: AnswerProps) {
       ) : (
         <Decided decision={decision} isOld={isOld} onRule={onRule} digested={decided?.digested ?? []} />
       )}
+      <ClaimList {...claims} />
     </aside>
   );
 }

@@ -7,6 +7,7 @@ import type { Change } from './changes.ts';
 import type { Tried } from './use-try.ts';
 
 export type PolicyDiagnostic = Tried['diagnostics'][number];
+export type TriedClaim = NonNullable<Tried['guarantees']>[number];
 export type RequestIssue = Tried['issues'][number];
 export type Fix = NonNullable<PolicyDiagnostic['fix']>;
 

@@ -10,7 +10,7 @@ import { PageFrame } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { Answer } from './answer.tsx';
 import { findRule } from './find-rule.ts';
-import { type Fix, fixedFiles, type PolicyDiagnostic, problemIssues } from './marks.ts';
+import { type Fix, fixedFiles, type PolicyDiagnostic, problemIssues, type TriedClaim } from './marks.ts';
 import './playground.css';
 import { PolicyPane } from './policy-pane.tsx';
 import { RequestPane } from './request-pane.tsx';
@@ -51,7 +51,10 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
     () => (problem === null ? (tried?.answer.issues ?? []) : problemIssues(problem)),
     [tried, problem],
   );
-  const { target, goToDiagnostic, goToRule } = useWays(playground, decided?.decision?.matched_policy ?? null);
+  const { target, goToDiagnostic, goToClaim, goToRule } = useWays(
+    playground,
+    decided?.decision?.matched_policy ?? null,
+  );
   const applyFix = useFixes(playground, isOfNow);
   return (
     <div class="playground">
@@ -70,6 +73,14 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
         issues={issues}
         hasFault={requestId === null && read.fault !== null}
         onRule={goToRule}
+        claims={{
+          claims: tried?.answer.guarantees ?? [],
+          onPlace: goToClaim,
+          onTry: (request) => {
+            if (requestId !== null) setQuery({ request: null });
+            playground.setRequest(`${JSON.stringify(request, null, 2)}\n`);
+          },
+        }}
       />
     </div>
   );
@@ -125,6 +136,10 @@ function useWays({ path, paths, textOf }: PlaygroundState, decidedBy: string | n
   return {
     target,
     goToDiagnostic: (one: PolicyDiagnostic): void => {
+      open(one.file);
+      goTo(one.file, { place: one });
+    },
+    goToClaim: (one: TriedClaim): void => {
       open(one.file);
       goTo(one.file, { place: one });
     },

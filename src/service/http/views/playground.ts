@@ -169,6 +169,24 @@ const decidedSchema: JsonSchema = {
   description: 'Null where the policies have errors or the request could not be understood.',
 };
 
+const claimSchema = objectSchema({
+  guarantee: { type: 'string' },
+  claim: { type: 'string' },
+  file: { type: 'string' },
+  ...placeSchemas,
+  result: { type: 'string', enum: ['proved', 'refuted', 'undecided'] },
+  why: textOrNull,
+  refuted_by: {
+    ...objectSchema({
+      decision: { type: 'string', enum: viewDecisions },
+      by: { type: 'string' },
+      met: { ...textList, description: 'Rules whose requirements have been met before.' },
+      request: { ...givenSchema, type: ['object', 'null'], description: 'As the playground takes it.' },
+    }),
+    type: ['object', 'null'],
+  },
+});
+
 export const tryReplySchema = objectSchema({
   diagnostics: { type: 'array', description: 'Of the policies; the first hundred.', items: diagnosticSchema },
   issues: {
@@ -182,9 +200,29 @@ export const tryReplySchema = objectSchema({
     description: 'Places of a recorded payload where a digest stands for a secret.',
   },
   decision: decidedSchema,
+  guarantees: {
+    type: ['array', 'null'],
+    description:
+      'Every claim; null where the policies have errors, or too many rules to be proved meanwhile.',
+    items: claimSchema,
+  },
 });
 
 export const tryReplyExample = {
+  guarantees: [
+    {
+      guarantee: 'payment_ceiling',
+      claim: 'never allow when payload.amount > 10_000 USD',
+      file: 'payments.policy',
+      line: 40,
+      column: 3,
+      end_line: 40,
+      end_column: 47,
+      result: 'proved',
+      why: null,
+      refuted_by: null,
+    },
+  ],
   diagnostics: [],
   issues: [],
   digested: [],

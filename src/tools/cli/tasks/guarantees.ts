@@ -13,12 +13,8 @@ import {
   trialRequestsDefault,
   tryGuarantees,
 } from '../../../reasoning/guarantees/try.ts';
-import {
-  type ClaimVerdict,
-  proveGuarantees,
-  type Verdict,
-  type Why,
-} from '../../../reasoning/prove/prove.ts';
+import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../../reasoning/prove/prove.ts';
+import { whyUndecided } from '../../../reasoning/prove/wording.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
@@ -94,20 +90,12 @@ function textAt({ file, start, end }: Span, sourceOf: SourceOf): string {
   return (sourceOf(file) ?? '').slice(start, end).replace(/\s+/g, ' ').trim();
 }
 
-const reasons: Readonly<Record<Why, string>> = {
-  'guessed conditions': 'it turns on what is not followed through',
-  'long lists': 'proved for short lists only; a longer one might decide otherwise',
-  'many digits': 'numbers with so many digits that this has no exact answer might decide otherwise',
-  'huge payloads': 'a payload so large that this is unknown might decide otherwise',
-  'too much search': 'the search took too long',
-};
-
 /** Why, for each action where it is another reason, with the conditions that were guessed. */
 export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): readonly string[] {
   const lines = verdicts.flatMap((verdict) => {
     if (verdict.kind !== 'undecided') return [];
     const terms = termsOf(verdict, sourceOf).map((term) => `\`${escapeForTerminal(term)}\``);
-    return [`${reasons[verdict.why]}${terms.length === 0 ? '' : `: ${terms.join(', ')}`}`];
+    return [`${whyUndecided[verdict.why]}${terms.length === 0 ? '' : `: ${terms.join(', ')}`}`];
   });
   return [...new Set(lines)];
 }

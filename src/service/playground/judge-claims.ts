@@ -1,0 +1,98 @@
+// The guarantees of a set as it is being written: proved, refuted by a request that can be tried at once, or undecided.
+// What was judged of a set is kept with it, since requests are tried more often than policies change.
+
+import { position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { equal, formatDecimal } from '../../language/value/decimal.ts';
+import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
+import { whyUndecided } from '../../reasoning/prove/wording.ts';
+import { textPlaceOf } from './place-diagnostics.ts';
+import type { GivenRequest, TriedClaim } from './questions.ts';
+import type { LaidOver } from './workspace.ts';
+
+/** About a second's work; `writ check` proves more. */
+const rulesMax = 2_000;
+
+const judged = new WeakMap<PolicySet, readonly TriedClaim[]>();
+
+/** Null where there is no set, or it has too many rules to be proved beside typing. */
+export function judgeClaims({ policies, sourceOf }: LaidOver): readonly TriedClaim[] | null {
+  if (policies === null || rulesCount(policies.set) > rulesMax) return null;
+  const { set } = policies;
+  const known = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));
+  judged.set(set, known);
+  return known;
+}
+
+/** By action, as each is proved for itself. */
+function rulesCount({ guarantees, policies }: PolicySet): number {
+  const asked = new Set(guarantees.flatMap(({ actions }) => actions));
+  return policies.reduce(
+    (sum, { rules, actions }) => sum + rules.length * actions.filter((key) => asked.has(key)).length,
+    0,
+  );
+}
+
+function viewOf(
+  { guarantee, claim, kind, verdicts }: ClaimVerdict,
+  set: PolicySet,
+  sourceOf: SourceOf,
+): TriedClaim {
+  const { file, start, end } = claim.span;
+  const text = sourceOf(file) ?? '';
+  const undecided = verdicts.find((one) => one.kind === 'undecided');
+  const refuted = verdicts.find((one) => one.kind === 'refuted');
+  return {
+    guarantee: guarantee.name,
+    claim: shown(text.slice(start, end)),
+    file,
+    ...textPlaceOf(position(text, start), position(text, end)),
+    result: kind,
+    why: kind === 'undecided' && undecided?.kind === 'undecided' ? whyOf(undecided, sourceOf) : null,
+    refuted_by: refuted?.kind === 'refuted' ? refutationOf(refuted, set) : null,
+  };
+}
+
+function whyOf({ why, terms }: Extract<Verdict, { kind: 'undecided' }>, sourceOf: SourceOf): string {
+  const texts = terms.map(({ file, start, end }) => shown((sourceOf(file) ?? '').slice(start, end)));
+  return [whyUndecided[why], [...new Set(texts)].join(', ')].filter((part) => part !== '').join(': ');
+}
+
+function shown(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function refutationOf(
+  { facts, decision }: Extract<Verdict, { kind: 'refuted' }>,
+  set: PolicySet,
+): TriedClaim['refuted_by'] {
+  return {
+    decision: decision.outcome,
+    by: decision.by,
+    met: [...facts.satisfied.escalate, ...facts.satisfied.reauth],
+    request: requestOf(facts, set),
+  };
+}
+
+function requestOf(
+  { action, payload, agent, request, nowMs, meters }: Facts,
+  set: PolicySet,
+): GivenRequest | null {
+  const readings = Object.entries(meters);
+  if (readings.some(([, { low, high }]) => !equal(low, high))) return null;
+  const written = readings.map(([name, { low }]) => {
+    const currency = set.meters.get(name)?.currency ?? null;
+    return [name, currency === null ? formatDecimal(low) : `${formatDecimal(low)} ${currency}`];
+  });
+  return {
+    action_key: action,
+    payload,
+    agent,
+    at: new Date(nowMs).toISOString(),
+    ...(request.session === undefined ? {} : { session: request.session }),
+    ...(request.ip === undefined ? {} : { address: request.ip }),
+    ...(request.signed === undefined ? {} : { signed: request.signed }),
+    meters: Object.fromEntries(written),
+  };
+}
