@@ -5,13 +5,14 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
-import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
+import { asClaimed, refutation } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
-import { createProblem, isBrokenBy, type ProofProblem } from './problem.ts';
+import { createProblem, type ProofProblem } from './problem.ts';
 import { textTruth } from './text-choice.ts';
 import { witnessOf } from './witness.ts';
 
@@ -107,8 +108,8 @@ class Prover {
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held([broken, own]);
       if (isCoarse) return this.#guessed(guessed);
-      const facts = witnessFor(this.#ctx, claim);
-      const decision = brokenDecision(this.#ctx, claim, facts);
+      const facts = asClaimed(claim, witnessOf(this.#ctx));
+      const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of wronglyGuessed(this.#ctx, facts)) guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(own), ...this.#otherThanThis(round)]);
@@ -162,27 +163,12 @@ class Prover {
   }
 }
 
-function witnessFor(ctx: ProofContext, { isUnapproved }: Claim): Facts {
-  const facts = witnessOf(ctx);
-  return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
-}
-
 function undecided(why: Why, terms: readonly Span[]): Verdict {
   return { kind: 'undecided', why, terms };
 }
 
 function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
   return [...new Map(places.map(({ span }) => [JSON.stringify(span), span])).values()];
-}
-
-/** The definition's decision where it breaks the claim, else null. */
-function brokenDecision({ set }: ProofContext, claim: Claim, facts: Facts): Decision | null {
-  const decision = authorize(set, facts);
-  if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return null;
-  if (claim.isUnapproved && facts.satisfied.escalate.length + facts.satisfied.reauth.length > 0) return null;
-  const scope = { set, facts, risk: decision.risk, variables: new Map() };
-  const isMet = claim.when === null || evaluateCondition(claim.when, scope) !== false;
-  return isMet && isBrokenBy(claim, decision.outcome) ? decision : null;
 }
 
 /** Conditions of which the model says something else than the definition does of the request. */

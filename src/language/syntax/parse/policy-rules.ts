@@ -281,37 +281,69 @@ export abstract class PolicyRuleParser extends ShapeParser {
     },
   );
 
-  // claim = ( 'never' | 'always' ) ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] [ 'when' expression ]
-  claim: ParserRule<ClaimNode | null> = this.node(
-    'claim',
-    (draft: Draft<ClaimNode>) => {
-      draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
-      const message = '`allow`, `deny`, `escalate` or `reauth`';
-      draft.effect = this.OR1({ DEF: this.outcomes, ERR_MSG: message }).image as ClaimNode['effect'];
-      draft.isUnapproved = this.OPTION(() => this.CONSUME(word.unapproved)) !== undefined;
-      this.OPTION1(() => {
-        this.CONSUME(word.when);
-        this.whole(draft, 'when');
-      });
-    },
-    ({ mode, effect, isUnapproved, when }, place) => {
+  // claim = generalClaim | onlyClaim
+  claim: ParserRule<ClaimNode | null> = this.same('claim', () => this.OR(this.claims));
+
+  // generalClaim = ( 'never' | 'always' )
+  //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' Word [ 'needs' Number ] )
+  //   [ 'when' expression ]
+  generalClaim = this.claimOf('generalClaim', (draft) => {
+    draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
+    this.OR1({
+      DEF: [{ ALT: () => this.claimedOutcome(draft) }, { ALT: () => this.claimedAsking(draft) }],
+      ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `ask`',
+    });
+    this.OPTION2(() => {
+      this.CONSUME(word.when);
+      this.whole(draft, 'when');
+    });
+  });
+
+  private claimedOutcome(draft: Draft<ClaimNode>): void {
+    draft.effect = this.OR2(this.outcomes).image as ClaimNode['effect'];
+    draft.isUnapproved = this.OPTION(() => this.CONSUME(word.unapproved)) !== undefined;
+  }
+
+  private claimedAsking(draft: Draft<ClaimNode>): void {
+    draft.effect = this.CONSUME(word.ask).image as ClaimNode['effect'];
+    this.part(draft, 'group', () => this.used('the name of approvers'));
+    this.OPTION1(() => {
+      this.CONSUME(word.needs);
+      const people = this.CONSUME(literal.number, { ERR_MSG: 'a number of people' });
+      this.part(draft, 'people', () => numberLiteral(people, this));
+    });
+  }
+
+  // onlyClaim = 'allow' [ 'unapproved' ] 'only' 'when' expression
+  onlyClaim = this.claimOf('onlyClaim', (draft) => {
+    draft.effect = this.CONSUME(word.allow).image as ClaimNode['effect'];
+    draft.isUnapproved = this.OPTION(() => this.CONSUME(word.unapproved)) !== undefined;
+    draft.mode = this.CONSUME(word.only).image as ClaimNode['mode'];
+    this.CONSUME(word.when);
+    this.whole(draft, 'when');
+  });
+
+  private claims = this.eachRule(this.generalClaim, this.onlyClaim);
+  private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
+  private modes = this.eachToken(word.never, word.always);
+
+  private claimOf(name: string, read: (draft: Draft<ClaimNode>) => void): ParserRule<ClaimNode | null> {
+    return this.node(name, read, ({ mode, effect, group, people, isUnapproved, when }, place) => {
       if (!mode || !effect) return null;
-      const doc = this.docBefore(place.start);
-      const span = when ? spanning(place, when.span) : place;
+      const [doc, span] = [this.docBefore(place.start), when ? spanning(place, when.span) : place];
+      const asked = { group: group ?? null, people: people ?? null };
       return {
         kind: 'claim',
         doc,
         span,
         mode,
         effect,
+        ...asked,
         isUnapproved: isUnapproved ?? false,
         when: when ?? null,
       };
-    },
-  );
-
-  private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
-  private modes = this.eachToken(word.never, word.always);
+    });
+  }
 
   /** A clause of which an error leaves nothing; a rule with a broken one is not held to the table of clauses. */
   private clauseOf(name: string, read: () => ClauseParts | null): ParserRule<Clause | null> {

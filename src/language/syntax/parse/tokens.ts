@@ -85,6 +85,8 @@ export const contextualWords = [
   'signed',
   'money',
   'unapproved',
+  'ask',
+  'only',
 ] as const;
 
 export type ReservedWord = (typeof reservedWords)[number];

@@ -131,6 +131,7 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
       mode: claim.mode,
       effect: claim.effect,
       unapproved: claim.isUnapproved,
+      ...(claim.effect === 'ask' ? { group: claim.group, needs: claim.needs } : {}),
       text: claimText(claim, sourceOf),
     },
     result: kind,
