@@ -144,5 +144,15 @@ export const checkWarnings = {
   'silence-unused': 'a silence stands where its diagnostic does not',
 } as const;
 
+/** Warnings that a proof finds where the checker alone does not. */
+export const alsoProved: ReadonlySet<string> = new Set<keyof typeof checkWarnings>([
+  'never-true',
+  'always-true',
+  'guard-without-allow',
+  'rule-never-decides',
+  'rule-duplicated',
+  'rule-implied',
+]);
+
 /** All codes of the checker. */
 export const checkCodes = { ...checkErrors, ...checkWarnings } as const;

@@ -9,8 +9,8 @@ import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { asClaimed, refutation } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
-import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import { LogReader } from '../solver/log-reader.ts';
 import type { ProofContext } from './context.ts';
 import { createProblem, type ProofProblem } from './problem.ts';
 import { textTruth } from './text-choice.ts';
@@ -86,15 +86,13 @@ function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, 
   return new Map(claims.map((claim, at) => [claim, prover.decide(claim, problem.broken[at]!)]));
 }
 
-/** Holds the checker, which reads each part of the log once. */
 class Prover {
   readonly #ctx: ProofContext;
-  readonly #checker = new LogChecker();
-  #admitted = 0;
-  #derived = 0;
+  readonly #log: LogReader;
 
   constructor({ ctx }: ProofProblem) {
     this.#ctx = ctx;
+    this.#log = new LogReader(ctx.circuit.solver);
   }
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {
@@ -120,29 +118,19 @@ class Prover {
   /** No model breaks the claim with small payloads; and with any? */
   #held(assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
-    this.#check(circuit.solver.core);
+    this.#log.check(circuit.solver.core);
     if (bounds.size > 0) {
       const answer = circuit.solver.solve(assumptions, conflictsMax);
       if (answer === null) return undecided('too much search', []);
       const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
       if (answer) return undecided('huge payloads', spansOf(broken));
-      this.#check(circuit.solver.core);
+      this.#log.check(circuit.solver.core);
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded && !isCoarse) return undecided('long lists', []);
     const { given, learned, core } = circuit.solver;
     const proof = { given: [...given], learned: [...learned], assumptions: core };
     return { kind: 'proved', proof: { action: this.#ctx.action.key, isCoarse, ...proof } };
-  }
-
-  #check(core: SolverClause): void {
-    const { given, learned } = this.#ctx.circuit.solver;
-    for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
-    for (; this.#derived < learned.length; this.#derived += 1) {
-      if (!this.#checker.derive(learned[this.#derived]!))
-        throw new Error('the log of a proof does not check');
-    }
-    if (!this.#checker.follows(core.map(notLiteral))) throw new Error('the end of a proof does not check');
   }
 
   #guessed(wrong: ReadonlyMap<string, Span>): Verdict {

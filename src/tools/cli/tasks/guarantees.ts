@@ -6,7 +6,6 @@ import type { Span } from '../../../language/diagnostic/span.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Claim, PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
-import { formatDecimal } from '../../../language/value/decimal.ts';
 import {
   isHardlyTried,
   type Trial,
@@ -19,6 +18,7 @@ import {
   type Verdict,
   type Why,
 } from '../../../reasoning/prove/prove.ts';
+import { requestJson } from '../../../reasoning/prove/request-json.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
@@ -74,7 +74,7 @@ function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
       return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
     case 'refuted': {
       const { facts, decision } = judged.counterexample!;
-      const shown = [`${decision.outcome} by ${decision.by}`, JSON.stringify(requestOf(facts))];
+      const shown = [`${decision.outcome} by ${decision.by}`, JSON.stringify(requestJson(facts))];
       return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
         .join('\n    ')
         .concat('\n');
@@ -144,7 +144,7 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
     ...(counterexample === null
       ? {}
       : {
-          request: requestOf(counterexample.facts),
+          request: requestJson(counterexample.facts),
           decision: counterexample.decision.outcome,
           by: counterexample.decision.by,
         }),
@@ -153,21 +153,4 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
 
 function trialToJson(trial: Trial): object {
   return { tried: trial.tried, granted: trial.granted, hardly_tried: isHardlyTried(trial) };
-}
-
-/** The facts in the form that `writ decide` reads. */
-function requestOf({ action, payload, agent, request, nowMs, meters, satisfied }: Facts): object {
-  const readings = Object.entries(meters).map(([name, { low, high }]) => [
-    name,
-    [Number(formatDecimal(low)), Number(formatDecimal(high))],
-  ]);
-  return {
-    action,
-    payload,
-    agent,
-    request,
-    now: new Date(nowMs).toISOString(),
-    meters: Object.fromEntries(readings),
-    satisfied,
-  };
 }
