@@ -130,7 +130,7 @@ function plainJson(building: Building, slot: Slot, path: string): Json {
 
 function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
   const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
-  if (list === undefined) return sampleOf(slot);
+  if (list === undefined) return plainList(ctx, slot, path);
   const elements = list.present.flatMap((present, at) => {
     if (!ctx.circuit.solver.holds(present)) return [];
     const key = `${list.key}[${at}]`;
@@ -144,6 +144,18 @@ function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
   const wanted = leastLength(ctx, slot, list.key);
   while (elements.length > 0 && elements.length < wanted) elements.push(elements.at(-1)!);
   return elements;
+}
+
+/** Of a list of which at most the length is asked. */
+function plainList(ctx: ProofContext, slot: Slot, path: string): Json {
+  const sample = sampleOf(slot);
+  if (slot.type.kind !== 'list' || !Array.isArray(sample) || !ctx.leaves.has(`length(${path})`))
+    return sample;
+  const { element } = slot.type;
+  return Array.from(
+    { length: leastLength(ctx, slot, path) },
+    (_, at): Json => sample[at] ?? sampleOf(element),
+  );
 }
 
 const filledMax = 100_000;
