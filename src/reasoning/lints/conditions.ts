@@ -6,7 +6,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Questions } from './questions.ts';
 import { readsSwitch } from './switches.ts';
 
-export type Constant = 'never-true' | 'always-true';
+export type ConstantTruth = 'never-true' | 'always-true';
 
 interface Part {
   readonly expression: Expression;
@@ -15,7 +15,7 @@ interface Part {
 
 interface AskedPart {
   readonly expression: Expression;
-  readonly constant: Constant;
+  readonly constant: ConstantTruth;
   readonly literals: readonly SolverLiteral[];
 }
 
@@ -24,7 +24,7 @@ export function constantParts(
   ctx: ProofContext,
   questions: Questions,
   conditions: readonly Expression[],
-): ReadonlyMap<Expression, Constant | null> {
+): ReadonlyMap<Expression, ConstantTruth | null> {
   const parts = conditions.filter((condition) => !readsSwitch(ctx.set, condition)).flatMap(partsIn);
   const asked = parts.flatMap((part) => questionsOf(ctx, part));
   const found = questions.amongExcluded(asked);
@@ -41,7 +41,7 @@ function partsIn(condition: Expression): readonly Expression[] {
 /** The smallest parts of a condition that are constant. */
 export function smallestConstants(
   condition: Expression,
-  constants: ReadonlyMap<Expression, Constant | null>,
+  constants: ReadonlyMap<Expression, ConstantTruth | null>,
 ): readonly Expression[] {
   const smallest = ({ expression, inner }: Part): readonly Expression[] => {
     const within = inner.flatMap(smallest);

@@ -10,7 +10,7 @@ import { resolveFacts } from '../../language/spec/payload.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { createProblem } from '../prove/problem.ts';
 import { witnessOf } from '../prove/witness.ts';
-import { type Constant, constantParts } from './conditions.ts';
+import { type ConstantTruth, constantParts } from './conditions.ts';
 import { Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
 import { readsSwitch } from './switches.ts';
@@ -22,7 +22,7 @@ export interface ShownFinding extends RuleFinding {
 
 export interface ActionFindings {
   readonly rules: ReadonlyMap<Rule, ShownFinding>;
-  readonly constants: ReadonlyMap<Expression, Constant | null>;
+  readonly constants: ReadonlyMap<Expression, ConstantTruth | null>;
 }
 
 /** Actions of more rules are left alone, since each rule is looked at beside all others. */

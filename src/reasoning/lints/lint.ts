@@ -8,7 +8,7 @@ import type { SourceText, Span } from '../../language/diagnostic/span.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
-import { type Constant, smallestConstants } from './conditions.ts';
+import { type ConstantTruth, smallestConstants } from './conditions.ts';
 import { type ActionFindings, findingsOfAction, type ShownFinding } from './findings.ts';
 import { constantWarning, ruleWarning } from './messages.ts';
 
@@ -33,7 +33,7 @@ export function withLints({ set, files, texts, diagnostics, silenced }: LintedSe
 }
 
 /** `known` are the warnings that there are: nothing is said twice of one place. */
-export function lintSet(
+function lintSet(
   set: PolicySet,
   files: readonly PolicyFile[],
   known: readonly Diagnostic[],
@@ -84,7 +84,7 @@ function hasActions({ policy }: Rule, actions: readonly string[], policies: Poli
 
 /** Parts of conditions that are the same for every request of every action for which they are read. */
 function constantsOf(set: PolicySet, byAction: ByAction): readonly Diagnostic[] {
-  const constants = new Map<Expression, Constant | null>();
+  const constants = new Map<Expression, ConstantTruth | null>();
   for (const found of byAction.values()) {
     for (const [part, constant] of found?.constants ?? []) {
       const isOther = constants.has(part) && constants.get(part) !== constant;

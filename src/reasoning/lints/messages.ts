@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Rule } from '../../language/model/policy.ts';
 import { requestJson } from '../prove/request-json.ts';
-import type { Constant } from './conditions.ts';
+import type { ConstantTruth } from './conditions.ts';
 import type { ShownFinding } from './findings.ts';
 import type { RuleFinding } from './rules.ts';
 
@@ -64,7 +64,7 @@ function exampleText({ facts, decision }: NonNullable<ShownFinding['example']>):
   return `for example ${JSON.stringify(requestJson(facts))}, which is ${decision.outcome} by \`${decision.by}\``;
 }
 
-export function constantWarning(constant: Constant, span: Span): Diagnostic {
+export function constantWarning(constant: ConstantTruth, span: Span): Diagnostic {
   const isNever = constant === 'never-true';
   return {
     code: constant,
