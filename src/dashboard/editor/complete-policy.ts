@@ -16,7 +16,7 @@ export function completePolicy(
   const place = placeAt(text, at);
   if (place.isProse) return null;
   const [path = ''] = pathPattern.exec(place.before) ?? [];
-  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in)\s$/.test(place.before)) return null;
+  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask)\s$/.test(place.before)) return null;
   const all = withDeclared(vocabulary, text);
   const head = place.before.slice(0, place.before.length - path.length);
   const dot = path.lastIndexOf('.');

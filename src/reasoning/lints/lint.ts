@@ -26,7 +26,8 @@ export interface LintedSet {
 export function withLints({ set, files, texts, diagnostics, silenced }: LintedSet): readonly Diagnostic[] {
   const found = lintSet(set, files, [...diagnostics, ...silenced]);
   const off = silenced.filter(({ code }) => alsoProved.has(code));
-  const applied = applySilences(files, texts, [...found, ...off], (code) => alsoProved.has(code));
+  const isWhole = actionsLookedAt(set).size === set.actions.size;
+  const applied = applySilences(files, texts, [...found, ...off], (code) => isWhole && alsoProved.has(code));
   // What is wrong with the silences themselves has been said.
   const isNew = ({ code }: Diagnostic): boolean => alsoProved.has(code) || code === 'silence-unused';
   return sortDiagnostics([...diagnostics, ...applied.diagnostics.filter(isNew)]);
@@ -38,7 +39,13 @@ function lintSet(
   files: readonly PolicyFile[],
   known: readonly Diagnostic[],
 ): readonly Diagnostic[] {
-  const byAction = new Map([...set.actions.keys()].map((action) => [action, findingsOfAction(set, action)]));
+  const looked = actionsLookedAt(set);
+  const byAction = new Map(
+    [...set.actions.keys()].map((action) => [
+      action,
+      looked.has(action) ? findingsOfAction(set, action) : null,
+    ]),
+  );
   const said = known.filter(({ code }) => alsoProved.has(code));
   const constants = constantsOf(set, byAction).filter(({ span }) => !said.some((one) => isSaidOf(one, span)));
   const names = nameSpans(files);
@@ -49,6 +56,25 @@ function lintSet(
       !saidBefore.some(({ span }) => isWithin(span, rule.span) || isSame(span, rule.condition.span)),
   );
   return [...constants, ...rules.map((finding) => ruleWarning(finding, nameOf))];
+}
+
+/** Each rule is looked at beside all others of its action, so many rules are left alone. */
+const rulesMax = 300;
+const pairsMax = 500_000;
+
+/** The actions of the fewest rules, as far as the pairs of their rules go. */
+function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> {
+  const counts = new Map([...actions.keys()].map((action) => [action, 0]));
+  for (const policy of policies)
+    for (const action of policy.actions) counts.set(action, (counts.get(action) ?? 0) + policy.rules.length);
+  let pairs = 0;
+  const taken = [...counts]
+    .toSorted(([, a], [, b]) => a - b)
+    .filter(([, count]) => {
+      pairs += count * count;
+      return count <= rulesMax && pairs <= pairsMax;
+    });
+  return new Set(taken.map(([action]) => action));
 }
 
 type ByAction = ReadonlyMap<string, ActionFindings | null>;
