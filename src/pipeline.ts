@@ -11,6 +11,7 @@ import { check, listFilesOf } from './language/check/check.ts';
 import { type CheckState, createCheckState } from './language/check/incremental/state.ts';
 import type { ListFile } from './language/check/messages/list-files.ts';
 import { applySilences } from './language/check/silences.ts';
+import { alsoProved } from './language/diagnostic/check-codes.ts';
 import { type Diagnostic, hasErrors } from './language/diagnostic/diagnostic.ts';
 import type { SourceText } from './language/diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache } from './language/emit/cache.ts';
@@ -34,6 +35,8 @@ export interface Checked {
   readonly files: readonly PolicyFile[];
   /** Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
+  /** What comments took off. */
+  readonly silenced: readonly Diagnostic[];
   readonly set: PolicySet | null;
   /** Paths of the list files that the set names, whether they are there or not. */
   readonly listFiles: readonly string[];
@@ -108,9 +111,16 @@ export function checkSources(sources: PolicySources, cache: CompileCache = creat
   const meaning = hasErrors(syntax)
     ? checked.diagnostics.filter((one) => hasErrors([one]))
     : checked.diagnostics;
-  const { diagnostics } = applySilences(files, sources.files, [...syntax, ...meaning]);
+  // Whoever proves what the set says finds more of some codes.
+  const { diagnostics, silenced } = applySilences(
+    files,
+    sources.files,
+    [...syntax, ...meaning],
+    (code) => !alsoProved.has(code),
+  );
   const set = hasErrors(diagnostics) ? null : checked.set;
-  return { files, diagnostics, set, listFiles: listFilesOf(files) };
+  const off = silenced.map(({ diagnostic }) => diagnostic);
+  return { files, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
 }
 
 /** A file whose text is as it was keeps its tree. */

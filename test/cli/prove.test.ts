@@ -54,4 +54,24 @@ describe('writ prove', () => {
     const broken = await writ(['prove', payments, '--verify', file]);
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('it is about other policies')]);
   });
+
+  it('writes each refutation as a test, once, which fails until the policies are mended', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'writ-prove-'));
+    const policy = (limit: number): string => `action pay.make { amount: number 0.. }
+policy pays on pay.make { allow small when payload.amount <= ${limit} }
+guarantee ceiling on pay.make { never allow when payload.amount > 100 }
+`;
+    writeFileSync(join(folder, 'pay.policy'), policy(200));
+    const first = await writ(['prove', folder, '--add-tests']);
+    expect([first.code, first.stderr]).toEqual([1, expect.stringContaining('pay.test.yaml: 1 added')]);
+    expect(first.stdout).toContain('ALLOW by pays/small (pay.policy:2)');
+    const again = await writ(['prove', folder, '--add-tests']);
+    expect(again.stderr).toContain('0 added, 1 there already');
+    expect((await writ(['test', folder])).stdout).toContain('not ALLOW');
+    writeFileSync(join(folder, 'pay.policy'), policy(100));
+    expect((await writ(['test', folder])).code).toBe(0);
+    const asked = ['prove', folder, 'never allow', '--on', '*', '--add-tests'];
+    expect((await writ(asked)).code).toBe(2);
+    expect((await writ([...asked, join(folder, 'asked.test.yaml')])).stderr).toContain('1 added');
+  });
 });

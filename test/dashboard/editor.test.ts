@@ -98,6 +98,12 @@ describe('completion of a policy', () => {
       'deny',
       'escalate',
       'reauth',
+      'ask',
+    ]);
+    expect(offered('guarantee g on things {\n  always ask |')).toEqual(['ops', 'owner']);
+    expect(offered('guarantee g on things {\n  allow |', true)).toEqual([
+      'only when',
+      'unapproved only when',
     ]);
     expect(offered('action a.b { name: |', true)).toContain('money');
     expect(offered('policy p on thing.do {\n  allow x when lo|')).toContain('lower');

@@ -139,7 +139,10 @@ describe('a try', () => {
     expect(inForce.body).toMatchObject({
       issues: [],
       digested: [],
-      diagnostics: [{ code: 'allow-wildcard', severity: 'warning' }],
+      diagnostics: [
+        { code: 'allow-wildcard', severity: 'warning' },
+        { code: 'guard-without-allow', severity: 'warning' },
+      ],
       decision: {
         decision: 'ALLOW',
         reason: 'the demo says demo.allow',

@@ -311,6 +311,8 @@ function guarantee(scope: Scope, name: string, patterns: string): string {
     ['never allow unapproved'],
     ['never reauth', 'always deny when request.signed'],
     ['never escalate when agent.risk_tier == "low"', 'always allow'],
+    ['allow unapproved only when agent.risk_tier == "low"', 'allow only when request.signed'],
+    ['always ask owner when request.signed', 'never ask owner needs 2'],
   ]);
   return `guarantee ${name} on ${withoutExcept} {\n${claims.map((claim) => `  ${claim}`).join('\n')}\n}`;
 }

@@ -3,13 +3,10 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, PolicySet } from '../../src/language/model/policy.ts';
-import { nothingSatisfied } from '../../src/language/model/request.ts';
-import { authorize } from '../../src/language/spec/authorize.ts';
-import { evaluateCondition } from '../../src/language/spec/evaluate.ts';
+import { refutation } from '../../src/language/spec/claim.ts';
 import { checkPayload } from '../../src/language/spec/payload.ts';
 import { faultNames } from '../../src/reasoning/cells/faults.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
-import { isBrokenBy } from '../../src/reasoning/prove/problem.ts';
 import { proveAction } from '../../src/reasoning/prove/prove.ts';
 import { holdLaw, lawSets, type Named } from './proofs.ts';
 
@@ -37,37 +34,38 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
   const rules = set.policies
     .filter(({ actions }) => actions.includes(action))
     .flatMap((policy) => policy.rules);
-  return rules.slice(0, 4).flatMap(({ condition: when, span }) =>
-    (['allow', 'deny', 'escalate', 'reauth'] as const).flatMap((effect): readonly Claim[] => [
+  const asked = rules.flatMap(({ requirement }) => (requirement?.kind === 'approval' ? [requirement] : []));
+  return rules.slice(0, 4).flatMap(({ condition: when, span }) => [
+    ...(['allow', 'deny', 'escalate', 'reauth'] as const).flatMap((effect): readonly Claim[] => [
       { mode: 'never', effect, when, isUnapproved: effect === 'allow', span },
       { mode: 'always', effect, when, isUnapproved: false, span },
     ]),
-  );
+    ...asked.flatMap(({ group, needs }) =>
+      (['never', 'always'] as const).map(
+        (mode): Claim => ({ mode, effect: 'ask', isUnapproved: true, group, needs, when, span }),
+      ),
+    ),
+  ]);
 }
 
 describe('claims about the conditions of rules', () => {
   it('are never proved where a random request breaks them', { timeout: 120_000 }, () => {
     const counts = { proved: 0, refuted: 0, undecided: 0 };
+    const asking = { proved: 0, refuted: 0, undecided: 0 };
     for (const { set } of sets.slice(-12)) {
       const source = requestSource(set, 3);
       for (const action of [...set.actions.values()].slice(0, 1)) {
         const verdicts = proveAction(set, action.key, claimsOf(set, action.key));
-        for (const { kind } of verdicts.values()) counts[kind] += 1;
+        for (const [{ effect }, { kind }] of verdicts) (effect === 'ask' ? asking : counts)[kind] += 1;
         const proved = [...verdicts].flatMap(([claim, { kind }]) => (kind === 'proved' ? [claim] : []));
         for (let drawn = 0; drawn < 60; drawn += 1) {
           const facts = randomRequest(source, action);
           if (checkPayload(action.shape, facts.payload).length > 0) continue;
-          for (const claim of proved) expect(isBroken(set, claim, facts)).toBe(false);
+          for (const claim of proved) expect(refutation(set, claim, facts)).toBeNull();
         }
       }
     }
     expect(Math.min(counts.proved, counts.refuted)).toBeGreaterThan(20);
+    expect(Math.min(asking.proved, asking.refuted)).toBeGreaterThan(5);
   });
 });
-
-function isBroken(set: PolicySet, claim: Claim, drawn: ReturnType<typeof randomRequest>): boolean {
-  const facts = claim.isUnapproved ? { ...drawn, satisfied: nothingSatisfied } : drawn;
-  const { outcome, risk } = authorize(set, facts);
-  const scope = { set, facts, risk, variables: new Map() };
-  return evaluateCondition(claim.when!, scope) !== false && isBrokenBy(claim, outcome);
-}

@@ -1,36 +1,14 @@
-// Claims whose answers are known: none that is true is refuted, none that is false is proved, and nearly all are decided.
-// What a claim turns on and cannot be followed makes it undecided, and is named.
+// What is proved, refuted or left undecided of small policies. What a claim turns on and cannot be followed makes it
+// undecided, and is named.
 
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { authorize } from '../../src/language/spec/authorize.ts';
-import type { PolicySources } from '../../src/pipeline.ts';
-import { compileToProgram } from '../../src/pipeline.ts';
+import { describe, expect, it } from 'vitest';
+import { compileToProgram, type PolicySources } from '../../src/pipeline.ts';
 import { type ClaimVerdict, proveGuarantees } from '../../src/reasoning/prove/prove.ts';
-import { checkLog } from '../../src/reasoning/solver/check-log.ts';
-import { readSources } from '../../src/tools/cli/tasks/policies.ts';
-import { falseClaims, type KeptClaim, trueClaims } from './kept-claims.ts';
-
-const packs = new Map<string, PolicySources>();
-
-beforeAll(async () => {
-  for (const pack of ['payments', 'banking', 'slack']) {
-    const { sources } = await readSources(join(import.meta.dirname, '../../policies', pack));
-    packs.set(pack, sources);
-  }
-});
 
 function verdictsOf(sources: PolicySources) {
   const { set, diagnostics } = compileToProgram(sources);
   if (set === null) throw new Error(JSON.stringify(diagnostics));
   return { set, verdicts: proveGuarantees(set) };
-}
-
-function ofKept({ pack, on, claim }: KeptClaim) {
-  const sources = packs.get(pack)!;
-  const question = { path: 'question.policy', text: `guarantee question on ${on} {\n  ${claim}\n}\n` };
-  const { set, verdicts } = verdictsOf({ ...sources, files: [...sources.files, question] });
-  return { set, verdict: verdicts.find(({ guarantee }) => guarantee.name === 'question')! };
 }
 
 function ofText(text: string): ClaimVerdict {
@@ -44,21 +22,6 @@ function termsOf({ verdicts }: ClaimVerdict, text: string): readonly string[] {
     verdict.kind === 'undecided' ? verdict.terms.map(({ start, end }) => text.slice(start, end)) : [],
   );
 }
-
-describe('kept claims', () => {
-  it.each(trueClaims)('proves $pack, $on: $claim', (kept) => {
-    const [verdict] = ofKept(kept).verdict.verdicts;
-    expect(verdict?.kind).toBe('proved');
-    if (verdict?.kind === 'proved') expect(checkLog(verdict.proof, verdict.proof.assumptions)).toBe(true);
-  });
-
-  it.each(falseClaims)('refutes $pack, $on: $claim', (kept) => {
-    const { set, verdict } = ofKept(kept);
-    const [one] = verdict.verdicts;
-    expect(one?.kind).toBe('refuted');
-    if (one?.kind === 'refuted') expect(authorize(set, one.facts)).toEqual(one.decision);
-  });
-});
 
 const items = `
 action basket.buy { items: [{ id: string, price: number 0.., note: string ..100 }] 1.., ids: [string], total: number, part: number, text: string }

@@ -16,7 +16,7 @@ export function completePolicy(
   const place = placeAt(text, at);
   if (place.isProse) return null;
   const [path = ''] = pathPattern.exec(place.before) ?? [];
-  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in)\s$/.test(place.before)) return null;
+  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask)\s$/.test(place.before)) return null;
   const all = withDeclared(vocabulary, text);
   const head = place.before.slice(0, place.before.length - path.length);
   const dot = path.lastIndexOf('.');
@@ -138,15 +138,18 @@ function wordOffers(vocabulary: Vocabulary, place: PolicyPlace, head: string): r
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words(declarationWords);
   if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
-  if (/\b(?:to|approval\s+by)\s+$/.test(head)) return named(names.approvers, 'approvers');
+  if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+$/.test(head))
+    return named(names.approvers, 'approvers');
   if (declaration === 'action' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
       ? [...words(typeWords), ...named(names.types, 'type')]
       : [];
   if (isFirst && declaration === 'policy') return [...words(policyWords, 2), ...expressionOffers(vocabulary)];
-  if (isFirst && declaration === 'guarantee') return words(['never', 'always', 'when']);
+  if (isFirst && declaration === 'guarantee') return words(['never', 'always', 'allow', 'when']);
   if (declaration === 'guarantee' && /\b(?:never|always)\s+$/.test(head))
-    return words(['allow', 'deny', 'escalate', 'reauth']);
+    return words(['allow', 'deny', 'escalate', 'reauth', 'ask']);
+  if (declaration === 'guarantee' && /^\s*allow\s+$/.test(head))
+    return words(['only when', 'unapproved only when']);
   const isOfList = /\b(?:in|any\s+of)\s+$/.test(head);
   const lists = isOfList ? [...named(names.lists, 'list', 3), ...named(names.hours, 'hours', 2)] : [];
   const variables = named([...place.variables.keys()], 'variable', 1);

@@ -19,11 +19,15 @@ export interface Silenced {
   readonly silenced: readonly { readonly diagnostic: Diagnostic; readonly reason: string }[];
 }
 
-/** `texts` are the texts of `files`, found by path; `diagnostics` all that has been reported of them. Never throws. */
+/**
+ * `texts` are the texts of `files`, found by path; `diagnostics` all that has been reported of them. Where not all codes
+ * have been looked for, silences of the others are not called unused. Never throws.
+ */
 export function applySilences(
   files: readonly PolicyFile[],
   texts: readonly SourceText[],
   diagnostics: readonly Diagnostic[],
+  isLookedFor: (code: string) => boolean = () => true,
 ): Silenced {
   // Most files have none, and are not looked into.
   const marked = files.filter(({ comments }) => comments.some(({ text }) => silenceMark.test(text)));
@@ -52,7 +56,8 @@ export function applySilences(
     }
   }
   // Most warnings are looked for in sets without errors only, so that an unused silence tells nothing before.
-  const unused = hasErrors(diagnostics) ? [] : silences.filter((silence) => !used.has(silence)).map(isUnused);
+  const isUnmet = (silence: Silence): boolean => !used.has(silence) && isLookedFor(silence.target);
+  const unused = hasErrors(diagnostics) ? [] : silences.filter(isUnmet).map(isUnused);
   return { diagnostics: sortDiagnostics([...left, ...problems, ...unused]), silenced };
 }
 

@@ -48,7 +48,7 @@ const checkErrors = {
   'needs-unfit': '`needs` is not a whole number of people',
   'needs-without-approval': '`needs` stands in a rule that asks for a step-up',
   'points-unfit': 'points of risk are not a whole number other than zero',
-  'unapproved-misplaced': '`unapproved` stands elsewhere than after `never allow`',
+  'unapproved-misplaced': '`unapproved` stands elsewhere than in `never allow` or `allow only`',
   'unknown-field': 'a field that no matched action declares',
   'not-a-record': 'a field is read of a value that has none',
   'field-types-differ': 'a field has different types in the matched actions',
@@ -143,6 +143,16 @@ export const checkWarnings = {
   'silence-code-unknown': 'a silence names a code that no diagnostic has',
   'silence-unused': 'a silence stands where its diagnostic does not',
 } as const;
+
+/** Warnings that a proof finds where the checker alone does not. */
+export const alsoProved: ReadonlySet<string> = new Set<keyof typeof checkWarnings>([
+  'never-true',
+  'always-true',
+  'guard-without-allow',
+  'rule-never-decides',
+  'rule-duplicated',
+  'rule-implied',
+]);
 
 /** All codes of the checker. */
 export const checkCodes = { ...checkErrors, ...checkWarnings } as const;

@@ -128,10 +128,24 @@ export interface Guarantee {
   readonly span: Span;
 }
 
-export interface Claim {
-  readonly mode: 'never' | 'always';
-  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
-  readonly isUnapproved: boolean;
+/** About every request for which its condition is not false. */
+export type Claim = (OutcomeClaim | AskClaim) & {
   readonly when: Expression | null;
   readonly span: Span;
+};
+
+export interface OutcomeClaim {
+  readonly mode: 'never' | 'always';
+  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
+  /** Of requests for which nothing that rules ask for has been met. */
+  readonly isUnapproved: boolean;
+}
+
+/** Whether a request that nothing has been met for waits for so many people of a group. */
+export interface AskClaim {
+  readonly mode: 'never' | 'always';
+  readonly effect: 'ask';
+  readonly isUnapproved: true;
+  readonly group: string;
+  readonly needs: number;
 }

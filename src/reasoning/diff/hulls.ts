@@ -1,8 +1,7 @@
 // For each number of the payload, between which ends it lies wherever a change happens: found by halves on its cells.
 
 import { compare, type Decimal } from '../../language/value/decimal.ts';
-import { isValue, marksOf } from '../cells/cut.ts';
-import type { Leaf } from '../cells/leaf.ts';
+import { isValue, type Leaf, marksOf } from '../cells/leaf.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 

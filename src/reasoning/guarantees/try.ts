@@ -1,12 +1,11 @@
 // Tries guarantees that no proof decides on many generated requests. A claim that fails has a counterexample, which the definition
 // confirms; one that does not is "not refuted", which is no proof.
 
-import type { Decision, Outcome } from '../../language/model/decision.ts';
+import type { Decision } from '../../language/model/decision.ts';
 import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
-import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
-import { authorize } from '../../language/spec/authorize.ts';
-import { evaluateCondition } from '../../language/spec/evaluate.ts';
-import { checkPayload, resolveFacts } from '../../language/spec/payload.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { asClaimed, isAgainst, isSpokenOf, refutation } from '../../language/spec/claim.ts';
+import { checkPayload } from '../../language/spec/payload.ts';
 import { type RequestSource, randomRequest, requestSource } from './request.ts';
 
 export interface Trial {
@@ -53,13 +52,6 @@ export function tryGuarantees(set: PolicySet, options: TrialOptions): readonly T
   );
 }
 
-const outcomeOf: Readonly<Record<Claim['effect'], Outcome>> = {
-  allow: 'ALLOW',
-  deny: 'DENY',
-  escalate: 'ESCALATE',
-  reauth: 'REAUTH_REQUIRED',
-};
-
 function tryClaim(
   guarantee: Guarantee,
   claim: Claim,
@@ -72,16 +64,16 @@ function tryClaim(
   for (let attempt = 0; generated < requests && attempt < requests * attemptsPerRequest; attempt++) {
     const action = source.set.actions.get(source.random.pick(guarantee.actions));
     if (action === undefined) continue;
-    const facts = unapprovedIf(claim.isUnapproved, randomRequest(source, action));
+    const facts = asClaimed(claim, randomRequest(source, action));
     if (checkPayload(action.shape, facts.payload).length > 0) continue;
     generated++;
     const decision = decide(facts);
-    if (!isMet(source.set, claim, facts, decision)) continue;
+    if (!isSpokenOf(source.set, claim, facts, decision)) continue;
     tried++;
     if (isGranted(source, decision)) granted++;
-    if (holds(claim, decision)) continue;
-    const confirmed = authorize(source.set, facts);
-    if (!holds(claim, confirmed))
+    if (!isAgainst(claim, decision)) continue;
+    const confirmed = refutation(source.set, claim, facts);
+    if (confirmed !== null)
       return { guarantee, claim, tried, granted, counterexample: { facts, decision: confirmed } };
   }
   return { guarantee, claim, tried, granted, counterexample: null };
@@ -89,18 +81,4 @@ function tryClaim(
 
 function isGranted({ allows }: RequestSource, { rules }: Decision): boolean {
   return rules.some((rule) => allows.has(rule));
-}
-
-function unapprovedIf(isUnapproved: boolean, facts: Facts): Facts {
-  return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
-}
-
-/** A claim speaks of every request for which its condition is not false. */
-function isMet(set: PolicySet, { when }: Claim, asked: Facts, { risk }: Decision): boolean {
-  const facts = resolveFacts(set, asked);
-  return when === null || evaluateCondition(when, { set, facts, risk, variables: new Map() }) !== false;
-}
-
-function holds({ mode, effect }: Claim, { outcome }: Decision): boolean {
-  return (outcome === outcomeOf[effect]) === (mode === 'always');
 }

@@ -9,7 +9,7 @@ import { noElements, type ProofContext } from './context.ts';
 
 export type OutcomeLiterals = Readonly<Record<Outcome, SolverLiteral>>;
 
-interface Judged {
+export interface Judged {
   readonly rule: Rule;
   readonly pair: Pair;
   /** What it asks for has been met. */
@@ -17,15 +17,17 @@ interface Judged {
 }
 
 /** `isUnapproved`: nothing that rules ask for has been met. */
+export function judgedRules(ctx: ProofContext, isUnapproved: boolean): readonly Judged[] {
+  return ctx.rules.map((rule) => ({
+    rule,
+    pair: ctx.lower(rule.condition, noElements),
+    isMet: isUnapproved ? ctx.circuit.no : metLiteral(ctx, rule),
+  }));
+}
+
 export function outcomesOf(ctx: ProofContext, isUnapproved: boolean): OutcomeLiterals {
   const { circuit } = ctx;
-  const judged = ctx.rules.map(
-    (rule): Judged => ({
-      rule,
-      pair: ctx.lower(rule.condition, noElements),
-      isMet: isUnapproved ? circuit.no : metLiteral(ctx, rule),
-    }),
-  );
+  const judged = judgedRules(ctx, isUnapproved);
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const granted = circuit.or(allows.map(({ pair }) => pair.isTrue));
@@ -64,7 +66,7 @@ function demandOf({ effect, requirement }: Rule): Demand {
   return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
 }
 
-function isGuard({ effect }: Rule): boolean {
+export function isGuard({ effect }: Rule): boolean {
   return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }
 

@@ -4,11 +4,13 @@
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import { claimedOutcomes } from '../../language/spec/claim.ts';
 import { cutLeaf } from '../cells/cut.ts';
 import { type Faults, noFaults } from '../cells/faults.ts';
 import type { Leaf } from '../cells/leaf.ts';
 import { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { asksOf } from './asks.ts';
 import { noElements, type ProofContext } from './context.ts';
 import { linkEqualities, shareTexts } from './equality.ts';
 import { lowerCondition } from './lower.ts';
@@ -27,8 +29,6 @@ export interface ProofProblemOptions {
   readonly isCoarse?: boolean;
   readonly faults?: Faults;
 }
-
-const outcomeOf = { allow: 'ALLOW', deny: 'DENY', escalate: 'ESCALATE', reauth: 'REAUTH_REQUIRED' } as const;
 
 export function createProblem(
   set: PolicySet,
@@ -94,16 +94,22 @@ function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): r
 }
 
 /** A claim speaks of every request for which its condition is not false. */
-function breaks(ctx: ProofContext, { mode, effect, when, isUnapproved }: Claim): SolverLiteral {
+function breaks(ctx: ProofContext, claim: Claim): SolverLiteral {
   const { circuit } = ctx;
-  const isMet = when === null ? circuit.yes : notLiteral(ctx.lower(when, noElements).isFalse);
-  const isDecided = outcomesOf(ctx, isUnapproved)[outcomeOf[effect]];
-  return circuit.and([isMet, mode === 'never' ? isDecided : notLiteral(isDecided)]);
+  const isMet = claim.when === null ? circuit.yes : notLiteral(ctx.lower(claim.when, noElements).isFalse);
+  return circuit.and([isMet, isRuledOut(ctx, claim)]);
 }
 
-/** Whether the decision is what the claim says it never, or not always, is. */
-export function isBrokenBy({ mode, effect }: Claim, outcome: keyof OutcomeLiterals): boolean {
-  return (outcome === outcomeOf[effect]) === (mode === 'never');
+/** As `isAgainst` of the definition says it of a decision. */
+function isRuledOut(ctx: ProofContext, claim: Claim): SolverLiteral {
+  const outcomes = outcomesOf(ctx, claim.isUnapproved);
+  if (claim.effect !== 'ask') {
+    const isDecided = outcomes[claimedOutcomes[claim.effect]];
+    return claim.mode === 'never' ? isDecided : notLiteral(isDecided);
+  }
+  const isAsked = asksOf(ctx, claim);
+  if (claim.mode === 'never') return isAsked;
+  return ctx.circuit.and([notLiteral(outcomes.DENY), notLiteral(isAsked)]);
 }
 
 /** Cuts the leaves. After this no condition may be added. */

@@ -5,15 +5,16 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
-import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
+import { asClaimed, refutation } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
-import { followsFrom, type Lemma } from '../linear/inequality.ts';
-import { LogChecker } from '../solver/check-log.ts';
+import type { Lemma } from '../linear/inequality.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
-import { createProblem, isBrokenBy, type ProofProblem } from './problem.ts';
-import { saidBy, solveFor } from './search.ts';
+import { createProblem, type ProofProblem } from './problem.ts';
+import { ProofLog } from './proof-log.ts';
+import { solveFor } from './search.ts';
 import { textTruth } from './text-choice.ts';
 import { witnessOf } from './witness.ts';
 
@@ -95,18 +96,15 @@ function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, 
   return new Map(claims.map((claim, at) => [claim, prover.decide(claim, problem.broken[at]!)]));
 }
 
-/** Holds the checker, which reads each part of the log once. */
 class Prover {
   readonly #ctx: ProofContext;
   readonly #formula: number;
-  readonly #checker = new LogChecker();
-  #admitted = 0;
-  #derived = 0;
-  #lemmas = 0;
+  readonly #log: ProofLog;
 
   constructor({ ctx }: ProofProblem) {
     this.#ctx = ctx;
     this.#formula = ctx.circuit.solver.given.length;
+    this.#log = new ProofLog(ctx);
   }
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {
@@ -120,8 +118,8 @@ class Prover {
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(guessed) : this.#held(claim, [broken, own]);
       if (leftOpen.size > 0) return this.#guessed(guessed);
-      const facts = witnessFor(this.#ctx, claim);
-      const decision = brokenDecision(this.#ctx, claim, facts);
+      const facts = asClaimed(claim, witnessOf(this.#ctx));
+      const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of wronglyGuessed(this.#ctx, facts)) guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(own), ...this.#otherThanThis(round)]);
@@ -132,13 +130,13 @@ class Prover {
   /** No model breaks the claim with small payloads; and with any? */
   #held(claim: Claim, assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
-    this.#check(circuit.solver.core);
+    this.#log.check(circuit.solver.core);
     if (bounds.size > 0) {
       const answer = solveFor(this.#ctx, assumptions, conflictsMax);
       if (answer === null) return undecided('too much search', []);
       const broken = [...bounds.values()].filter(({ literal }) => !circuit.solver.holds(literal));
       if (answer) return this.#odd(claim) ?? undecided(broken[0]?.why ?? 'huge payloads', spansOf(broken));
-      this.#check(circuit.solver.core);
+      this.#log.check(circuit.solver.core);
     }
     const isBounded = [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded && !isCoarse) return undecided('long lists', []);
@@ -148,24 +146,9 @@ class Prover {
   /** Numbers of many digits are easily written down; payloads that are huge are not. */
   #odd(claim: Claim): Verdict | null {
     if (this.#ctx.leftOpen.size > 0) return null;
-    const facts = witnessFor(this.#ctx, claim);
-    const decision = brokenDecision(this.#ctx, claim, facts);
+    const facts = asClaimed(claim, witnessOf(this.#ctx));
+    const decision = refutation(this.#ctx.set, claim, facts);
     return decision === null ? null : { kind: 'refuted', facts, decision };
-  }
-
-  #check(core: SolverClause): void {
-    const { given, learned } = this.#ctx.circuit.solver;
-    for (; this.#lemmas < this.#ctx.lemmas.length; this.#lemmas += 1) {
-      const lemma = this.#ctx.lemmas[this.#lemmas]!;
-      if (!followsFrom(lemma, (literal) => saidBy(this.#ctx, literal)))
-        throw new Error('a lemma about sums does not follow');
-    }
-    for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);
-    for (; this.#derived < learned.length; this.#derived += 1) {
-      if (!this.#checker.derive(learned[this.#derived]!))
-        throw new Error('the log of a proof does not check');
-    }
-    if (!this.#checker.follows(core.map(notLiteral))) throw new Error('the end of a proof does not check');
   }
 
   #guessed(wrong: ReadonlyMap<string, Span>): Verdict {
@@ -213,27 +196,12 @@ function proofOf({ action, isCoarse, circuit, lemmas }: ProofContext, formulaCou
   };
 }
 
-function witnessFor(ctx: ProofContext, { isUnapproved }: Claim): Facts {
-  const facts = witnessOf(ctx);
-  return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
-}
-
 function undecided(why: Why, terms: readonly Span[]): Verdict {
   return { kind: 'undecided', why, terms };
 }
 
 function spansOf(places: readonly { readonly span: Span }[]): readonly Span[] {
   return [...new Map(places.map(({ span }) => [JSON.stringify(span), span])).values()];
-}
-
-/** The definition's decision where it breaks the claim, else null. */
-function brokenDecision({ set }: ProofContext, claim: Claim, facts: Facts): Decision | null {
-  const decision = authorize(set, facts);
-  if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return null;
-  if (claim.isUnapproved && facts.satisfied.escalate.length + facts.satisfied.reauth.length > 0) return null;
-  const scope = { set, facts, risk: decision.risk, variables: new Map() };
-  const isMet = claim.when === null || evaluateCondition(claim.when, scope) !== false;
-  return isMet && isBrokenBy(claim, decision.outcome) ? decision : null;
 }
 
 /** Conditions of which the model says something else than the definition does of the request. */

@@ -9,9 +9,12 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
-import { compile, createCompileCache } from '../../pipeline.ts';
+import { type Compiled, compile, createCompileCache, type PolicySources } from '../../pipeline.ts';
+import { withLints } from '../../reasoning/lints/lint.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../policies/texts.ts';
 import type { TextFile } from './questions.ts';
+
+const lintedRulesMax = 300;
 
 export interface LaidOver {
   readonly trees: readonly PolicyFile[];
@@ -44,21 +47,15 @@ export function createWorkspace(): Workspace {
       if (isPolicyFile(path)) texts.set(path, { path, text });
       else listTexts.set(path, { text });
     }
-    const {
-      set,
-      engine,
-      diagnostics,
-      files: trees,
-    } = compile(
-      {
-        files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-        readListFile: (path) => listTexts.get(path) ?? missing(path),
-      },
-      cache,
-    );
+    const sources: PolicySources = {
+      files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      readListFile: (path) => listTexts.get(path) ?? missing(path),
+    };
+    const compiled = compile(sources, cache);
+    const { set, engine, files: trees } = compiled;
     return {
       trees,
-      diagnostics,
+      diagnostics: diagnosticsOf(compiled, sources),
       policies: set === null || engine === null ? null : { set, engine },
       sourceOf: (path) => texts.get(path)?.text ?? null,
     };
@@ -86,6 +83,13 @@ export function createWorkspace(): Workspace {
       return last.laid;
     },
   };
+}
+
+/** With what is proved to be needless, where the set is small enough for that while somebody types. */
+function diagnosticsOf({ set, files, diagnostics, silenced }: Compiled, sources: PolicySources) {
+  const rules = set?.policies.reduce((sum, policy) => sum + policy.rules.length, 0) ?? 0;
+  if (set === null || rules > lintedRulesMax) return diagnostics;
+  return withLints({ set, files, diagnostics, silenced, texts: sources.files });
 }
 
 function isPolicyFile(path: string): boolean {

@@ -30,6 +30,7 @@ export function readExpectation(located: Located, report: Report): Expectation {
     readIfThere(map, key, (value) => readText(value, `\`${key}\``, report));
   return {
     decision: readIfThere(map, 'decision', (value) => readDecision(value, report)),
+    not: readIfThere(map, 'not', (value) => readDecision(value, report)),
     by: text('by'),
     matchedPolicy: text('matched_policy'),
     risk: readIfThere(map, 'risk', (value) =>
@@ -48,6 +49,7 @@ export function readExpectation(located: Located, report: Report): Expectation {
 export function differences(expectation: Expectation, decision: Decision): readonly Difference[] {
   const {
     decision: outcome,
+    not,
     by,
     matchedPolicy,
     risk,
@@ -58,6 +60,9 @@ export function differences(expectation: Expectation, decision: Decision): reado
   } = expectation;
   return [
     ...compareTexts('decision', outcome, decision.outcome),
+    ...(not === decision.outcome
+      ? [{ field: 'decision', expected: `not ${not}`, actual: decision.outcome }]
+      : []),
     ...compareTexts('by', by, decision.by),
     ...compareTexts('matched_policy', matchedPolicy, decision.matchedPolicy),
     ...compareTexts('risk', risk === null ? null : String(risk), String(decision.risk.high)),
@@ -70,6 +75,7 @@ export function differences(expectation: Expectation, decision: Decision): reado
 
 const anything: Expectation = {
   decision: null,
+  not: null,
   by: null,
   matchedPolicy: null,
   risk: null,
@@ -81,6 +87,7 @@ const anything: Expectation = {
 
 const expectationKeys = [
   'decision',
+  'not',
   'by',
   'matched_policy',
   'risk',

@@ -60,6 +60,8 @@ export interface GivenSatisfaction {
 /** What is null is not compared. */
 export interface Expectation {
   readonly decision: Outcome | null;
+  /** What it must not be. */
+  readonly not: Outcome | null;
   readonly by: string | null;
   readonly matchedPolicy: string | null;
   readonly risk: number | null;

@@ -179,3 +179,23 @@ function describeFault({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'a file holds one document';
   return (message.charAt(0).toLowerCase() + message.slice(1)).replace(/\.$/, '');
 }
+
+/** Where a further item of `tests` begins, a line of its own; null where they are no list of lines. */
+export function insertionPlace({
+  text,
+}: Pick<SourceText, 'text'>): { readonly offset: number; readonly indent: string } | null {
+  const document = parseDocument(text, { schema: 'core', version: '1.2', merge: false });
+  if (document.errors.length > 0 || !isMap(document.contents)) return null;
+  const tests: unknown = document.get('tests', true);
+  if (isScalar(tests) && tests.value === null) return { offset: text.length, indent: '  ' };
+  if (!isSeq(tests) || tests.flow === true) return null;
+  const [first] = tests.items as ParsedNode[];
+  const last = tests.items.at(-1) as ParsedNode | undefined;
+  if (first === undefined || last === undefined) return null;
+  const dash = text.lastIndexOf('-', first.range[0]);
+  const end = text.indexOf('\n', Math.max(0, last.range[1] - 1));
+  return {
+    offset: end < 0 ? text.length : end + 1,
+    indent: ' '.repeat(dash - text.lastIndexOf('\n', dash) - 1),
+  };
+}

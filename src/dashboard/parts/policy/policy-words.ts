@@ -68,6 +68,8 @@ export const words = {
     'signed',
     'money',
     'unapproved',
+    'ask',
+    'only',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

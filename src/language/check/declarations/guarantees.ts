@@ -1,13 +1,15 @@
 // From guarantee declarations to claims about every request of the actions that they speak of.
 
-import type { Claim, Guarantee } from '../../model/policy.ts';
+import type { AskClaim, Claim, Guarantee, OutcomeClaim } from '../../model/policy.ts';
 import type { ClaimNode, GuaranteeDeclaration, PolicyFile } from '../../syntax/tree/tree.ts';
 import { type Context, inferCondition } from '../expressions/context.ts';
+import { negated } from '../expressions/logic.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { kept } from '../incremental/kept.ts';
 import { unapprovedMisplaced } from '../messages/errors.ts';
+import { isApprovingGroup, readPeople } from './asked-people.ts';
 
 /** Guarantees sorted by name; claims in error are left out. */
 export function resolveGuarantees(files: readonly PolicyFile[], env: Environment): readonly Guarantee[] {
@@ -29,10 +31,33 @@ function resolveGuarantee(declaration: GuaranteeDeclaration, env: Environment): 
 }
 
 function resolveClaim(node: ClaimNode, ctx: Context): readonly Claim[] {
-  const { mode, effect, isUnapproved, span } = node;
-  if (isUnapproved && (mode !== 'never' || effect !== 'allow')) ctx.env.report(unapprovedMisplaced(node));
-  if (node.when === null) return [{ mode, effect, isUnapproved, when: null, span }];
-  const when = inferCondition(node.when, ctx).expression;
-  if (when === null) ctx.env.leaveOut(span);
-  return when === null ? [] : [{ mode, effect, isUnapproved, when, span }];
+  const claim = readClaim(node, ctx);
+  const written = node.when === null ? null : inferCondition(node.when, ctx).expression;
+  // What is allowed only where something is true is never allowed where it is not.
+  const when = node.mode === 'only' && written !== null ? negated(written, written.span) : written;
+  const isMissing = when === null && (node.when !== null || node.mode === 'only');
+  if (claim !== null && !isMissing) return [{ ...claim, when, span: node.span }];
+  ctx.env.leaveOut(node.span);
+  return [];
+}
+
+/** Null where it has been reported. */
+function readClaim(node: ClaimNode, ctx: Context): OutcomeClaim | AskClaim | null {
+  const { mode, effect, isUnapproved } = node;
+  if (effect === 'ask') return readAskClaim(node, ctx);
+  if (isUnapproved && (mode === 'always' || effect !== 'allow')) ctx.env.report(unapprovedMisplaced(node));
+  return { mode: mode === 'only' ? 'never' : mode, effect, isUnapproved };
+}
+
+function readAskClaim({ mode, group, people }: ClaimNode, ctx: Context): AskClaim | null {
+  const isKnown = group !== null && isApprovingGroup(group, ctx.env);
+  const needs = readPeople(people, ctx.env);
+  if (!isKnown || needs === null) return null;
+  return {
+    mode: mode === 'never' ? 'never' : 'always',
+    effect: 'ask',
+    isUnapproved: true,
+    group: group.text,
+    needs,
+  };
 }

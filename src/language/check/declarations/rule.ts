@@ -24,17 +24,15 @@ import {
   inferValue,
   withPresence,
 } from '../expressions/context.ts';
-import { findDeclared } from '../expressions/declared-names.ts';
 import { negated } from '../expressions/logic.ts';
-import { ownerGroup } from '../expressions/names.ts';
 import { checkRisk, riskReads } from '../expressions/risk.ts';
 import { decimalOf, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
 import { isPrintable } from '../logic/type-relations.ts';
-import { guardLowersRisk, needsWithoutApproval, peopleUnfit, pointsUnfit } from '../messages/errors.ts';
+import { guardLowersRisk, needsWithoutApproval, pointsUnfit } from '../messages/errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
+import { isApprovingGroup, readPeople } from './asked-people.ts';
 
-const defaultPeople = 1;
 const defaultApprovalSeconds = 86_400;
 
 export interface Around {
@@ -166,13 +164,12 @@ function readPoints(node: RuleNode, ctx: Context): number | null {
 }
 
 function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'failed' {
-  const people = readPeople(node, ctx);
+  const people = peopleOfRule(node, ctx);
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const isFailed = people === null || within === 'failed';
   const group = approvingGroup(node);
   if (group !== undefined) {
-    const isKnown = group.text === ownerGroup || findDeclared(ctx.env, group, 'approvers');
-    if (!isKnown || isFailed) return 'failed';
+    if (!isApprovingGroup(group, ctx.env) || isFailed) return 'failed';
     return {
       kind: 'approval',
       group: group.text,
@@ -199,18 +196,13 @@ function approvingGroup(node: RuleNode): NameNode | undefined {
   return node.effect === 'allow' ? clauseOf(node, 'after-approval')?.group : undefined;
 }
 
-function readPeople(node: RuleNode, ctx: Context): number | null {
+function peopleOfRule(node: RuleNode, { env }: Context): number | null {
   const clause = clauseOf(node, 'needs');
-  if (clause === undefined) return defaultPeople;
-  const value = decimalOf(clause.people.text);
-  const people = value === null ? 0 : toNumber(value);
-  if (clauseOf(node, 'after-reauth') !== undefined) {
-    ctx.env.report(needsWithoutApproval(clause.span));
+  if (clause !== undefined && clauseOf(node, 'after-reauth') !== undefined) {
+    env.report(needsWithoutApproval(clause.span));
     return null;
   }
-  if (people > 0 && Number.isSafeInteger(people)) return people;
-  ctx.env.report(peopleUnfit(clause.people));
-  return null;
+  return readPeople(clause?.people ?? null, env);
 }
 
 /** Seconds, above zero; null where none is written. */

@@ -251,7 +251,7 @@ export function guardLowersRisk(points: NumberLiteral, { effect, name }: RuleNod
 }
 
 export function unapprovedMisplaced(claim: ClaimNode): Diagnostic {
-  return error('unapproved-misplaced', claim.span, '`unapproved` belongs to `never allow` alone', {
-    help: 'write `never allow unapproved`',
+  return error('unapproved-misplaced', claim.span, '`unapproved` belongs to `never allow` and `allow only`', {
+    help: 'write `never allow unapproved` or `allow unapproved only when`',
   });
 }

@@ -18,7 +18,7 @@ import type {
 import { checkClauses } from './clauses.ts';
 import { isWritten, type ReadContext, tokenSpan, writtenImage } from './context.ts';
 import { quotedPattern, writtenPattern } from './keys.ts';
-import { named, type ParserRule, push } from './node-parser.ts';
+import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
 import { isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
@@ -280,30 +280,66 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ({ name }) => name,
   );
 
-  // claim = ( 'never' | 'always' ) ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] [ 'when' expression ]
-  claim: ParserRule<ClaimNode | null> = this.node<ClaimNode>(
-    'claim',
-    () => ({
-      kind: 'claim',
-      doc: null,
-      span: null,
-      mode: null,
-      effect: null,
-      isUnapproved: false,
-      when: null,
-    }),
-    (draft) => {
-      draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
-      const message = '`allow`, `deny`, `escalate` or `reauth`';
-      draft.effect = this.OR1({ DEF: this.outcomes, ERR_MSG: message }).image as ClaimNode['effect'];
-      draft.isUnapproved = this.OPTION(() => this.CONSUME(word.unapproved)) !== undefined;
-      this.optionalWhen(draft);
-    },
-    ({ mode, effect }) => mode && effect,
-  );
+  // claim = generalClaim | onlyClaim
+  claim: ParserRule<ClaimNode | null> = this.same('claim', () => this.OR(this.claims));
 
+  // generalClaim = ( 'never' | 'always' )
+  //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' Word [ 'needs' Number ] )
+  //   [ 'when' expression ]
+  generalClaim = this.claimOf('generalClaim', (draft) => {
+    draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
+    this.OR1({
+      DEF: [{ ALT: () => this.claimedOutcome(draft) }, { ALT: () => this.claimedAsking(draft) }],
+      ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `ask`',
+    });
+    this.optionalWhen(draft);
+  });
+
+  private claimedOutcome(draft: Draft<ClaimNode>): void {
+    draft.effect = this.OR2(this.outcomes).image as ClaimNode['effect'];
+    draft.isUnapproved = this.OPTION1(() => this.CONSUME(word.unapproved)) !== undefined;
+  }
+
+  private claimedAsking(draft: Draft<ClaimNode>): void {
+    draft.effect = this.CONSUME(word.ask).image as ClaimNode['effect'];
+    draft.group = this.used('the name of approvers');
+    this.OPTION2(() => {
+      this.CONSUME(word.needs);
+      draft.people = this.written('number', 'a number of people');
+    });
+  }
+
+  // onlyClaim = 'allow' [ 'unapproved' ] 'only' 'when' expression
+  onlyClaim = this.claimOf('onlyClaim', (draft) => {
+    draft.effect = this.CONSUME(word.allow).image as ClaimNode['effect'];
+    draft.isUnapproved = this.OPTION1(() => this.CONSUME(word.unapproved)) !== undefined;
+    draft.mode = this.CONSUME(word.only).image as ClaimNode['mode'];
+    this.CONSUME(word.when);
+    this.whole(draft, 'when');
+  });
+
+  private claims = this.eachRule(this.generalClaim, this.onlyClaim);
   private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
   private modes = this.eachToken(word.never, word.always);
+
+  private claimOf(name: string, read: (draft: Draft<ClaimNode>) => void): ParserRule<ClaimNode | null> {
+    return this.node<ClaimNode>(
+      name,
+      () => ({
+        kind: 'claim',
+        doc: null,
+        span: null,
+        mode: null,
+        effect: null,
+        group: null,
+        people: null,
+        isUnapproved: false,
+        when: null,
+      }),
+      read,
+      ({ mode, effect }) => mode && effect,
+    );
+  }
 
   /** A clause of which an error leaves nothing; a rule with a broken one is not held to the table of clauses. */
   private clauseOf(name: string, read: () => ClauseParts | null): ParserRule<Clause | null> {

@@ -44,6 +44,8 @@ const quantityWords = [
   'signed',
   'money',
   'unapproved',
+  'ask',
+  'only',
 ] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */

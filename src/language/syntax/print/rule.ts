@@ -72,8 +72,7 @@ function printTemplate({ parts }: TemplateNode): string {
 
 export function claimLines(claim: ClaimNode, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { span, doc, when } = claim;
-  const unapproved = claim.isUnapproved ? ' unapproved' : '';
-  const text = `${claim.mode} ${claim.effect}${unapproved}`;
+  const text = printClaim(claim);
   if (when === null) return [{ indent: 1, start: span.start, text, doc }];
   const [first, ...rest] = expressionLines(`${text} when `, when, {
     indent: 1,
@@ -81,6 +80,14 @@ export function claimLines(claim: ClaimNode, holdsComment: HoldsComment): readon
     holdsComment,
   });
   return [{ ...first!, doc }, ...rest];
+}
+
+function printClaim({ mode, effect, group, people, isUnapproved }: ClaimNode): string {
+  const unapproved = isUnapproved ? ' unapproved' : '';
+  if (mode === 'only') return `${effect}${unapproved} only`;
+  const asked = group === null ? '' : ` ${group.text}`;
+  const needs = people === null ? '' : ` needs ${people.text}`;
+  return `${mode} ${effect}${asked}${needs}${unapproved}`;
 }
 
 interface ExpressionRoom {

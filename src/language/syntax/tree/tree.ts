@@ -236,8 +236,12 @@ export interface GuaranteeDeclaration extends Documented {
 
 export interface ClaimNode extends Documented {
   readonly kind: 'claim';
-  readonly mode: 'never' | 'always';
-  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
+  /** `only`: nothing else than `when`. */
+  readonly mode: 'never' | 'always' | 'only';
+  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
+  /** Whom `ask` speaks of; else null. */
+  readonly group: NameNode | null;
+  readonly people: NumberLiteral | null;
   readonly isUnapproved: boolean;
   readonly when: ExpressionNode | null;
 }

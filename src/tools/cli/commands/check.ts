@@ -8,6 +8,7 @@ import {
   escapeForTerminal,
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
+import { withLints } from '../../../reasoning/lints/lint.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import {
@@ -91,14 +92,22 @@ interface Result extends Checked {
 }
 
 function judge(checked: Checked, { strict, trials }: Options): Result {
-  const { compiled, diagnostics: found } = checked.loaded;
+  const { compiled } = checked.loaded;
   const isStrict = strict === true;
+  const found = withProved(checked.loaded);
   const diagnostics = isStrict ? found.map(asError) : found;
   const { set, engine } = compiled;
   const claims =
     set === null || engine === null ? [] : judgeGuarantees(set, { decide: engine.decide, trials });
   const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
   return { ...checked, diagnostics, claims, isStrict, isGood };
+}
+
+/** The diagnostics with what is proved to be needless. */
+function withProved({ compiled, diagnostics, read }: LoadedPolicies): readonly Diagnostic[] {
+  const { set, files, silenced } = compiled;
+  if (set === null) return diagnostics;
+  return withLints({ set, files, silenced, diagnostics, texts: read.sources.files });
 }
 
 function readCount(text: string): number {

@@ -24,6 +24,7 @@ import {
   UsageError,
   useColor,
 } from '../output/output.ts';
+import { addTests } from '../tasks/add-tests.ts';
 import { claimToJson, isGoodClaim, judgeGuarantees, renderClaims } from '../tasks/guarantees.ts';
 import { defaultPath, loadPolicies } from '../tasks/policies.ts';
 
@@ -36,10 +37,14 @@ export function defineProve(command: Command, finish: (code: ExitCode) => void):
     .option('--explain', 'show what "proved" speaks of: cells, guesses, times')
     .option('--certificate <file>', 'write the proofs to a file')
     .option('--verify <file>', 'check the proofs of a file against the policies; prove nothing')
+    .option(
+      '--add-tests [file]',
+      'write each refutation as a test (default: beside the file of the guarantee)',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      "\nExamples:\n  writ prove\n  writ prove policies/payments --explain\n  writ prove --on payment.create 'never allow when payload.amount > 10_000 USD'\n  writ prove --certificate proofs.json && writ prove --verify proofs.json",
+      "\nExamples:\n  writ prove\n  writ prove policies/payments --explain\n  writ prove --on payment.create 'never allow when payload.amount > 10_000 USD'\n  writ prove --certificate proofs.json && writ prove --verify proofs.json\n  writ prove --add-tests && writ test",
     )
     .action(async (path: string | undefined, claim: string | undefined, options: Options) => {
       finish(await prove(path, claim, options));
@@ -52,6 +57,7 @@ interface Options {
   readonly explain?: boolean;
   readonly certificate?: string;
   readonly verify?: string;
+  readonly addTests?: string | true;
   readonly json?: boolean;
 }
 
@@ -61,6 +67,8 @@ async function prove(
   options: Options,
 ): Promise<ExitCode> {
   const { path, claim } = argumentsOf(first, second, options);
+  if (claim !== null && options.addTests === true)
+    throw new UsageError('a question stands in no file: name the file of the tests after --add-tests');
   const asked = await load(path, claim === null ? null : { on: options.on!, claim });
   if (asked === null) return exitCodes.wrong;
   if (options.verify !== undefined) return verify(options.verify, asked.set, options);
@@ -70,6 +78,8 @@ async function prove(
     printJson({ digest: digest(asked.set), guarantees });
   } else print(renderClaims(judged, asked.sourceOf));
   if (options.explain === true) print(explain(asked.set));
+  if (options.addTests !== undefined)
+    for (const line of await addTests(judged, asked, options.addTests)) printError(line);
   if (options.certificate !== undefined) await writeCertificates(options.certificate, asked.set);
   const isGood = judged.every((one) => isGoodClaim(one, options.strict === true));
   return isGood ? exitCodes.ok : exitCodes.wrong;
@@ -113,7 +123,7 @@ async function load(path: string, question: Question | null) {
   }
   const guarantees =
     question === null ? set.guarantees : set.guarantees.filter(({ span }) => span.file === questionFile);
-  return { set: { ...set, guarantees }, decide: engine.decide, sourceOf };
+  return { set: { ...set, guarantees }, decide: engine.decide, sourceOf, root: read.root };
 }
 
 type Loaded = Pick<Awaited<ReturnType<typeof loadPolicies>>, 'read' | 'compiled' | 'diagnostics'>;

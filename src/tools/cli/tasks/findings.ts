@@ -1,7 +1,13 @@
 // Diagnostics and guarantees that are not proved → one list for build servers, with paths as seen from where the command runs.
 
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
-import { diagnosticToJson, type JsonDiagnostic, position } from '../../../language/diagnostic/render.ts';
+import {
+  diagnosticToJson,
+  type JsonDiagnostic,
+  position,
+  type SourceOf,
+} from '../../../language/diagnostic/render.ts';
+import type { Span } from '../../../language/diagnostic/span.ts';
 import type { ReadSources } from '../../../service/policies/read.ts';
 import { shownPath } from '../output/shown-path.ts';
 import { claimText, type JudgedClaim, undecidedLines } from '../tasks/guarantees.ts';
@@ -55,14 +61,15 @@ function findingOf(judged: JudgedClaim, { sourceOf }: ReadSources): readonly Fin
   const place = { file, start: position(text, start), end: position(text, end), related: [], fix: null };
   const said = `\`${guarantee.name}\`: \`${claimText(claim, sourceOf)}\``;
   if (counterexample !== null) {
-    const { facts, decision } = counterexample;
+    const { facts, decision, rule } = counterexample;
     return [
       {
         code: guaranteeRefuted.code,
         severity: 'error',
         message: `${said} is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
-        help: '`writ check` shows the whole request, as `writ decide` takes it',
+        help: '`writ check` shows the whole request, as `writ decide` takes it; `writ prove --add-tests` makes it a test',
         ...place,
+        related: rule === null ? [] : [relatedRule(rule, decision.by, sourceOf)],
       },
     ];
   }
@@ -76,6 +83,11 @@ function findingOf(judged: JudgedClaim, { sourceOf }: ReadSources): readonly Fin
       ...place,
     },
   ];
+}
+
+function relatedRule({ file, start, end }: Span, id: string, sourceOf: SourceOf): Finding['related'][number] {
+  const text = sourceOf(file) ?? '';
+  return { file, start: position(text, start), end: position(text, end), message: `\`${id}\` decides it` };
 }
 
 function asError(finding: Finding): Finding {

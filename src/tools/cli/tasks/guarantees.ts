@@ -6,7 +6,6 @@ import type { Span } from '../../../language/diagnostic/span.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Claim, PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
-import { formatDecimal } from '../../../language/value/decimal.ts';
 import {
   isHardlyTried,
   type Trial,
@@ -14,13 +13,21 @@ import {
   tryGuarantees,
 } from '../../../reasoning/guarantees/try.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../../reasoning/prove/prove.ts';
+import { requestJson } from '../../../reasoning/prove/request-json.ts';
 import { whyUndecided } from '../../../reasoning/prove/wording.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
   /** Of an undecided claim, and of every one where trials are asked for. */
   readonly trial: Trial | null;
-  readonly counterexample: { readonly facts: Facts; readonly decision: Decision } | null;
+  readonly counterexample: Counterexample | null;
+}
+
+export interface Counterexample {
+  readonly facts: Facts;
+  readonly decision: Decision;
+  /** Where the rule stands that decided it; null where no rule did. */
+  readonly rule: Span | null;
 }
 
 export interface JudgeOptions {
@@ -39,15 +46,21 @@ export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions
     claims: new Set(verdicts.filter(isTried).map(({ claim }) => claim)),
   });
   const byClaim = new Map<Claim, Trial>(tried.map((trial) => [trial.claim, trial]));
-  return verdicts.map((verdict) => withTrial(verdict, byClaim.get(verdict.claim) ?? null));
+  return verdicts.map((verdict) => withTrial(set, verdict, byClaim.get(verdict.claim) ?? null));
 }
 
 /** What a trial finds is decided by the definition, and outweighs whatever else was said. */
-function withTrial(verdict: ClaimVerdict, trial: Trial | null): JudgedClaim {
+function withTrial(set: PolicySet, verdict: ClaimVerdict, trial: Trial | null): JudgedClaim {
   const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
-  const counterexample = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
-  const kind = counterexample === null ? verdict.kind : 'refuted';
-  return { ...verdict, kind, trial, counterexample };
+  const found = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
+  if (found === null) return { ...verdict, trial, counterexample: null };
+  const { facts, decision } = found;
+  const counterexample = { facts, decision, rule: placeOfRule(set, decision.by) };
+  return { ...verdict, kind: 'refuted', trial, counterexample };
+}
+
+function placeOfRule({ policies }: PolicySet, id: string): Span | null {
+  return policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id)?.span ?? null;
 }
 
 export function isGoodClaim({ kind }: JudgedClaim, isStrict: boolean): boolean {
@@ -63,14 +76,15 @@ function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
   const marks = createMarks();
   const { guarantee, claim, trial } = judged;
   const start = `${guarantee.name}: ${escapeForTerminal(claimText(claim, sourceOf))}`;
-  const place = `${claim.span.file}:${position(sourceOf(claim.span.file) ?? '', claim.span.start).line}`;
+  const place = lineText(claim.span, sourceOf);
   const tried = trial === null ? '' : `; ${trialText(trial)}`;
   switch (judged.kind) {
     case 'proved':
       return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
     case 'refuted': {
-      const { facts, decision } = judged.counterexample!;
-      const shown = [`${decision.outcome} by ${decision.by}`, JSON.stringify(requestOf(facts))];
+      const { facts, decision, rule } = judged.counterexample!;
+      const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
+      const shown = [`${decision.outcome} by ${decision.by}${by}`, JSON.stringify(requestJson(facts))];
       return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
         .join('\n    ')
         .concat('\n');
@@ -80,6 +94,10 @@ function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
       return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(place)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
     }
   }
+}
+
+function lineText({ file, start }: Span, sourceOf: SourceOf): string {
+  return `${file}:${position(sourceOf(file) ?? '', start).line}`;
 }
 
 export function claimText({ span }: Claim, sourceOf: SourceOf): string {
@@ -120,6 +138,7 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
       mode: claim.mode,
       effect: claim.effect,
       unapproved: claim.isUnapproved,
+      ...(claim.effect === 'ask' ? { group: claim.group, needs: claim.needs } : {}),
       text: claimText(claim, sourceOf),
     },
     result: kind,
@@ -132,30 +151,18 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
     ...(counterexample === null
       ? {}
       : {
-          request: requestOf(counterexample.facts),
+          request: requestJson(counterexample.facts),
           decision: counterexample.decision.outcome,
           by: counterexample.decision.by,
+          rule: counterexample.rule === null ? null : ruleToJson(counterexample.rule, sourceOf),
         }),
   };
 }
 
-function trialToJson(trial: Trial): object {
-  return { tried: trial.tried, granted: trial.granted, hardly_tried: isHardlyTried(trial) };
+function ruleToJson({ file, start }: Span, sourceOf: SourceOf): object {
+  return { file, start: position(sourceOf(file) ?? '', start) };
 }
 
-/** The facts in the form that `writ decide` reads. */
-function requestOf({ action, payload, agent, request, nowMs, meters, satisfied }: Facts): object {
-  const readings = Object.entries(meters).map(([name, { low, high }]) => [
-    name,
-    [Number(formatDecimal(low)), Number(formatDecimal(high))],
-  ]);
-  return {
-    action,
-    payload,
-    agent,
-    request,
-    now: new Date(nowMs).toISOString(),
-    meters: Object.fromEntries(readings),
-    satisfied,
-  };
+function trialToJson(trial: Trial): object {
+  return { tried: trial.tried, granted: trial.granted, hardly_tried: isHardlyTried(trial) };
 }

@@ -1,17 +1,21 @@
 // Claims about the packs of the project whose answers people worked out: what must be proved, and what must be refuted.
 
 export interface KeptClaim {
-  readonly pack: string;
+  readonly pack: 'payments' | 'banking' | 'slack' | 'travel' | 'workspace' | 'retail';
   readonly on: string;
   readonly claim: string;
 }
 
-function claims(pack: string, on: string, texts: readonly string[]): readonly KeptClaim[] {
+export function claimsOn(
+  pack: KeptClaim['pack'],
+  on: string,
+  texts: readonly string[],
+): readonly KeptClaim[] {
   return texts.map((claim) => ({ pack, on, claim }));
 }
 
 export const trueClaims: readonly KeptClaim[] = [
-  ...claims('payments', 'payment.create', [
+  ...claimsOn('payments', 'payment.create', [
     'never allow when payload.amount > 10_000 USD',
     'never allow when payload.amount > 2_000 USD and payload.vendor == "Nobody Ltd"',
     'always deny when payload.vendor in blocked_vendors',
@@ -25,7 +29,7 @@ export const trueClaims: readonly KeptClaim[] = [
     'never escalate when payload.vendor in blocked_vendors',
     'always deny when payload.vendor not in known_vendors and payload.amount > 2_000 USD',
   ]),
-  ...claims('banking', 'banking.send_money', [
+  ...claimsOn('banking', 'banking.send_money', [
     'never allow unapproved when payload.recipient not in known_payees',
     'never allow unapproved when payload.amount > single_limit',
     'never allow when payload.amount > 10_000',
@@ -34,52 +38,52 @@ export const trueClaims: readonly KeptClaim[] = [
     "never allow unapproved when payload.subject matches '.*CH93[0-9]{12,}.*'",
     'never reauth',
   ]),
-  ...claims('banking', 'banking.read_file', [
+  ...claimsOn('banking', 'banking.read_file', [
     'never allow when payload.file_path starts with "/etc"',
     'never allow when payload.file_path contains ".." and payload.file_path contains "/"',
     'never allow when not (payload.file_path like "*.txt")',
     'never escalate',
   ]),
-  ...claims('banking', 'banking.update_scheduled_transaction', [
+  ...claimsOn('banking', 'banking.update_scheduled_transaction', [
     'never allow unapproved when payload has recipient',
     'never allow unapproved when payload has amount and payload.amount > 1_500',
     'never deny when not (payload has amount)',
     'always deny when payload has amount and payload.amount > 10_000',
   ]),
-  ...claims('banking', 'banking.update_user_info', [
+  ...claimsOn('banking', 'banking.update_user_info', [
     'never allow unapproved when payload has first_name',
     'never escalate',
     'never deny',
   ]),
-  ...claims('banking', 'banking.update_password', [
+  ...claimsOn('banking', 'banking.update_password', [
     'never allow unapproved',
     'never deny',
     'always reauth when risk >= 101',
   ]),
-  ...claims('banking', 'banking.get_iban', ['always allow']),
-  ...claims('slack', 'slack.get_webpage', [
+  ...claimsOn('banking', 'banking.get_iban', ['always allow']),
+  ...claimsOn('slack', 'slack.get_webpage', [
     'never allow unapproved when host(payload.url) == "evil.example"',
     'never allow unapproved when payload.url contains "?"',
     'never allow unapproved when host(payload.url) ends with ".evil"',
     'never deny',
     'never reauth',
   ]),
-  ...claims('slack', 'slack.send_direct_message', [
+  ...claimsOn('slack', 'slack.send_direct_message', [
     'never allow unapproved when payload.body mentions any of ["password"]',
     'never allow unapproved when payload.body contains "://"',
     "never allow unapproved when payload.body matches '.*see www\\.evil\\.example.*'",
     'never deny',
   ]),
-  ...claims('slack', 'slack.add_user_to_channel', [
+  ...claimsOn('slack', 'slack.add_user_to_channel', [
     'never allow unapproved when payload.channel == "private"',
     'always allow when payload.channel == "general"',
     'never deny',
   ]),
-  ...claims('slack', 'slack.invite_user_to_slack', [
+  ...claimsOn('slack', 'slack.invite_user_to_slack', [
     'never allow unapproved',
     'always escalate when risk > 100',
   ]),
-  ...claims('slack', 'slack.post_webpage', [
+  ...claimsOn('slack', 'slack.post_webpage', [
     'never allow unapproved when host(payload.url) not in own_sites',
     'never allow unapproved when payload.content mentions any of confidential_words',
     'never escalate when risk < 40',
@@ -88,7 +92,7 @@ export const trueClaims: readonly KeptClaim[] = [
 ];
 
 export const falseClaims: readonly KeptClaim[] = [
-  ...claims('payments', 'payment.create', [
+  ...claimsOn('payments', 'payment.create', [
     'never allow when payload.amount > 9_999 USD',
     'never allow when payload.amount >= 10_000 USD',
     'never allow unapproved when payload.vendor == "Staples"',
@@ -100,34 +104,34 @@ export const falseClaims: readonly KeptClaim[] = [
     'never reauth when agent.risk_tier == "low"',
     'never allow when now < 2026-06-01T00:00Z',
   ]),
-  ...claims('banking', 'banking.send_money', [
+  ...claimsOn('banking', 'banking.send_money', [
     'never allow unapproved when payload.amount > 500',
     'never allow when payload.amount > 1_000',
     'never allow unapproved when payload.subject contains "CH"',
     'always deny when payload.recipient not in known_payees',
     'never allow when paid_24h > daily_limit',
   ]),
-  ...claims('banking', 'banking.read_file', [
+  ...claimsOn('banking', 'banking.read_file', [
     'never allow when payload.file_path starts with "etc"',
     'never allow when payload.file_path contains ".."',
     'always allow when payload.file_path like "*.txt"',
   ]),
-  ...claims('banking', 'banking.update_scheduled_transaction', [
+  ...claimsOn('banking', 'banking.update_scheduled_transaction', [
     'never allow unapproved when payload has amount',
     'never escalate when payload has recipient',
   ]),
-  ...claims('slack', 'slack.get_webpage', [
+  ...claimsOn('slack', 'slack.get_webpage', [
     'never allow unapproved when scheme(payload.url) == "http"',
     'never allow unapproved when host(payload.url) == "www.eve-blog.com"',
     'never escalate',
   ]),
-  ...claims('slack', 'slack.send_direct_message', [
+  ...claimsOn('slack', 'slack.send_direct_message', [
     'never allow unapproved',
     'never escalate when payload.body mentions any of ["password"]',
     'always allow when length(payload.body) < 10',
   ]),
-  ...claims('slack', 'slack.add_user_to_channel', [
+  ...claimsOn('slack', 'slack.add_user_to_channel', [
     'never allow unapproved when payload.channel starts with "priv"',
   ]),
-  ...claims('slack', 'slack.post_webpage', ['never allow unapproved', 'never escalate when risk < 41']),
+  ...claimsOn('slack', 'slack.post_webpage', ['never allow unapproved', 'never escalate when risk < 41']),
 ];

@@ -1,0 +1,27 @@
+// How long each kept claim takes, and `writ check` of each shipped pack with everything: node bench/claims.ts
+
+import { join } from 'node:path';
+import { compile } from '../src/pipeline.ts';
+import { withLints } from '../src/reasoning/lints/lint.ts';
+import { proveGuarantees } from '../src/reasoning/prove/prove.ts';
+import { readSources } from '../src/tools/cli/tasks/policies.ts';
+import { allFalse, allTrue, judgeKept } from '../test/reasoning/claims/judge-kept.ts';
+
+const judged = [];
+for (const kept of [...allTrue, ...allFalse]) judged.push({ kept, ...(await judgeKept(kept)) });
+for (const { kept, kind, milliseconds } of judged.toSorted((a, b) => a.milliseconds - b.milliseconds))
+  console.log(`${milliseconds.toFixed(1).padStart(8)} ms ${kind.padEnd(10)} ${kept.on}: ${kept.claim}`);
+const undecided = judged.filter(({ kind }) => kind === 'undecided').length;
+console.log(`\n${judged.length} claims, ${undecided} undecided`);
+
+console.log('\nchecking a pack: compiling, proving its guarantees, finding what is needless');
+for (const pack of ['payments', 'banking', 'slack']) {
+  const start = process.cpuUsage();
+  const { sources } = await readSources(join(import.meta.dirname, '../policies', pack));
+  const compiled = compile(sources);
+  if (compiled.set === null) throw new Error(`${pack} has errors`);
+  proveGuarantees(compiled.set);
+  withLints({ ...compiled, set: compiled.set, texts: sources.files });
+  const { user, system } = process.cpuUsage(start);
+  console.log(`${((user + system) / 1_000).toFixed(0).padStart(8)} ms of processor ${pack}`);
+}

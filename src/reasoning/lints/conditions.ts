@@ -1,0 +1,80 @@
+// Conditions of one action that come out alike for every request: the smallest such parts of what rules and claims say.
+
+import type { Expression } from '../../language/model/expression.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { Questions } from './questions.ts';
+import { readsSwitch } from './switches.ts';
+
+export type ConstantTruth = 'never-true' | 'always-true';
+
+interface Part {
+  readonly expression: Expression;
+  readonly inner: readonly Part[];
+}
+
+interface AskedPart {
+  readonly expression: Expression;
+  readonly constant: ConstantTruth;
+  readonly literals: readonly SolverLiteral[];
+}
+
+/** What each part of the conditions is for every request of the action; null where it is neither, or nobody knows. */
+export function constantParts(
+  ctx: ProofContext,
+  questions: Questions,
+  conditions: readonly Expression[],
+): ReadonlyMap<Expression, ConstantTruth | null> {
+  const parts = conditions.filter((condition) => !readsSwitch(ctx.set, condition)).flatMap(partsIn);
+  const asked = parts.flatMap((part) => questionsOf(ctx, part));
+  const found = questions.amongExcluded(asked);
+  return new Map([
+    ...asked.map(({ expression }) => [expression, null] as const),
+    ...found.map(({ expression, constant }) => [expression, constant] as const),
+  ]);
+}
+
+function partsIn(condition: Expression): readonly Expression[] {
+  return withInner(partOf(condition)).map(({ expression }) => expression);
+}
+
+/** The smallest parts of a condition that are constant. */
+export function smallestConstants(
+  condition: Expression,
+  constants: ReadonlyMap<Expression, ConstantTruth | null>,
+): readonly Expression[] {
+  const smallest = ({ expression, inner }: Part): readonly Expression[] => {
+    const within = inner.flatMap(smallest);
+    if (within.length > 0) return within;
+    return (constants.get(expression) ?? null) === null ? [] : [expression];
+  };
+  return smallest(partOf(condition));
+}
+
+/** Parts that are conditions themselves; a `not` that is written in one word with what it negates is one with it. */
+function partOf(expression: Expression): Part {
+  if (expression.kind === 'not' && expression.span === expression.operand.span)
+    return partOf(expression.operand);
+  switch (expression.kind) {
+    case 'and':
+    case 'or':
+      return { expression, inner: expression.operands.map(partOf) };
+    case 'not':
+      return { expression, inner: [partOf(expression.operand)] };
+    default:
+      return { expression, inner: [] };
+  }
+}
+
+function withInner(part: Part): readonly Part[] {
+  return [part, ...part.inner.flatMap(withInner)];
+}
+
+function questionsOf(ctx: ProofContext, expression: Expression): readonly AskedPart[] {
+  if (expression.kind === 'literal' || expression.kind === 'let') return [];
+  const { isTrue } = ctx.lower(expression, noElements);
+  return [
+    { expression, constant: 'never-true', literals: [isTrue] },
+    { expression, constant: 'always-true', literals: [notLiteral(isTrue)] },
+  ];
+}

@@ -1,0 +1,85 @@
+// What is needless in the rules of one action, and for each rule a request that shows it.
+
+import type { Decision } from '../../language/model/decision.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { resolveFacts } from '../../language/spec/payload.ts';
+import type { ProofContext } from '../prove/context.ts';
+import { createProblem } from '../prove/problem.ts';
+import { solveFor } from '../prove/search.ts';
+import { witnessOf } from '../prove/witness.ts';
+import { type ConstantTruth, constantParts } from './conditions.ts';
+import { Questions } from './questions.ts';
+import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
+import { readsSwitch } from './switches.ts';
+
+export interface ShownFinding extends RuleFinding {
+  /** A request for which the rule would have its effect, and what is decided of it. */
+  readonly example: { readonly facts: Facts; readonly decision: Decision } | null;
+}
+
+export interface ActionFindings {
+  readonly rules: ReadonlyMap<Rule, ShownFinding>;
+  readonly constants: ReadonlyMap<Expression, ConstantTruth | null>;
+}
+
+export function findingsOfAction(set: PolicySet, action: string): ActionFindings {
+  const claims = set.guarantees
+    .filter(({ actions }) => actions.includes(action))
+    .flatMap((one) => one.claims);
+  const ctx = contextOf(set, action, claims);
+  const questions = new Questions(ctx);
+  const of = actionRules(ctx, questions);
+  const conditions = [
+    ...ctx.rules.map(({ condition }) => condition),
+    ...claims.flatMap(({ when }) => when ?? []),
+  ];
+  const findings = findingsOfRules(of)
+    .filter((finding) => !isOfSwitch(finding, of))
+    .map((finding) => ({ ...finding, example: exampleOf(finding, of) }));
+  return {
+    rules: new Map(findings.map((finding) => [finding.rule, finding])),
+    constants: constantParts(ctx, questions, conditions),
+  };
+}
+
+/** With what lists hold where no list would have to be longer than it is given places; else with that left open. */
+function contextOf(
+  set: PolicySet,
+  action: string,
+  claims: PolicySet['guarantees'][number]['claims'],
+): ProofContext {
+  const { ctx } = createProblem(set, action, { claims });
+  const isBounded = [...ctx.lists.keys()].some((key) => ctx.bounded.has(key));
+  return isBounded ? createProblem(set, action, { claims, isCoarse: true }).ctx : ctx;
+}
+
+function isOfSwitch({ kind, rule, by }: RuleFinding, { ctx, judged }: ActionRules): boolean {
+  const allows = judged.map((one) => one.rule).filter(({ effect }) => effect === 'allow');
+  const all = [rule, ...by, ...(kind === 'guard-without-allow' ? allows : [])];
+  return all.some(({ condition }) => readsSwitch(ctx.set, condition));
+}
+
+function exampleOf(
+  { kind, rule }: RuleFinding,
+  { ctx, judged, granted }: ActionRules,
+): ShownFinding['example'] {
+  const one = judged.find((each) => each.rule === rule);
+  if (one === undefined || kind === 'never-true') return null;
+  const isToBeGranted = kind === 'rule-implied' || kind === 'rule-duplicated';
+  if (solveFor(ctx, [actsOf(one), ...(isToBeGranted ? [granted] : [])]) !== true) return null;
+  const facts = { ...witnessOf(ctx), satisfied: nothingSatisfied };
+  const decision = authorize(ctx.set, facts);
+  const isRefused = decision.by === 'invalid_payload';
+  return !isRefused && hasEffect(ctx.set, rule, facts, decision) ? { facts, decision } : null;
+}
+
+/** By the definition, whatever the formula says. */
+function hasEffect(set: PolicySet, { condition, effect }: Rule, asked: Facts, { risk }: Decision): boolean {
+  const scope = { set, facts: resolveFacts(set, asked), risk, variables: new Map() };
+  const truth = evaluateCondition(condition, scope);
+  return effect === 'allow' ? truth === true : truth !== false;
+}

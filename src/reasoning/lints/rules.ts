@@ -1,0 +1,184 @@
+// What the rules of one action cannot do, one finding a rule at most: be met at all, meet a grant, escape a denial, or
+// differ from what other rules do anyway. INVARIANT: a finding is proved; a rule that nothing is known of has none.
+
+import type { Rule } from '../../language/model/policy.ts';
+import type { ProofContext } from '../prove/context.ts';
+import { isGuard, type Judged, judgedRules } from '../prove/outcomes.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import type { Questions } from './questions.ts';
+
+export interface RuleFinding {
+  readonly kind:
+    | 'never-true'
+    | 'guard-without-allow'
+    | 'rule-never-decides'
+    | 'rule-duplicated'
+    | 'rule-implied';
+  readonly rule: Rule;
+  /** The rules that make it so. */
+  readonly by: readonly Rule[];
+}
+
+/** A rule with the literal under which it has its effect: an allow where it is true, a guard unless it is false. */
+interface Asked {
+  readonly one: Judged;
+  readonly acts: SolverLiteral;
+  readonly literals: readonly SolverLiteral[];
+}
+
+export interface ActionRules {
+  readonly ctx: ProofContext;
+  readonly questions: Questions;
+  readonly judged: readonly Judged[];
+  /** Some allow is true. */
+  readonly granted: SolverLiteral;
+}
+
+export function actionRules(ctx: ProofContext, questions: Questions): ActionRules {
+  const judged = judgedRules(ctx, true);
+  const allows = judged.filter(({ rule }) => rule.effect === 'allow');
+  return { ctx, questions, judged, granted: ctx.circuit.or(allows.map(({ pair }) => pair.isTrue)) };
+}
+
+export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
+  const asked = of.judged.map((one): Asked => ({ one, acts: actsOf(one), literals: [actsOf(one)] }));
+  const dead = of.questions.amongExcluded(asked).map(({ one }) => finding('never-true', one.rule));
+  const live = without(asked, dead).filter(
+    ({ one: { rule } }) => rule.effect !== 'risk' && rule.points === 0,
+  );
+  const stray = strayGuards(live, of);
+  const denied = deniedRules(without(live, stray), of);
+  const gone = [...dead, ...stray];
+  return [...gone, ...denied, ...impliedRules(without(live, [...gone, ...denied]), gone, of)];
+}
+
+function without(asked: readonly Asked[], findings: readonly RuleFinding[]): readonly Asked[] {
+  const found = new Set(findings.map(({ rule }) => rule));
+  return asked.filter(({ one }) => !found.has(one.rule));
+}
+
+function finding(kind: RuleFinding['kind'], rule: Rule, by: readonly Rule[] = []): RuleFinding {
+  return { kind, rule, by };
+}
+
+export function actsOf({ rule, pair }: Judged): SolverLiteral {
+  return rule.effect === 'allow' ? pair.isTrue : notLiteral(pair.isFalse);
+}
+
+/** Guards that are false of whatever an allow grants. */
+function strayGuards(asked: readonly Asked[], { questions, granted }: ActionRules): readonly RuleFinding[] {
+  const guards = asked.filter(({ one }) => isGuard(one.rule));
+  return questions
+    .amongExcluded(guards.map(({ one, acts }) => ({ one, literals: [acts, granted] })))
+    .map(({ one }) => finding('guard-without-allow', one.rule));
+}
+
+/** Rules that have their effect only on requests that are denied. */
+function deniedRules(asked: readonly Asked[], of: ActionRules): readonly RuleFinding[] {
+  const denials = of.judged.filter(({ rule }) => rule.effect === 'deny');
+  const others = asked.filter(({ one }) => one.rule.effect !== 'deny');
+  return replacedBy(others, () => denials, of).map(({ one, by }) =>
+    finding('rule-never-decides', one.rule, by),
+  );
+}
+
+interface Replaced {
+  readonly one: Judged;
+  readonly by: readonly Rule[];
+}
+
+/** Rules that have no effect where none of the others has: what they do happens anyway. */
+function replacedBy(
+  asked: readonly Asked[],
+  othersOf: (rule: Rule) => readonly Judged[],
+  of: ActionRules,
+): readonly Replaced[] {
+  const candidates = asked.flatMap(({ one, acts }) => {
+    const others = othersOf(one.rule);
+    if (others.length === 0) return [];
+    const granted = isGuard(one.rule) ? [of.granted] : [];
+    return [{ one, others, literals: [acts, ...granted, ...others.map((each) => notLiteral(actsOf(each)))] }];
+  });
+  return of.questions.amongExcluded(candidates).map(({ one, others, literals }) => ({
+    one,
+    by: neededOf(one, others, literals, of),
+  }));
+}
+
+const minimizedMax = 12;
+
+/** Those of the others without which it would have an effect of its own. */
+function neededOf(
+  one: Judged,
+  others: readonly Judged[],
+  literals: readonly SolverLiteral[],
+  { questions }: ActionRules,
+): readonly Rule[] {
+  const core = questions.excluded(literals) ?? literals;
+  const base = literals.slice(0, literals.length - others.length);
+  let needed = others.filter((each) => core.includes(notLiteral(actsOf(each))));
+  const single = needed.find((each) => questions.isExcluded([...base, notLiteral(actsOf(each))]));
+  if (single !== undefined) return [single.rule];
+  if (needed.length <= minimizedMax) {
+    for (const each of needed) {
+      const without = needed.filter((other) => other !== each);
+      const rest = without.map((other) => notLiteral(actsOf(other)));
+      if (questions.isExcluded([...base, ...rest])) needed = without;
+    }
+  }
+  return needed.filter((each) => each !== one).map(({ rule }) => rule);
+}
+
+/** Rules that others make needless: of two that say the same the later one. */
+function impliedRules(
+  asked: readonly Asked[],
+  found: readonly RuleFinding[],
+  of: ActionRules,
+): readonly RuleFinding[] {
+  const gone = new Set(found.map(({ rule }) => rule));
+  const coverersOf = (rule: Rule): readonly Judged[] =>
+    of.judged.filter((other) => !gone.has(other.rule) && covers(other.rule, rule));
+  // With all others beside it: what is not replaced now is not replaced by fewer.
+  const candidates = new Set(replacedBy(asked, coverersOf, of).map(({ one }) => one));
+  const latestFirst = asked.filter(({ one }) => candidates.has(one)).toReversed();
+  return latestFirst.flatMap((each) => {
+    const [replaced] = replacedBy([each], coverersOf, of);
+    if (replaced === undefined) return [];
+    gone.add(each.one.rule);
+    const { by } = replaced;
+    const isSame = by.length === 1 && areSame(each.one, of.judged.find(({ rule }) => rule === by[0])!, of);
+    return [finding(isSame ? 'rule-duplicated' : 'rule-implied', each.one.rule, by)];
+  });
+}
+
+/** What the one asks for, the other asks for too, or forbids; and grants no longer, for no less. */
+function covers(other: Rule, rule: Rule): boolean {
+  if (other === rule) return false;
+  if (rule.effect === 'allow')
+    return other.effect === 'allow' && asksNoMore(other, rule) && lastsNoLonger(other, rule);
+  if (!isGuard(other)) return false;
+  return other.effect === 'deny' || (other.effect === rule.effect && asksNoMore(rule, other));
+}
+
+function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean {
+  if (a === null) return true;
+  if (a.kind === 'approval' && b?.kind === 'approval')
+    return a.group === b.group && a.needs <= b.needs && a.withinSeconds >= b.withinSeconds;
+  if (a.kind !== 'reauth' || b?.kind !== 'reauth') return false;
+  // Without a time it is a step-up for this very request.
+  return b.withinSeconds === null || (a.withinSeconds !== null && a.withinSeconds >= b.withinSeconds);
+}
+
+function lastsNoLonger({ validForSeconds: a }: Rule, { validForSeconds: b }: Rule): boolean {
+  return b === null || (a !== null && a <= b);
+}
+
+function areSame(a: Judged, b: Judged, { questions }: ActionRules): boolean {
+  if (!covers(a.rule, b.rule) || !covers(b.rule, a.rule) || a.rule.effect !== b.rule.effect) return false;
+  if (b.rule.points !== 0) return false;
+  return (['isTrue', 'isFalse'] as const).every(
+    (side) =>
+      questions.isExcluded([a.pair[side], notLiteral(b.pair[side])]) &&
+      questions.isExcluded([notLiteral(a.pair[side]), b.pair[side]]),
+  );
+}

@@ -1,0 +1,86 @@
+// Every refutation of the packs, the conformance sets and random sets is a request that decides as it says: as JSON, read
+// as `writ decide` reads it, by the compiled function and by the definition; and as a case of a test file, which fails.
+
+import { describe, expect, it } from 'vitest';
+import { createFunctionCache } from '../../src/language/emit/cache.ts';
+import { link } from '../../src/language/emit/link.ts';
+import { readJson } from '../../src/language/json/read.ts';
+import type { JsonObject } from '../../src/language/model/json.ts';
+import type { Claim, PolicySet } from '../../src/language/model/policy.ts';
+import { unpack } from '../../src/language/program/packed/unpack.ts';
+import { createPlanCache, planPacked } from '../../src/language/program/plan/incremental.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { refutation } from '../../src/language/spec/claim.ts';
+import { sha256 } from '../../src/pipeline.ts';
+import { proveAction, type Verdict } from '../../src/reasoning/prove/prove.ts';
+import { requestJson } from '../../src/reasoning/prove/request-json.ts';
+import { readFacts } from '../../src/tools/cli/tasks/facts.ts';
+import { addCases } from '../../src/tools/testing/adding/add-cases.ts';
+import { claimedCase } from '../../src/tools/testing/adding/claimed-case.ts';
+import { differences } from '../../src/tools/testing/expectation.ts';
+import { readTestFile } from '../../src/tools/testing/read.ts';
+import { toFacts } from '../../src/tools/testing/situation.ts';
+import { lawSets } from '../laws/proofs.ts';
+
+const span = { file: 'asked', start: 0, end: 0 };
+
+/** Of every kind, about every request. */
+function claimsOf({ approvers }: PolicySet): readonly Claim[] {
+  const groups = ['owner', ...approvers.keys()];
+  return (['never', 'always'] as const).flatMap((mode) => [
+    ...(['allow', 'deny', 'escalate', 'reauth'] as const).map(
+      (effect): Claim => ({ mode, effect, isUnapproved: false, when: null, span }),
+    ),
+    ...groups.map(
+      (group): Claim => ({ mode, effect: 'ask', isUnapproved: true, group, needs: 1, when: null, span }),
+    ),
+  ]);
+}
+
+type Refutation = Extract<Verdict, { readonly kind: 'refuted' }>;
+
+function decideWith(set: PolicySet): ReturnType<typeof link>['decide'] {
+  return link(unpack(planPacked(set, createPlanCache(sha256))), createFunctionCache()).decide;
+}
+
+function asRead(set: PolicySet, { facts }: Refutation) {
+  const json = readJson(Buffer.from(JSON.stringify(requestJson(facts))));
+  if (!json.ok) throw new Error(JSON.stringify(json.issue));
+  return readFacts({ given: json.value as JsonObject, isRecorded: false }, set);
+}
+
+/** What the case that is made of it finds, with defaults that say something else. */
+function foundByCase(set: PolicySet, claim: Claim, { facts, decision }: Refutation): readonly object[] {
+  const text =
+    'defaults:\n  agent: { name: other, tags: [a] }\n  request: { signed: true }\n  payload: { zz_other: 1 }\ntests:\n  - { name: first, action: a.b, expect: DENY }\n';
+  const one = claimedCase({ guarantee: 'asked', claim, claimText: 'a claim', facts, decision });
+  const made = addCases({ path: 'a.test.yaml', text }, [one]);
+  const last = readTestFile({ path: 'a.test.yaml', text: made!.text }).cases.at(-1)!;
+  const read = toFacts(last.situation, set, (_, message) => {
+    throw new Error(message);
+  });
+  return differences(last.expectation, authorize(set, read!));
+}
+
+describe('a refutation', () => {
+  it('decides as it says wherever it is read', { timeout: 240_000 }, async () => {
+    let refuted = 0;
+    const sets = await lawSets(12);
+    for (const { set, name } of sets) {
+      const decide = decideWith(set);
+      for (const action of set.actions.keys()) {
+        for (const [claim, verdict] of proveAction(set, action, claimsOf(set))) {
+          if (verdict.kind !== 'refuted') continue;
+          refuted += 1;
+          const what = `${name} ${action} ${claim.mode} ${claim.effect} ${JSON.stringify(requestJson(verdict.facts))}`;
+          const facts = asRead(set, verdict);
+          expect(authorize(set, facts), what).toEqual(verdict.decision);
+          expect(decide(facts), what).toEqual(verdict.decision);
+          expect(refutation(set, claim, facts), what).toEqual(verdict.decision);
+          expect(foundByCase(set, claim, verdict), what).not.toEqual([]);
+        }
+      }
+    }
+    expect(refuted).toBeGreaterThan(400);
+  });
+});
