@@ -109,6 +109,8 @@ async function fill(store: Store, count: number): Promise<void> {
     const limits = { openMax: 1e9 };
     await Promise.all(records.map((record) => store.requests.append(requestRow(record), limits)));
     await Promise.all(waiting.map((record) => approve(store, record)));
+    const nowMs = startMs + (from + records.length) * pauseMs;
+    while ((await store.requests.expireDue(nowMs, atOnce)).length > 0);
   }
 }
 
@@ -146,12 +148,10 @@ async function measure(what: Measure, path: string): Promise<void> {
   const started = { cpu: process.cpuUsage(), at: performance.now() };
   let [requests, changed] = [0, 0];
   if (what === 'parse alone') {
-    const { lastSequence } = await records.stretch(0, 1);
+    const { lastSequence } = await records.extent();
     for (let after = 0; after < lastSequence; after += atOnce) {
-      const { records: some } = await records.stretch(after, atOnce);
-      for (const { entry } of some)
-        if (entry.kind === 'request' && JSON.parse(String(entry.record_json)).payload !== undefined)
-          requests += 1;
+      for (const record of await records.records(after, atOnce))
+        if (record.kind === 'request' && JSON.parse(record.recordJson).payload !== undefined) requests += 1;
     }
   } else {
     const candidate = candidateOf(set, engine);

@@ -83,7 +83,11 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   const decider = { set, decide: engine.decide };
   if (record === null) {
     show(
-      { explained: explainDecision(decider, readFacts(given ?? { given: {}, isRecorded: false }, set)), record, notes: [] },
+      {
+        explained: explainDecision(decider, readFacts(given ?? { given: {}, isRecorded: false }, set)),
+        record,
+        notes: [],
+      },
       loaded,
       options,
     );
