@@ -57,15 +57,13 @@ async function fill(store: Store, count: number): Promise<void> {
   const { engine } = await compiledOf('1_000');
   const random = createRandom(1);
   const vendors = ['Staples', 'Uline', 'Grainger', 'Acme', 'Initech'];
-  const agents = Array.from({ length: agentsCount }, (_, at) => ({
-    ...{
-      id: `agent-${at}`,
-      name: `buyer ${at}`,
-      risk_tier: 'low',
-      control_owner: 'ops@example.com',
-      tags: [],
-    },
-  })) as readonly RequestRecord['agent'][];
+  const agents = Array.from({ length: agentsCount }, (_, at): RequestRecord['agent'] => ({
+    id: `agent-${at}`,
+    name: `buyer ${at}`,
+    risk_tier: 'low',
+    control_owner: 'ops@example.com',
+    tags: [],
+  }));
   const reading = { low: '1000', high: '2000' };
   for (let from = 0; from < count; from += atOnce) {
     const waiting: RequestRecord[] = [];
@@ -89,18 +87,26 @@ async function fill(store: Store, count: number): Promise<void> {
         REAUTH_REQUIRED: 'pending',
       } as const;
       const record: RequestRecord = {
-        ...{
-          id: createRequestId(nowMs),
-          agentId: agent.id ?? '',
-          actionKey: facts.action,
-          payload,
-          agent,
-          request,
-        },
-        ...{ meters: { paid: reading }, satisfied: nothingSatisfied, createdAtMs: nowMs, decision, trace },
-        ...{ policySet: { digest: 'd', commit: null }, engine: engineVersions, isSigned: false },
-        ...{ key: { id: 'key00001', isReplaced: false }, clientAddress: '192.0.2.7', idempotency: null },
-        ...{ timing: { decideMicroseconds: 3 }, status: status[decision.outcome], decidedAtMs: nowMs },
+        id: createRequestId(nowMs),
+        agentId: agent.id ?? '',
+        actionKey: facts.action,
+        payload,
+        agent,
+        request,
+        meters: { paid: reading },
+        satisfied: nothingSatisfied,
+        createdAtMs: nowMs,
+        decision,
+        trace,
+        policySet: { digest: 'd', commit: null },
+        engine: engineVersions,
+        isSigned: false,
+        key: { id: 'key00001', isReplaced: false },
+        clientAddress: '192.0.2.7',
+        idempotency: null,
+        timing: { decideMicroseconds: 3 },
+        status: status[decision.outcome],
+        decidedAtMs: nowMs,
         expiresAtMs: nowMs + validSeconds(decision) * 1_000,
       };
       if (record.status === 'pending' && random.chance(0.5)) waiting.push(record);

@@ -12,15 +12,27 @@ import { openStore } from '../../src/service/store/open.ts';
 import { makeHistory, policyText, recordedDecisions } from './history.ts';
 import { compiledOf, tried } from './tried.ts';
 
+const everything = {
+  agentId: null,
+  actionKey: null,
+  status: null,
+  outcome: null,
+  policy: null,
+  riskMin: null,
+  riskMax: null,
+  fromMs: null,
+  untilMs: null,
+  seenBy: null,
+  nowMs: 0,
+  countMax: 100,
+};
+
 async function recorded(path: string): Promise<readonly RequestHistory[]> {
   const store = await openStore({ path });
   const all: RequestHistory[] = [];
   let after: { sequence: number } | null = null;
   for (;;) {
-    const page = await store.requests.list({
-      ...{ agentId: null, actionKey: null, status: null, outcome: null, policy: null, riskMin: null },
-      ...{ riskMax: null, fromMs: null, untilMs: null, seenBy: null, nowMs: 0, after, countMax: 100 },
-    });
+    const page = await store.requests.list({ ...everything, after });
     all.push(...page.found);
     if (page.next === null) break;
     after = page.next;

@@ -22,8 +22,12 @@ const before = policies('escalate large to finance needs 2 within 1h when payloa
 /** As the policies decide it at a minute, with meters that read nothing. */
 function asked(text: string, id: string, minute: number, amount: number): LoggedRequest {
   const facts = {
-    ...{ action: 'pay.send', payload: { amount }, agent: { id: 'a1', control_owner: 'owner@example.com' } },
-    ...{ request: {}, nowMs: startMs + minute * minuteMs, meters: {} },
+    action: 'pay.send',
+    payload: { amount },
+    agent: { id: 'a1', control_owner: 'owner@example.com' },
+    request: {},
+    nowMs: startMs + minute * minuteMs,
+    meters: {},
     satisfied: { escalate: [], reauth: [] },
   };
   const decision = compiledOf(text).candidate.decide(facts);
@@ -61,7 +65,10 @@ interface Try {
 function tryOn(log: readonly LogEntry[], text: string, { reading, findings = [] }: Try = {}) {
   const { candidate } = compiledOf(text);
   const replay = createReplay({
-    ...{ candidate, findings, meters: createMeterTotals(), rules: serviceRules },
+    candidate,
+    findings,
+    meters: createMeterTotals(),
+    rules: serviceRules,
     reading: reading ?? readingFor(candidate),
   });
   for (const entry of log) replay.take(entry);

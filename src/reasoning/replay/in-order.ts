@@ -11,7 +11,7 @@ import {
   nothingSatisfied,
   type Satisfied,
 } from '../../language/model/request.ts';
-import { type Candidate, decideLogged, type ReplayMeters, type ServiceRules } from './candidate.ts';
+import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
 import { approvalsFor, type Course, isAnsweredInLog, isApproval, latestOf } from './course.ts';
 import {
   isWaiting,
@@ -42,7 +42,7 @@ export interface WaitEnds {
 }
 
 export interface InOrderOptions {
-  readonly candidate: Candidate;
+  readonly candidate: ReplayCandidate;
   readonly meters: ReplayMeters;
   readonly rules: ServiceRules;
   readonly tally: Tally;
@@ -312,10 +312,8 @@ export class InOrder {
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
     const meters = this.#readings.read(uses, at);
     const agent = this.#agentOf(course);
-    return decideLogged(this.#options.candidate, logged, {
-      ...logged.facts,
-      ...{ agent, nowMs, meters, satisfied },
-    });
+    const facts = { ...logged.facts, agent, nowMs, meters, satisfied };
+    return decideLogged(this.#options.candidate, logged, facts);
   }
 
   #agentOf({ logged: { facts } }: Course): AgentFacts {
@@ -376,7 +374,7 @@ export class InOrder {
   }
 }
 
-function usesOf(candidate: Candidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
+function usesOf(candidate: ReplayCandidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
   return holdsDigests ? (candidate.entriesRecorded(facts) ?? []) : candidate.entries(facts);
 }
 

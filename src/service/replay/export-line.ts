@@ -76,8 +76,12 @@ export function givenOf(line: ExportLine): JsonObject | null {
   ]);
   const { escalate, reauth } = satisfied;
   return {
-    ...{ action, payload, agent: { ...agent }, request: { ...request } },
-    ...{ now: new Date(nowMs).toISOString(), meters: Object.fromEntries(readings) },
+    action,
+    payload,
+    agent: { ...agent },
+    request: { ...request },
+    now: new Date(nowMs).toISOString(),
+    meters: Object.fromEntries(readings),
     satisfied: { escalate, reauth },
   } as JsonObject;
 }

@@ -135,10 +135,16 @@ async function recordedOf(store: Store, { record, seen }: RequestState): Promise
   const { id, decision, request, meters, satisfied, createdAtMs } = record;
   const events = seen === 0 ? [] : await store.requests.events(id);
   return {
-    ...{ decision, request, meters, satisfied },
+    decision,
+    request,
+    meters,
+    satisfied,
     expires_at: timeText(createdAtMs + validSeconds(decision) * 1_000),
     events: events.map(({ what, atMs, state, detail }) => ({
-      ...{ what, at: timeText(atMs), expires_at: timeText(state.expiresAtMs), detail },
+      what,
+      at: timeText(atMs),
+      expires_at: timeText(state.expiresAtMs),
+      detail,
     })),
   };
 }
