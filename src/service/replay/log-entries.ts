@@ -7,6 +7,7 @@ import { factsOfRecord, holdsDigests, type RecordedRequest } from '../playground
 import type { RequestRecord } from '../requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../requests/record/request-state.ts';
 import type { LogRecord } from '../store/contract/log.ts';
+import { parseWithoutTrace } from './record-text.ts';
 
 /** What `factsOfRecord` and a log need of a record's text. */
 type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> & Pick<RequestRecord, 'decision'>;
@@ -125,7 +126,7 @@ export class LogReader {
 /** Throws an error with one sentence in lower case. */
 export function requestOfRecord(record: LogRecord & { readonly kind: 'request' }): LoggedRequest {
   const { recordJson } = record;
-  return requestOf(record, JSON.parse(recordJson), recordJson.includes(digestBegins));
+  return requestOf(record, parseWithoutTrace(recordJson), recordJson.includes(digestBegins));
 }
 
 /** When it was made. */
