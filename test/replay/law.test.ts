@@ -65,7 +65,7 @@ test.each(seeds)(
   { timeout: 240_000 },
   async (seed) => {
     // Every second history lasts longer than its meters.
-  const { path, asked } = await makeHistory(seed, 400, (seed % 2) * 12 * 60 * 60 * 1000);
+    const { path, asked } = await makeHistory(seed, 400, (seed % 2) * 12 * 60 * 60 * 1000);
     const all = await recorded(path);
     expect(all.length).toBe(asked);
     const inOrder = await tried(path, policyText, { reading: 'in order' });
