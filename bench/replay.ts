@@ -57,15 +57,13 @@ async function fill(store: Store, count: number): Promise<void> {
   const { engine } = await compiledOf('1_000');
   const random = createRandom(1);
   const vendors = ['Staples', 'Uline', 'Grainger', 'Acme', 'Initech'];
-  const agents = Array.from({ length: agentsCount }, (_, at) => ({
-    ...{
-      id: `agent-${at}`,
-      name: `buyer ${at}`,
-      risk_tier: 'low',
-      control_owner: 'ops@example.com',
-      tags: [],
-    },
-  })) as readonly RequestRecord['agent'][];
+  const agents = Array.from({ length: agentsCount }, (_, at): RequestRecord['agent'] => ({
+    id: `agent-${at}`,
+    name: `buyer ${at}`,
+    risk_tier: 'low',
+    control_owner: 'ops@example.com',
+    tags: [],
+  }));
   const reading = { low: '1000', high: '2000' };
   for (let from = 0; from < count; from += atOnce) {
     const waiting: RequestRecord[] = [];
@@ -89,18 +87,26 @@ async function fill(store: Store, count: number): Promise<void> {
         REAUTH_REQUIRED: 'pending',
       } as const;
       const record: RequestRecord = {
-        ...{
-          id: createRequestId(nowMs),
-          agentId: agent.id ?? '',
-          actionKey: facts.action,
-          payload,
-          agent,
-          request,
-        },
-        ...{ meters: { paid: reading }, satisfied: nothingSatisfied, createdAtMs: nowMs, decision, trace },
-        ...{ policySet: { digest: 'd', commit: null }, engine: engineVersions, isSigned: false },
-        ...{ key: { id: 'key00001', isReplaced: false }, clientAddress: '192.0.2.7', idempotency: null },
-        ...{ timing: { decideMicroseconds: 3 }, status: status[decision.outcome], decidedAtMs: nowMs },
+        id: createRequestId(nowMs),
+        agentId: agent.id ?? '',
+        actionKey: facts.action,
+        payload,
+        agent,
+        request,
+        meters: { paid: reading },
+        satisfied: nothingSatisfied,
+        createdAtMs: nowMs,
+        decision,
+        trace,
+        policySet: { digest: 'd', commit: null },
+        engine: engineVersions,
+        isSigned: false,
+        key: { id: 'key00001', isReplaced: false },
+        clientAddress: '192.0.2.7',
+        idempotency: null,
+        timing: { decideMicroseconds: 3 },
+        status: status[decision.outcome],
+        decidedAtMs: nowMs,
         expiresAtMs: nowMs + validSeconds(decision) * 1_000,
       };
       if (record.status === 'pending' && random.chance(0.5)) waiting.push(record);
@@ -109,6 +115,8 @@ async function fill(store: Store, count: number): Promise<void> {
     const limits = { openMax: 1e9 };
     await Promise.all(records.map((record) => store.requests.append(requestRow(record), limits)));
     await Promise.all(waiting.map((record) => approve(store, record)));
+    const nowMs = startMs + (from + records.length) * pauseMs;
+    while ((await store.requests.expireDue(nowMs, atOnce)).length > 0);
   }
 }
 
@@ -146,12 +154,10 @@ async function measure(what: Measure, path: string): Promise<void> {
   const started = { cpu: process.cpuUsage(), at: performance.now() };
   let [requests, changed] = [0, 0];
   if (what === 'parse alone') {
-    const { lastSequence } = await records.stretch(0, 1);
+    const { lastSequence } = await records.extent();
     for (let after = 0; after < lastSequence; after += atOnce) {
-      const { records: some } = await records.stretch(after, atOnce);
-      for (const { entry } of some)
-        if (entry.kind === 'request' && JSON.parse(String(entry.record_json)).payload !== undefined)
-          requests += 1;
+      for (const record of await records.records(after, atOnce))
+        if (record.kind === 'request' && JSON.parse(record.recordJson).payload !== undefined) requests += 1;
     }
   } else {
     const candidate = candidateOf(set, engine);

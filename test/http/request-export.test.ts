@@ -1,6 +1,11 @@
 // GET /v1/requests/export: the file holds what the list finds, for whoever may see it, whatever is in it.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../../src/reasoning/replay/log.ts';
+import { openExport } from '../../src/service/replay/read-export.ts';
+import { temporaryFolder } from '../store/rows.ts';
 import { firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { startService } from './service.ts';
 import { ask, codeOf } from './written-policies.ts';
@@ -22,7 +27,9 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(lines.map((line) => line.request_id)).toEqual([waits, ...ids]);
-  expect(lines.at(-1)).toEqual({ ...(await ann.send(`/v1/requests/${ids.at(-1)}`)).body, may: null });
+  const { recorded, ...shown } = lines.at(-1);
+  expect(shown).toEqual({ ...(await ann.send(`/v1/requests/${ids.at(-1)}`)).body, may: null });
+  expect(recorded).toMatchObject({ decision: { outcome: 'ALLOW' }, meters: {}, events: [] });
 
   const csv = await ann.send('/v1/requests/export?format=csv&action=demo.allow');
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -54,6 +61,41 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
   expect(JSON.parse(String((await finance.send('/v1/requests/export')).body)).request_id).toBe(waits);
   expect(codeOf(await ann.send('/v1/requests/export?format=xml'))).toEqual([400, 'invalid_query']);
   expect(codeOf(await ann.send('/v1/requests/export?limit=5'))).toEqual([400, 'invalid_query']);
+});
+
+test('is a log of what was decided and what people said, in the order in which it happened', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  const ann = await tokenClient(service, admin);
+  const allowed = await ask(service, 'demo.allow', { payload: { amount: 5 } });
+  const waits = await ask(service, 'demo.escalate');
+  const finance = await personWith(service, admin, {
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance'],
+  });
+  await finance.send(`/v1/requests/${waits.request_id}/reject`, { method: 'POST', body: { comment: 'no' } });
+  const path = join(temporaryFolder(), 'requests.jsonl');
+  writeFileSync(path, String((await ann.send('/v1/requests/export')).body));
+  const log = await openExport(path);
+  const entries: LogEntry[] = [];
+  for await (const part of log.parts) entries.push(...part.entries);
+  expect(log.faults.named).toEqual([]);
+  expect(entries).toMatchObject([
+    {
+      kind: 'request',
+      id: allowed.request_id,
+      decision: { outcome: 'ALLOW' },
+      facts: { payload: { amount: 5 } },
+    },
+    { kind: 'request', id: waits.request_id, decision: { outcome: 'ESCALATE' } },
+    { kind: 'events', requestId: waits.request_id, events: [{ kind: 'rejected', group: 'finance' }] },
+  ]);
+  const [first, second] = entries.filter((entry) => entry.kind === 'request');
+  expect(first?.expiresAtMs).toBe(Date.parse(allowed.expires_at));
+  expect(second?.expiresAtMs).toBe(Date.parse(waits.expires_at));
+  // A list may leave requests out, so no meter is built from it.
+  expect(log.wholeSinceMs).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('goes on over many pages, each request once', async () => {

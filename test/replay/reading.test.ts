@@ -2,7 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import { expect, test, vi } from 'vitest';
 import type { LogEntry } from '../../src/reasoning/replay/log.ts';
 import { exportRecords } from '../../src/service/audit/export.ts';
 import type { LogSource } from '../../src/service/replay/log-source.ts';
@@ -11,6 +12,8 @@ import { openStoredLog } from '../../src/service/replay/read-store.ts';
 import { openRecords, openStore } from '../../src/service/store/open.ts';
 import { temporaryFolder } from '../store/rows.ts';
 import { makeHistory } from './history.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 async function entriesOf({ parts }: LogSource): Promise<readonly LogEntry[]> {
   const all: LogEntry[] = [];
@@ -59,7 +62,7 @@ test('lines that cannot be read are named and counted, and the others are read',
   const read = await entriesOf(log);
   expect(read.filter(({ kind }) => kind === 'request')).toHaveLength(asked - 1);
   const last = lines.length;
-  expect(log.faults.count).toBe(lines[place + 1]!.includes('"kind":"request"') ? 3 : 3);
+  expect(log.faults.count).toBe(3);
   expect(log.faults.named[0]).toMatch(new RegExp(`^line ${place + 1}: .*at byte \\d+ of the line$`));
   expect(log.faults.named[1]).toBe(
     `line ${last + 2}: the request has no recorded decision: export requests with \`writ audit export\`, or compare two sets with \`writ bench --compare\``,
@@ -103,4 +106,12 @@ test('reading writes nothing, and sees what is written beside it', async () => {
   await records.close();
   expect(readFileSync(path).equals(before)).toBe(true);
   await expect(openRecords({ path: join(temporaryFolder(), 'none.db') })).rejects.toThrow('cannot be opened');
+});
+
+test('a store of an earlier schema is left to the service, which brings it up to date', async () => {
+  const { path } = await makeHistory(12, 5);
+  const database = new Database(path);
+  database.pragma('user_version = 80');
+  database.close();
+  await expect(openRecords({ path })).rejects.toMatchObject({ code: 'older-database' });
 });

@@ -8,7 +8,7 @@ import type { MeterDefinition, MeterEntry } from '../../language/model/metering.
 import type { Facts, Reading } from '../../language/model/request.ts';
 import type { LoggedPerson, LoggedRequest } from './log.ts';
 
-export interface Candidate
+export interface ReplayCandidate
   extends Pick<
     PolicyEngine,
     'decide' | 'decideTraced' | 'decideRecorded' | 'entries' | 'entriesRecorded' | 'meters' | 'shapeOf'
@@ -51,7 +51,7 @@ export interface EarlierWait {
 
 /** A payload with digests is of the declared shape wherever they stand for secrets. */
 export function decideLogged(
-  candidate: Candidate,
+  candidate: ReplayCandidate,
   { holdsDigests }: Pick<LoggedRequest, 'holdsDigests'>,
   facts: Facts,
 ): Decision {

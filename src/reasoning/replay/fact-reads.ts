@@ -1,14 +1,14 @@
 // Which facts the rules of an action read, other than its payload, and which of them a request lacks.
 
 import type { Facts } from '../../language/model/request.ts';
-import type { Candidate } from './candidate.ts';
+import type { ReplayCandidate } from './candidate.ts';
 
 /** A class because it learns an action's reads from its first request. */
 export class FactReads {
-  readonly #candidate: Candidate;
+  readonly #candidate: ReplayCandidate;
   readonly #byAction = new Map<string, readonly FactPath[]>();
 
-  constructor(candidate: Candidate) {
+  constructor(candidate: ReplayCandidate) {
     this.#candidate = candidate;
   }
 

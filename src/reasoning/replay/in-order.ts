@@ -11,7 +11,7 @@ import {
   nothingSatisfied,
   type Satisfied,
 } from '../../language/model/request.ts';
-import { type Candidate, decideLogged, type ReplayMeters, type ServiceRules } from './candidate.ts';
+import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
 import { approvalsFor, type Course, isAnsweredInLog, isApproval, latestOf } from './course.ts';
 import {
   isWaiting,
@@ -26,6 +26,7 @@ import { StepUps } from './step-ups.ts';
 import type { Tally } from './tally.ts';
 import { Timers } from './timers.ts';
 import { askedByRules, enterApproval, needsOf } from './votes.ts';
+import type { AskedWords } from './workload.ts';
 
 /** How the waits end that the candidate begins. */
 export interface WaitEnds {
@@ -41,7 +42,7 @@ export interface WaitEnds {
 }
 
 export interface InOrderOptions {
-  readonly candidate: Candidate;
+  readonly candidate: ReplayCandidate;
   readonly meters: ReplayMeters;
   readonly rules: ServiceRules;
   readonly tally: Tally;
@@ -151,9 +152,9 @@ export class InOrder {
         status: statusOf(logged.decision),
         meters: logged.facts.meters,
         expiresAtMs,
-        asked: new Map(),
+        asked: wordsFor(logged.decision),
       },
-      asked: new Map(),
+      asked: wordsFor(decision),
     };
     if (!isEarlier) {
       tally.workload.ask('before', logged.decision, { asked: course.log.asked, atMs: nowMs });
@@ -230,13 +231,13 @@ export class InOrder {
     }
     if (atMs >= course.deadlineMs) return;
     switch (event.kind) {
-      case 'approved':
-        if (
-          event.group !== null &&
-          this.#approve(course, { person: event.person, group: event.group }, { atMs, isDecided })
-        )
-          this.#decideAgain(course, atMs);
+      case 'approved': {
+        const { group, person } = event;
+        const look = this.#look(course, atMs, nothingSatisfied);
+        if (group !== null && this.#approve(course, { person, group }, { look, isDecided }))
+          this.#decideAgain(course, atMs, look);
         return;
+      }
       case 'rejected':
         if (event.group === null || needsOf(latestOf(course), event.group) !== null)
           this.#end(course, 'refused');
@@ -254,11 +255,11 @@ export class InOrder {
   #approve(
     course: Course,
     { person, group }: { readonly person: LoggedPerson; readonly group: string },
-    { atMs, isDecided }: { readonly atMs: number; readonly isDecided: boolean },
+    { look, isDecided }: { readonly look: Decision; readonly isDecided: boolean },
   ): boolean {
     const { candidate, rules } = this.#options;
     const { asks } = candidate;
-    const firing = askedByRules(this.#look(course, atMs, nothingSatisfied), asks);
+    const firing = askedByRules(look, asks);
     // Then and now.
     const owners = [course.logged.facts.agent, this.#agentOf(course)].map(
       (agent) => agent.control_owner ?? '',
@@ -275,9 +276,8 @@ export class InOrder {
   }
 
   /** On the facts of the moment, with what people have given. */
-  #decideAgain(course: Course, nowMs: number): void {
+  #decideAgain(course: Course, nowMs: number, look = this.#look(course, nowMs, nothingSatisfied)): void {
     const { candidate, onDecision } = this.#options;
-    const look = this.#look(course, nowMs, nothingSatisfied);
     const satisfied = this.#satisfied(course, askedByRules(look, candidate.asks));
     const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
     const decision = isNothing ? look : this.#look(course, nowMs, satisfied);
@@ -312,8 +312,8 @@ export class InOrder {
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
     const meters = this.#readings.read(uses, at);
     const agent = this.#agentOf(course);
-    return this.#options.candidate.decideRecorded({ ...logged.facts, agent, nowMs, meters, satisfied })
-      .decision;
+    const facts = { ...logged.facts, agent, nowMs, meters, satisfied };
+    return decideLogged(this.#options.candidate, logged, facts);
   }
 
   #agentOf({ logged: { facts } }: Course): AgentFacts {
@@ -374,9 +374,16 @@ export class InOrder {
   }
 }
 
-function usesOf(candidate: Candidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
+function usesOf(candidate: ReplayCandidate, { facts, holdsDigests }: LoggedRequest): readonly MeterUse[] {
   return holdsDigests ? (candidate.entriesRecorded(facts) ?? []) : candidate.entries(facts);
 }
+
+/** Only what waits may ask more later. */
+function wordsFor(decision: Decision): AskedWords {
+  return isWaiting(decision) ? new Map() : noWords;
+}
+
+const noWords: AskedWords = new Map();
 
 function statusOf(decision: Decision): Course['status'] {
   if (isWaiting(decision)) return 'waiting';

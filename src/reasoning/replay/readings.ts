@@ -3,7 +3,7 @@
 
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
-import type { Candidate, ReplayMeters } from './candidate.ts';
+import type { ReplayCandidate, ReplayMeters } from './candidate.ts';
 
 export interface ReadAt {
   readonly nowMs: number;
@@ -25,7 +25,7 @@ export class Readings {
 
   /** The log holds all that was granted since `wholeSinceMs`. */
   constructor(
-    { meters: definitions }: Pick<Candidate, 'meters'>,
+    { meters: definitions }: Pick<ReplayCandidate, 'meters'>,
     meters: ReplayMeters,
     wholeSinceMs: number,
   ) {

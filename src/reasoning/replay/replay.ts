@@ -2,16 +2,15 @@
 // request is decided for itself, on the facts of its record; in order, meters hold what the candidate grants.
 
 import type { Decision } from '../../language/model/decision.ts';
-import { type Candidate, decideLogged, type ReplayMeters, type ServiceRules } from './candidate.ts';
+import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
 import { InOrder, type WaitEnds } from './in-order.ts';
 import type { LogEntry, LoggedRequest } from './log.ts';
 import { type ChangedRequest, type ReplayFinding, type Tallied, Tally } from './tally.ts';
 
-export const replayReadings = ['as recorded', 'in order'] as const;
-export type ReplayReading = (typeof replayReadings)[number];
+export type ReplayReading = 'as recorded' | 'in order';
 
 export interface ReplayOptions {
-  readonly candidate: Candidate;
+  readonly candidate: ReplayCandidate;
   readonly reading: ReplayReading;
   readonly findings?: readonly ReplayFinding[];
   /** Totals that nothing has entered yet. */
@@ -41,7 +40,7 @@ export interface PolicyReplay {
 }
 
 /** Where the candidate has meters or asks people, the order of requests matters. */
-export function readingFor({ meters, asks }: Candidate): ReplayReading {
+export function readingFor({ meters, asks }: ReplayCandidate): ReplayReading {
   return meters.length > 0 || asks.size > 0 ? 'in order' : 'as recorded';
 }
 

@@ -3,7 +3,7 @@
 
 import { type Decision, type Outcome, outcomes } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
-import type { Candidate } from './candidate.ts';
+import type { ReplayCandidate } from './candidate.ts';
 import { Examples, type ReplayExample } from './examples.ts';
 import { FactReads } from './fact-reads.ts';
 import type { LoggedRequest } from './log.ts';
@@ -40,7 +40,7 @@ export interface Tallied {
     readonly rule: number;
   };
   readonly people: readonly GroupWorkload[];
-  /** Requests that the candidate refuses because their payload has another shape, or their action is not declared; by action. */
+  /** By action, requests refused because their payload has another shape or their action is not declared, as they were not before. */
   readonly otherShape: ReadonlyMap<string, number>;
   readonly undeclared: ReadonlyMap<string, number>;
   /** How many requests lack a fact that the candidate's rules read, by fact. */
@@ -52,7 +52,7 @@ export interface Tallied {
 }
 
 export interface TallyOptions {
-  readonly candidate: Candidate;
+  readonly candidate: ReplayCandidate;
   readonly findings: readonly ReplayFinding[];
   readonly onChanged?: ((changed: ChangedRequest) => void) | undefined;
 }
@@ -93,8 +93,9 @@ export class Tally {
       return false;
     }
     this.#matrix[logged.decision.outcome][decision.outcome] += 1;
-    if (decision.by === 'invalid_payload') increase(this.#counts.otherShape, action);
-    else if (decision.by === 'undeclared_action') increase(this.#counts.undeclared, action);
+    const isNew = decision.by !== logged.decision.by;
+    if (decision.by === 'invalid_payload') increase(this.#counts.otherShape, action, isNew);
+    else if (decision.by === 'undeclared_action') increase(this.#counts.undeclared, action, isNew);
     else this.#countUnknown(facts, logged.holdsDigests);
     this.#compare(logged, facts, decision);
     return true;
@@ -161,8 +162,8 @@ function askedText({ requires }: Decision): string {
   return [...approvals, ...(reauth === null ? [] : [`step-up ${reauth.withinSeconds}`])].join(', ');
 }
 
-function increase(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+function increase(counts: Map<string, number>, name: string, isCounted = true): void {
+  if (isCounted) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 function emptyMatrix(): Record<Outcome, Record<Outcome, number>> {

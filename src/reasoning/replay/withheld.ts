@@ -5,11 +5,11 @@ import type { Decision } from '../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
-import type { Candidate } from './candidate.ts';
+import type { ReplayCandidate } from './candidate.ts';
 import type { LoggedRequest } from './log.ts';
 
 /** Of a request that holds digests: whether one stands where the candidate has to see the value. */
-export function isWithheld(candidate: Candidate, logged: LoggedRequest, decision: Decision): boolean {
+export function isWithheld(candidate: ReplayCandidate, logged: LoggedRequest, decision: Decision): boolean {
   if (!logged.holdsDigests) return false;
   // It was refused for its shape then, and what was wrong with it may be what is withheld.
   if (logged.decision.by === 'invalid_payload') return true;

@@ -3,7 +3,7 @@
 
 import type { Decision } from '../../language/model/decision.ts';
 
-export const sides = ['before', 'now'] as const;
+const sides = ['before', 'now'] as const;
 /** `before` is the log, `now` the candidate. */
 export type WorkloadSide = (typeof sides)[number];
 
@@ -11,7 +11,7 @@ export type WorkloadSide = (typeof sides)[number];
 export type AskedWords = Map<string, number>;
 
 /** The group under which step-ups are counted; no group of approvers has a space in its name. */
-export const stepUpGroup = 'control owner, step-up';
+const stepUpGroup = 'control owner, step-up';
 
 export interface DayFigures {
   readonly median: number;

@@ -11,7 +11,9 @@ export class ExactSum {
   add({ coefficient, exponent }: Decimal): void {
     if (coefficient === 0n) return;
     this.#lowerTo(exponent);
-    this.#coefficient += coefficient * 10n ** BigInt(exponent - this.#exponent);
+    // Amounts of one currency mostly have the same digits.
+    this.#coefficient +=
+      exponent === this.#exponent ? coefficient : coefficient * 10n ** BigInt(exponent - this.#exponent);
     if (this.#coefficient === 0n) this.#exponent = 0;
   }
 

@@ -7,14 +7,16 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { formatDecimal } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
 import { factsOfRecord, type RecordedRequest } from '../playground/recorded.ts';
-import type { ChainEntry, RecordKind } from '../store/contract/chain.ts';
-import { loggedEvent, requestEntry, requestOf } from './log-entries.ts';
+import type { RecordKind } from '../store/contract/chain.ts';
+import type { LogRecord } from '../store/contract/log.ts';
+import { loggedEvent, requestOf, requestOfRecord } from './log-entries.ts';
 
 /** Of one line: a record with its trace may be longer than a request. */
 export const exportLimits: JsonLimits = { bytesMax: 16 * 1024 * 1024, depthMax: 64 };
 
 export type ExportLine =
-  | { readonly kind: 'record'; readonly entry: ChainEntry }
+  /** `record` is null where it is of nothing that becomes of requests. */
+  | { readonly kind: 'record'; readonly sequence: number; readonly record: LogRecord | null }
   | { readonly kind: 'request'; readonly line: ListedRequest };
 
 /** What is read of a line of the list's export. */
@@ -34,12 +36,30 @@ const kinds: readonly RecordKind[] = ['request', 'refusal', 'change', 'event'];
 export function exportLineOf(value: JsonObject): ExportLine | null {
   const { entry, hash, request_id, action_key, payload, agent, created_at } = value;
   if (typeof hash === 'string' && isObject(entry) && kinds.some((kind) => kind === entry.kind))
-    return { kind: 'record', entry: entry as unknown as ChainEntry };
+    return { kind: 'record', sequence: Number(entry.sequence), record: recordOfEntry(entry) };
   const isListed =
     [request_id, action_key, created_at].every((one) => typeof one === 'string') &&
     isObject(payload) &&
     isObject(agent);
   return isListed ? { kind: 'request', line: value as unknown as ListedRequest } : null;
+}
+
+/** An entry of the chain, as `writ audit export` writes it. */
+function recordOfEntry(entry: JsonObject): LogRecord | null {
+  const { kind, id, action_key, created_ms, expires_ms, record_json, request_id, at_ms, what, detail_json } =
+    entry;
+  const base = { sequence: Number(entry.sequence), expiresAtMs: Number(expires_ms) };
+  if (kind === 'request') {
+    const own = { id: String(id), action: String(action_key), createdAtMs: Number(created_ms) };
+    return { ...base, ...own, kind, recordJson: String(record_json) };
+  }
+  const atMs = Number(at_ms);
+  if (kind === 'event') {
+    const detailJson = typeof detail_json === 'string' ? detail_json : null;
+    return { ...base, kind, requestId: String(request_id), atMs, what: String(what), detailJson };
+  }
+  const isStepUp = kind === 'change' && what === 'stepped-up';
+  return isStepUp ? { kind: 'step-up', sequence: base.sequence, agentId: String(entry.subject), atMs } : null;
 }
 
 /**
@@ -56,14 +76,19 @@ export function givenOf(line: ExportLine): JsonObject | null {
   ]);
   const { escalate, reauth } = satisfied;
   return {
-    ...{ action, payload, agent: { ...agent }, request: { ...request } },
-    ...{ now: new Date(nowMs).toISOString(), meters: Object.fromEntries(readings) },
+    action,
+    payload,
+    agent: { ...agent },
+    request: { ...request },
+    now: new Date(nowMs).toISOString(),
+    meters: Object.fromEntries(readings),
     satisfied: { escalate, reauth },
   } as JsonObject;
 }
 
 function factsOf(line: ExportLine): Facts | null {
-  if (line.kind === 'record') return requestEntry(line.entry)?.facts ?? null;
+  if (line.kind === 'record')
+    return line.record?.kind === 'request' ? requestOfRecord(line.record).facts : null;
   const { recorded } = line.line;
   return recorded === undefined ? factsAlone(line.line) : listedRequest(line.line).facts;
 }
@@ -93,7 +118,7 @@ function eventsOf(requestId: string, listed: readonly ListedEvent[]): readonly L
     requestId,
     atMs,
     events: events.flatMap(({ what, expires_at, detail }) => {
-      const event = loggedEvent({ requestId, atMs, what, expiresAtMs: timeOf(expires_at), detail });
+      const event = loggedEvent({ what, expiresAtMs: timeOf(expires_at), detail });
       return event === null ? [] : [event];
     }),
   }));

@@ -6,7 +6,8 @@ import type { LogEntry, LoggedEvent, LoggedEvents, LoggedRequest } from '../../r
 import { factsOfRecord, holdsDigests, type RecordedRequest } from '../playground/recorded.ts';
 import type { RequestRecord } from '../requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../requests/record/request-state.ts';
-import type { ChainEntry } from '../store/contract/chain.ts';
+import type { LogRecord } from '../store/contract/log.ts';
+import { parseWithoutTrace } from './record-text.ts';
 
 /** What `factsOfRecord` and a log need of a record's text. */
 type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> & Pick<RequestRecord, 'decision'>;
@@ -20,8 +21,6 @@ interface RecordColumns {
 
 /** One event of a request, with its detail as it is stored. */
 interface EventRead {
-  readonly requestId: string;
-  readonly atMs: number;
   readonly what: string;
   readonly expiresAtMs: number;
   readonly detail: unknown;
@@ -95,25 +94,25 @@ function readingsOf(meters: DecidedDetail['meters']): LoggedRequest['facts']['me
   return factsOfRecord({ meters } as RecordedRequest).meters;
 }
 
-/** Reads the chain in its order. A class because events of one step are one entry, which ends with the next record. */
-export class ChainReader {
+/** Reads records in their order. A class because events of one step are one entry, which ends with the next record. */
+export class LogReader {
   #open: { readonly requestId: string; readonly atMs: number; readonly events: LoggedEvent[] } | null = null;
 
   /** What is known to be whole by now. Throws an error with one sentence in lower case; the next record can be read then. */
-  read(entry: ChainEntry): readonly LogEntry[] {
-    const event = entry.kind === 'event' ? columnsOf(entry) : null;
-    if (event !== null && this.#open?.requestId === event.requestId && this.#open.atMs === event.atMs) {
-      this.#add(event);
-      return [];
+  read(record: LogRecord): readonly LogEntry[] {
+    if (record.kind !== 'event') {
+      const own = record.kind === 'request' ? requestOfRecord(record) : record;
+      return this.#open === null ? [own] : [...this.end(), own];
     }
-    const ended = this.end();
-    if (event !== null) {
-      this.#open = { requestId: event.requestId, atMs: event.atMs, events: [] };
-      this.#add(event);
-      return ended;
-    }
-    const own = entryOf(entry);
-    return own === null ? ended : [...ended, own];
+    const { requestId, atMs } = record;
+    const isSame = this.#open?.requestId === requestId && this.#open.atMs === atMs;
+    const ended = isSame ? [] : this.end();
+    this.#open ??= { requestId, atMs, events: [] };
+    const { what, expiresAtMs, detailJson } = record;
+    const detail = detailJson === null ? null : JSON.parse(detailJson);
+    const event = loggedEvent({ what, expiresAtMs, detail });
+    if (event !== null) this.#open.events.push(event);
+    return ended;
   }
 
   /** What is still open. */
@@ -122,40 +121,15 @@ export class ChainReader {
     this.#open = null;
     return open === null || open.events.length === 0 ? [] : [{ kind: 'events', ...open }];
   }
-
-  #add(event: EventRead): void {
-    const read = loggedEvent(event);
-    if (read !== null) this.#open?.events.push(read);
-  }
 }
 
-function columnsOf(entry: ChainEntry): EventRead {
-  const { request_id, at_ms, what, expires_ms, detail_json } = entry;
-  return {
-    requestId: String(request_id),
-    atMs: Number(at_ms),
-    what: String(what),
-    expiresAtMs: Number(expires_ms),
-    detail: typeof detail_json === 'string' ? JSON.parse(detail_json) : null,
-  };
+/** Throws an error with one sentence in lower case. */
+export function requestOfRecord(record: LogRecord & { readonly kind: 'request' }): LoggedRequest {
+  const { recordJson } = record;
+  return requestOf(record, parseWithoutTrace(recordJson), recordJson.includes(digestBegins));
 }
 
-function entryOf(entry: ChainEntry): LogEntry | null {
-  if (entry.kind === 'change' && entry.what === 'stepped-up')
-    return { kind: 'step-up', agentId: String(entry.subject), atMs: Number(entry.at_ms) };
-  return requestEntry(entry);
-}
-
-/** Null where it is another record. Throws an error with one sentence in lower case. */
-export function requestEntry(entry: ChainEntry): LoggedRequest | null {
-  if (entry.kind !== 'request') return null;
-  const { id, action_key, created_ms, expires_ms, record_json } = entry;
-  const columns = {
-    id: String(id),
-    action: String(action_key),
-    createdAtMs: Number(created_ms),
-    expiresAtMs: Number(expires_ms),
-  };
-  const text = String(record_json);
-  return requestOf(columns, JSON.parse(text), text.includes(digestBegins));
+/** When it was made. */
+export function momentOfRecord(record: LogRecord): number {
+  return record.kind === 'request' ? record.createdAtMs : record.atMs;
 }

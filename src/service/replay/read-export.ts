@@ -5,10 +5,8 @@ import { createReadStream, statSync } from 'node:fs';
 import { readJson } from '../../language/json/read.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { LogEntry } from '../../reasoning/replay/log.ts';
-import { timeOf } from '../audit/entry.ts';
-import type { ChainEntry } from '../store/contract/chain.ts';
-import { exportLimits, exportLineOf, listedEntries } from './export-line.ts';
-import { ChainReader } from './log-entries.ts';
+import { type ExportLine, exportLimits, exportLineOf, listedEntries } from './export-line.ts';
+import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
 
 /** Rejects with the error of the file system. */
@@ -24,7 +22,9 @@ async function wholeSince(path: string): Promise<number> {
     if (isBlank(bytes)) continue;
     const line = lineOf(bytes);
     if (line?.kind !== 'record') return Number.POSITIVE_INFINITY;
-    return line.entry.sequence === 1 ? Number.NEGATIVE_INFINITY : timeOf(line.entry);
+    if (line.sequence === 1) return Number.NEGATIVE_INFINITY;
+    // Another record: what follows is later.
+    if (line.record !== null) return momentOfRecord(line.record);
   }
   return Number.NEGATIVE_INFINITY;
 }
@@ -59,7 +59,7 @@ async function* parts(path: string, { bytesAll, faults }: Reading): AsyncGenerat
 /** A class because what a line says depends on those before it. */
 class LineReader {
   readonly #faults: LogFaults;
-  readonly #chain = new ChainReader();
+  readonly #log = new LogReader();
   readonly #listed: LogEntry[] = [];
   readonly #ids = new Set<string>();
   #kind: 'record' | 'request' | null = null;
@@ -83,7 +83,7 @@ class LineReader {
     const listed = this.#listed.sort(
       (a, b) => momentOf(a) - momentOf(b) || Number(a.kind !== 'request') - Number(b.kind !== 'request'),
     );
-    return [...this.#chain.end(), ...listed];
+    return [...this.#log.end(), ...listed];
   }
 
   #read(bytes: Buffer): readonly LogEntry[] {
@@ -92,7 +92,7 @@ class LineReader {
     if (line === null) throw new Error(isRequest(value) ? withoutDecision : notExported);
     this.#kind ??= line.kind;
     if (line.kind !== this.#kind) throw new Error('the line is of another kind of export than the first');
-    if (line.kind === 'record') return this.#readRecord(line.entry);
+    if (line.kind === 'record') return this.#readRecord(line);
     if (this.#ids.has(line.line.request_id)) {
       this.#faults.repeated += 1;
       return [];
@@ -102,20 +102,20 @@ class LineReader {
     return [];
   }
 
-  #readRecord(entry: ChainEntry): readonly LogEntry[] {
-    const sequence = Number(entry.sequence);
+  #readRecord({ sequence, record }: ExportLine & { readonly kind: 'record' }): readonly LogEntry[] {
     if (!Number.isSafeInteger(sequence)) throw new Error('the record has no number');
+    const id = record?.kind === 'request' ? record.id : null;
     if (sequence > this.#lastSequence) {
       this.#lastSequence = sequence;
-      if (entry.kind === 'request') this.#ids.add(String(entry.id));
-      return this.#chain.read(entry);
+      if (id !== null) this.#ids.add(id);
+      return record === null ? [] : this.#log.read(record);
     }
-    if (entry.kind === 'request' && !this.#ids.has(String(entry.id)))
+    // Two exports may have some records in common.
+    if (id !== null && this.#ids.has(id)) this.#faults.repeated += 1;
+    else if (id !== null)
       throw new Error(
         `record ${sequence} comes after record ${this.#lastSequence}: sort the lines by their sequence`,
       );
-    // Two exports may have some records in common.
-    if (entry.kind === 'request') this.#faults.repeated += 1;
     return [];
   }
 }

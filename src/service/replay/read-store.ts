@@ -2,9 +2,8 @@
 // it began; memory is bounded by one stretch.
 
 import type { LogEntry } from '../../reasoning/replay/log.ts';
-import { timeOf } from '../audit/entry.ts';
-import type { RecordReader } from '../store/contract/store.ts';
-import { ChainReader } from './log-entries.ts';
+import type { RecordReader } from '../store/contract/log.ts';
+import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
 
 export interface StoredLogOptions {
@@ -15,7 +14,8 @@ export interface StoredLogOptions {
   readonly recordsAtOnce?: number;
 }
 
-const recordsAtOnceDefault = 1_000;
+/** So few that what is made of them is gone again before it is kept as old. */
+const recordsAtOnceDefault = 200;
 
 /** Waits that began so long before the first window are not read. */
 const waitsMs = 7 * 24 * 60 * 60 * 1000;
@@ -24,16 +24,13 @@ const waitsMs = 7 * 24 * 60 * 60 * 1000;
 export async function openStoredLog(reader: RecordReader, options: StoredLogOptions): Promise<LogSource> {
   const { sinceMs, windowMs, recordsAtOnce = recordsAtOnceDefault } = options;
   const after = sinceMs === undefined ? 0 : await reader.numberBefore(sinceMs - windowMs - waitsMs);
-  const { pruning, records, lastSequence } = await reader.stretch(Math.max(0, after), 1);
-  const beginMs = records[0] === undefined ? Number.NEGATIVE_INFINITY : timeOf(records[0].entry);
-  const isWhole = pruning === null && after <= 0;
-  const wholeSinceMs = isWhole
-    ? Number.NEGATIVE_INFINITY
-    : Math.max(beginMs, (sinceMs ?? beginMs) - windowMs);
+  const { prunedTo, lastSequence } = await reader.extent();
+  const from = Math.max(0, after, prunedTo ?? 0);
+  const [first] = await reader.records(from, recordsAtOnce);
+  const beginMs = first === undefined ? Number.NEGATIVE_INFINITY : momentOfRecord(first);
   const faults = new LogFaults();
-  const from = Math.max(0, after, pruning?.sequence ?? 0);
   return {
-    wholeSinceMs,
+    wholeSinceMs: from === 0 ? Number.NEGATIVE_INFINITY : Math.max(beginMs, (sinceMs ?? beginMs) - windowMs),
     faults,
     parts: parts(reader, { from, lastSequence, recordsAtOnce, faults }),
   };
@@ -50,19 +47,19 @@ async function* parts(
   reader: RecordReader,
   { from, lastSequence, recordsAtOnce, faults }: Reading,
 ): AsyncGenerator<LogPart> {
-  const chain = new ChainReader();
+  const log = new LogReader();
   for (let after = from; after < lastSequence; after += recordsAtOnce) {
-    const { records } = await reader.stretch(after, Math.min(recordsAtOnce, lastSequence - after));
+    const records = await reader.records(after, Math.min(recordsAtOnce, lastSequence - after));
     const entries: LogEntry[] = [];
-    for (const { entry } of records) {
+    for (const record of records) {
       try {
-        entries.push(...chain.read(entry));
+        entries.push(...log.read(record));
       } catch (error) {
-        faults.add(`record ${entry.sequence}`, faultText(error));
+        faults.add(`record ${record.sequence}`, faultText(error));
       }
     }
     const read = Math.min(after + recordsAtOnce, lastSequence);
     yield { entries, share: (read - from) / (lastSequence - from) };
   }
-  yield { entries: chain.end(), share: 1 };
+  yield { entries: log.end(), share: 1 };
 }

@@ -1,6 +1,7 @@
 // The configured place of the records into an open store: the one line a new kind of store adds.
 
-import type { RecordReader, Store } from './contract/store.ts';
+import type { RecordReader } from './contract/log.ts';
+import type { Store } from './contract/store.ts';
 import { openSqliteRecords } from './sqlite/record-reader.ts';
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
 

@@ -289,13 +289,6 @@ export interface ChainStore {
   prune(checkpoint: SignedCheckpoint): Promise<'pruned' | 'not-there'>;
 }
 
-/** The records alone, also of a store that another process writes to. */
-export interface RecordReader extends Pick<ChainStore, 'stretch'> {
-  /** A number below those of all records from a moment on, and not much below. */
-  numberBefore(atMs: number): Promise<number>;
-  close(): Promise<void>;
-}
-
 export interface ChainStretch {
   /** Where the chain begins, for records were deleted; null where it begins with record 1. */
   readonly pruning: SignedCheckpoint | null;

@@ -2,7 +2,7 @@
 // whatever happens to it, and of a file of another schema it reads nothing.
 
 import Database from 'better-sqlite3';
-import type { RecordReader } from '../contract/store.ts';
+import type { LogRecord, RecordReader } from '../contract/log.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { checkSchemaVersion } from './migrate.ts';
 import { prepareReads } from './reads.ts';
@@ -15,15 +15,50 @@ export async function openSqliteRecords(path: string): Promise<RecordReader> {
     const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
       checkSchemaVersion(database);
-      const { stretch, numberBefore } = prepareReads(database);
-      return {
-        stretch: async (after, countMax) => withStoreErrors(path, () => stretch(after, countMax)),
-        numberBefore: async (atMs) => withStoreErrors(path, () => numberBefore(atMs)),
-        close: async () => void database.close(),
-      };
+      return readerOf(path, database);
     } catch (error) {
       database.close();
       throw error;
     }
+  });
+}
+
+function readerOf(path: string, database: Database.Database): RecordReader {
+  const { stretch, numberBefore } = prepareReads(database);
+  const logRecords = prepareLogRecords(database);
+  return {
+    records: async (after, countMax) => withStoreErrors(path, () => logRecords(after, countMax)),
+    extent: async () => {
+      const { pruning, lastSequence } = withStoreErrors(path, () => stretch(0, 0));
+      return { prunedTo: pruning?.sequence ?? null, lastSequence };
+    },
+    numberBefore: async (atMs) => withStoreErrors(path, () => numberBefore(atMs)),
+    close: async () => void database.close(),
+  };
+}
+
+/** Columns by the names that readers know, so that no row is copied. */
+const columns = {
+  requests: `'request' AS kind, sequence, id, action_key AS action, created_ms AS createdAtMs,
+    expires_ms AS expiresAtMs, record_json AS recordJson`,
+  request_events: `'event' AS kind, sequence, request_id AS requestId, at_ms AS atMs, what,
+    expires_ms AS expiresAtMs, detail_json AS detailJson`,
+  changes: "'step-up' AS kind, sequence, subject AS agentId, at_ms AS atMs",
+} as const;
+
+function prepareLogRecords(database: Database.Database) {
+  const prepare = (table: keyof typeof columns, and = '') =>
+    database.prepare<[number, number], LogRecord>(
+      `SELECT ${columns[table]} FROM ${table} WHERE sequence > ? AND sequence <= ? ${and} ORDER BY sequence`,
+    );
+  const tables = [
+    prepare('requests'),
+    prepare('request_events'),
+    prepare('changes', "AND what = 'stepped-up'"),
+  ];
+  return database.transaction((after: number, countMax: number): readonly LogRecord[] => {
+    const found = tables.map((table) => table.all(after, after + countMax)).filter((all) => all.length > 0);
+    const [only = []] = found;
+    return found.length < 2 ? only : found.flat().sort((a, b) => a.sequence - b.sequence);
   });
 }

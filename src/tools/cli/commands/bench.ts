@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import type { Facts } from '../../../language/model/request.ts';
+import { holdsDigests } from '../../../service/playground/recorded.ts';
 import { drawDistribution } from '../../measure/distribution.ts';
 import { type Measured, measure } from '../../measure/measure.ts';
 import { factsOf, type RequestLine, readRequestLines } from '../../measure/read-requests.ts';
@@ -41,7 +42,8 @@ Examples:
   writ bench --requests recorded.jsonl --duration 10 --plot latency.svg
   writ bench --policies policies --compare policies-of-the-branch --requests recorded.jsonl
 
-A line is the body of POST /v1/authorize, with agent, request, now, meters and satisfied as \`writ decide\` takes them:
+An export of requests is read as it is, as \`writ audit export\` or the list of requests makes it. Else a line
+is the body of POST /v1/authorize, with agent, request, now, meters and satisfied as \`writ decide\` takes them:
   {"action_key": "repo.read", "payload": {"name": "web"}, "agent": {"risk_tier": "low"}}
 
 A fact that is not given is unknown; without \`now\` it is the start of 2026.`;
@@ -76,6 +78,7 @@ async function bench(options: Options): Promise<ExitCode> {
   const sides = measureSides(loaded, requests, options);
   if (options.plot !== undefined) await writePlot(options.plot, sides);
   report(sides, { lines, requests: requests[0]!, options });
+  noteDigests(lines);
   return exitCodes.ok;
 }
 
@@ -87,6 +90,17 @@ async function readLines(file: string): Promise<readonly RequestLine[]> {
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
   if (lines.length === 0) throw new UsageError(`\`${file}\` has no request`);
   return lines;
+}
+
+/** The gate refuses them, since a digest is not of the shape of what it stands for. */
+function noteDigests(lines: readonly RequestLine[]): void {
+  const count = lines.filter(
+    ({ isRecorded, situation }) => isRecorded && holdsDigests(situation.payload),
+  ).length;
+  if (count > 0)
+    printError(
+      `note: ${count.toLocaleString('en')} recorded requests hold digests of secrets, and are measured as refused\n`,
+    );
 }
 
 interface RequestsOfSets {

@@ -4,6 +4,8 @@
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
+import type { Facts } from '../../../language/model/request.ts';
+import { holdsDigests, recordedShape } from '../../../service/playground/recorded.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
 import {
@@ -77,7 +79,15 @@ async function decide(options: Options): Promise<ExitCode> {
     return exitCodes.wrong;
   }
   const facts = readFacts(given, set);
-  const explained = explainDecision({ set, decide: engine.decide }, facts);
+  // Digests stand for secrets in a record; no rule reads those.
+  const isDigested = given.isRecorded && holdsDigests(facts.payload);
+  const decider = isDigested
+    ? {
+        set: recordedShape(set, facts.action).set,
+        decide: (one: Facts) => engine.decideRecorded(one).decision,
+      }
+    : { set, decide: engine.decide };
+  const explained = explainDecision(decider, facts);
   const { decision } = explained;
   if (options.json === true) printJson({ digest: digest(set), ...explanationJson(explained, read.sourceOf) });
   else {

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
-import type { Candidate } from '../../../reasoning/replay/candidate.ts';
+import type { ReplayCandidate } from '../../../reasoning/replay/candidate.ts';
 import { type ReplayReading, type ReplayResult, readingFor } from '../../../reasoning/replay/replay.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import type { LogSource } from '../../../service/replay/log-source.ts';
@@ -72,7 +72,7 @@ interface Options {
 }
 
 interface Tried {
-  readonly candidate: Candidate;
+  readonly candidate: ReplayCandidate;
   readonly path: string;
   readonly digest: string;
   readonly reading: ReplayReading;

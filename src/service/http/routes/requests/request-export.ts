@@ -5,6 +5,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { csvCell } from '../../../audit/export.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
+import type { RequestState } from '../../../requests/record/request-state.ts';
+import { validSeconds } from '../../../requests/record/validity.ts';
 import type { RequestPlace, Store } from '../../../store/contract/store.ts';
 import type { Downloads } from '../../calls/downloads.ts';
 import { type Route, route } from '../../calls/route.ts';
@@ -71,7 +73,7 @@ const exportRequests = route<RequestExportDeps>({
     id: 'exportRequests',
     summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
     description:
-      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null. As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null, with what deciding the request again takes in `recorded`: the first decision, its facts, and what became of the request (`writ replay` reads it). As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
     parameters: [format, ...requestFilters],
     replies: {
       200: {
@@ -105,11 +107,15 @@ export const requestExportRoutes: readonly Route<RequestExportDeps>[] = [exportR
 
 async function* linesOf(store: Store, asked: AskedRequests, format: Format): AsyncGenerator<string> {
   if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
-  const lineOf = format === 'csv' ? csvLine : jsonLine;
   let after: RequestPlace | null = null;
   for (let left = rowsMax; left > 0; ) {
     const { found, next } = await nextRequests(store, asked, { after, countMax: Math.min(left, rowsAtOnce) });
-    if (found.length > 0) yield found.map((one) => lineOf(requestDetail(one, asked.filter.nowMs))).join('');
+    let lines = '';
+    for (const one of found) {
+      const detail = requestDetail(one, asked.filter.nowMs);
+      lines += format === 'csv' ? csvLine(detail) : jsonLine(detail, await recordedOf(store, one));
+    }
+    if (lines !== '') yield lines;
     left -= found.length;
     if (next === null) return;
     after = next;
@@ -117,8 +123,31 @@ async function* linesOf(store: Store, asked: AskedRequests, format: Format): Asy
   }
 }
 
-function jsonLine(request: RequestDetail): string {
-  return `${JSON.stringify(request)}\n`;
+function jsonLine(request: RequestDetail, recorded: object): string {
+  return `${JSON.stringify({ ...request, recorded })}\n`;
+}
+
+/** What deciding a request again takes besides its payload and its agent, and what became of it. */
+async function recordedOf(store: Store, { record, seen }: RequestState): Promise<object> {
+  const { id, decision, request, meters, satisfied, createdAtMs } = record;
+  const events = seen === 0 ? [] : await store.requests.events(id);
+  return {
+    decision,
+    request,
+    meters,
+    satisfied,
+    expires_at: timeText(createdAtMs + validSeconds(decision) * 1_000),
+    events: events.map(({ what, atMs, state, detail }) => ({
+      what,
+      at: timeText(atMs),
+      expires_at: timeText(state.expiresAtMs),
+      detail,
+    })),
+  };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function csvLine(request: RequestDetail): string {

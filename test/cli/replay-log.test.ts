@@ -1,0 +1,182 @@
+// `writ replay` on the records of a store and on exports of them; and exports wherever else requests are read.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
+import { makeHistory, policyText } from '../replay/history.ts';
+import { temporaryFolder } from '../store/rows.ts';
+import { type Ran, writ } from './writ.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const other = policyText
+  .replace(
+    'escalate large to finance within 1h when payload.amount > 50 USD',
+    'escalate large to finance within 1h when payload.amount > 60 USD',
+  )
+  .replace('spent > 900', 'spent > 400');
+
+/** A store with a history, its export, and two sets of policies. */
+async function setUp() {
+  const { path, asked } = await makeHistory(21, 100);
+  const data = dirname(path);
+  const folder = temporaryFolder();
+  const [same, changed, log] = ['same.policy', 'changed.policy', 'log.jsonl'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  writeFileSync(same, policyText);
+  writeFileSync(changed, other);
+  writeFileSync(log, (await writ(['audit', 'export', '--data', data])).stdout);
+  return { data, asked, same, changed, log };
+}
+
+const replay = (...args: readonly string[]): Promise<Ran> => writ(['replay', ...args]);
+
+function cells(matrix: Readonly<Record<string, Readonly<Record<string, number>>>>): number {
+  return Object.values(matrix).reduce(
+    (sum, row) => sum + Object.values(row).reduce((total, one) => total + one, 0),
+    0,
+  );
+}
+
+describe('writ replay', () => {
+  it('says that the same policies decide everything as before', async () => {
+    const { data, asked, same } = await setUp();
+    const { code, stdout, stderr } = await replay('--policies', same, '--data', data);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`${asked} requests, 2026-`);
+    expect(stdout).toContain(', in order, by ');
+    expect(stdout).toContain('\nevery request is decided as before\n');
+    expect(stdout).toMatch(/ {2}before \\ now +ALLOW +ESCALATE +REAUTH +DENY\n/);
+    expect(stdout).toMatch(/ {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/);
+    expect(stdout).toContain('3 minutes a word are assumed');
+  });
+
+  it('says the same of a store and of its export, and counts every request', async () => {
+    const { data, asked, changed, log } = await setUp();
+    const fromStore = await replay('--policies', changed, '--data', data, '--json');
+    const fromFile = await replay(log, '--policies', changed, '--json');
+    expect([fromStore.code, fromFile.code]).toEqual([0, 0]);
+    expect(JSON.parse(fromFile.stdout)).toEqual(JSON.parse(fromStore.stdout));
+    const result = JSON.parse(fromStore.stdout);
+    expect(result).toMatchObject({ reading: 'in order', requests: asked, unread: { count: 0 }, withheld: 0 });
+    expect(cells(result.matrix)).toBe(asked);
+    expect(result.changes.outcome).toBeGreaterThan(0);
+    expect(result.minutes_a_word).toEqual({ minutes: 3, measured: false });
+    const asRecorded = await replay(log, '--policies', changed, '--json', '--as-recorded');
+    expect(JSON.parse(asRecorded.stdout)).toMatchObject({
+      reading: 'as recorded',
+      waits: null,
+      requests: asked,
+    });
+  });
+
+  it('writes every request that changes as a table', async () => {
+    const { changed, log } = await setUp();
+    const csv = join(temporaryFolder(), 'changed.csv');
+    const { stdout, stderr } = await replay(log, '--policies', changed, '--csv', csv);
+    expect(stderr).toBe(`requests that change are in ${csv}\n`);
+    const [, outcomes = '', askedOthers = ''] =
+      /(\d+) requests? decided otherwise, (\d+) for which other people are asked/.exec(stdout) ?? [];
+    const [names, ...rows] = readFileSync(csv, 'utf8').trimEnd().split('\r\n');
+    expect(names).toBe(
+      'request_id,at,agent_id,agent,action,before,before_by,before_asks,now,now_by,now_asks,finding',
+    );
+    expect(rows).toHaveLength(Number(outcomes) + Number(askedOthers));
+    expect(await replay(log, '--policies', changed, '--csv', dirname(csv))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('it is a directory'),
+    });
+  });
+
+  it('names lines that it cannot read, shows the rest, and ends with 1', async () => {
+    const { asked, same, log } = await setUp();
+    const lines = readFileSync(log, 'utf8').split('\n');
+    const place = lines.findIndex((line) => line.includes('"kind":"request"'));
+    lines[place] = '{"sequence":';
+    const broken = join(temporaryFolder(), 'broken.jsonl');
+    writeFileSync(broken, lines.join('\n'));
+    const { code, stdout, stderr } = await replay(broken, '--policies', same);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`${asked - 1} requests`);
+    expect(stderr).toMatch(new RegExp(`^error: line ${place + 1}: `));
+    expect(stderr).toContain('error: 1 could not be read, and are not in the figures\n');
+  });
+
+  it('takes the last days alone, and a store of which nothing is left', async () => {
+    const { data, asked, same } = await setUp();
+    const none = await replay('--policies', same, '--data', data, '--since', '2100-01-01');
+    expect(none).toMatchObject({ code: 0, stdout: 'the log has no request\n' });
+    const all = await replay('--policies', same, '--data', data, '--since', '2000-01-01', '--json');
+    expect(JSON.parse(all.stdout)).toMatchObject({
+      requests: asked,
+      changes: { outcome: 0, asked: 0, rule: 0 },
+    });
+  });
+
+  it('refuses wrong usage, policies with errors and a directory without a store', async () => {
+    const { data, same, log } = await setUp();
+    expect(await replay('--policies', same, '--since', 'soon')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--since takes a time ago (90d, 12h, 2w)'),
+    });
+    expect(await replay(log, '--data', data)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not both'),
+    });
+    expect(await replay('none.jsonl', '--policies', same)).toMatchObject({
+      code: 2,
+      stderr: 'error: cannot read `none.jsonl`: there is no such file\n',
+    });
+    const folder = temporaryFolder();
+    expect(await replay('--policies', same, '--data', folder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no store at'),
+    });
+    mkdirSync(join(folder, 'p'));
+    writeFileSync(join(folder, 'p', 'a.policy'), 'policy p on a.b { allow }');
+    expect(await replay(log, '--policies', join(folder, 'p'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error'),
+    });
+  });
+});
+
+describe('an export of requests', () => {
+  const requestLines = (path: string): readonly string[] =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"kind":"request"'));
+
+  it('is a file of requests for `writ bench`, which passes over its other records', async () => {
+    const { asked, log } = await setUp();
+    const { lines, mistakes } = readRequestLines(readFileSync(log), log);
+    expect(mistakes).toEqual([]);
+    expect(lines).toHaveLength(asked);
+    expect(lines.every(({ isRecorded }) => isRecorded)).toBe(true);
+  });
+
+  it('is decided by `writ decide` as it was recorded, a line at a time', async () => {
+    const { same, log } = await setUp();
+    const outcomes = new Map<string, string>();
+    for (const line of requestLines(log)) {
+      const { entry } = JSON.parse(line);
+      outcomes.set(entry.outcome, line);
+    }
+    expect(outcomes.size).toBeGreaterThan(2);
+    for (const [outcome, line] of outcomes) {
+      const { stdout, stderr } = await writ(['decide', '--policies', same, '--json'], { stdin: line });
+      expect(stderr).toBe('');
+      const record = JSON.parse(JSON.parse(line).entry.record_json);
+      expect(JSON.parse(stdout).decision).toMatchObject({ outcome, by: record.decision.by });
+    }
+    const event = readFileSync(log, 'utf8')
+      .split('\n')
+      .find((line) => line.includes('"kind":"event"'));
+    expect(await writ(['decide', '--policies', same], { stdin: event ?? '' })).toMatchObject({
+      code: 2,
+      stderr: 'error: the request is a record of something else than a request\n',
+    });
+  });
+});

@@ -1,0 +1,190 @@
+// What replay makes of people's words, of meters and of findings: logs written by hand, and the answer known beforehand.
+
+import { expect, test } from 'vitest';
+import type { LogEntry, LoggedEvent, LoggedRequest } from '../../src/reasoning/replay/log.ts';
+import { createReplay, type ReplayReading, readingFor } from '../../src/reasoning/replay/replay.ts';
+import type { ReplayFinding } from '../../src/reasoning/replay/tally.ts';
+import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
+import { serviceRules } from '../../src/service/replay/service-rules.ts';
+import { compiledOf } from './tried.ts';
+
+const startMs = Date.UTC(2026, 2, 2);
+const minuteMs = 60_000;
+
+const approvers = `
+  action pay.send { amount: number }
+  approvers finance "Finance"
+  approvers legal "Legal"`;
+const policies = (rules: string): string =>
+  `${approvers} policy p on pay.send { allow all for 10m ${rules} }`;
+const before = policies('escalate large to finance needs 2 within 1h when payload.amount > 10');
+
+/** As the policies decide it at a minute, with meters that read nothing. */
+function asked(text: string, id: string, minute: number, amount: number): LoggedRequest {
+  const facts = {
+    action: 'pay.send',
+    payload: { amount },
+    agent: { id: 'a1', control_owner: 'owner@example.com' },
+    request: {},
+    nowMs: startMs + minute * minuteMs,
+    meters: {},
+    satisfied: { escalate: [], reauth: [] },
+  };
+  const decision = compiledOf(text).candidate.decide(facts);
+  const expiresAtMs = facts.nowMs + serviceRules.validSeconds(decision) * 1000;
+  return { kind: 'request', id, facts, holdsDigests: false, decision, expiresAtMs };
+}
+
+function became(requestId: string, minute: number, ...events: readonly LoggedEvent[]): LogEntry {
+  return { kind: 'events', requestId, atMs: startMs + minute * minuteMs, events };
+}
+
+const vote = (id: string, group: string): LoggedEvent => ({
+  kind: 'approved',
+  person: { id, email: `${id}@example.com` },
+  group,
+});
+
+function granted(minute: number): LoggedEvent {
+  const decision = asked(before, 'any', minute, 1).decision;
+  return { kind: 'decided', decision, meters: {}, expiresAtMs: startMs + (minute + 10) * minuteMs };
+}
+
+/** Two people of finance approve of 50, the second of them in the end. */
+const approved: readonly LogEntry[] = [
+  asked(before, 'r1', 0, 50),
+  became('r1', 5, vote('ann', 'finance')),
+  became('r1', 20, vote('ben', 'finance'), granted(20)),
+];
+
+interface Try {
+  readonly reading?: ReplayReading;
+  readonly findings?: readonly ReplayFinding[];
+}
+
+function tryOn(log: readonly LogEntry[], text: string, { reading, findings = [] }: Try = {}) {
+  const { candidate } = compiledOf(text);
+  const replay = createReplay({
+    candidate,
+    findings,
+    meters: createMeterTotals(),
+    rules: serviceRules,
+    reading: reading ?? readingFor(candidate),
+  });
+  for (const entry of log) replay.take(entry);
+  return replay.result();
+}
+
+const ends = { granted: 0, refused: 0, expired: 0, open: 0, unknown: 0 };
+
+test.each([
+  ['the same people', before, { granted: 1 }],
+  ['fewer people', before.replace('needs 2', ''), { granted: 1 }],
+  ['more people', before.replace('needs 2', 'needs 3'), { unknown: 1 }],
+  ['another group', before.replace('to finance', 'to legal'), { unknown: 1 }],
+  [
+    'one more group',
+    before.replace(
+      'policy p',
+      'policy q on pay.send { escalate also to legal within 1h when payload.amount > 10 } policy p',
+    ),
+    { unknown: 1 },
+  ],
+  ['nobody', policies(''), {}],
+  ['less time than it took', before.replace('1h', '10m'), { expired: 1 }],
+])('words are kept where the candidate asks %s', (_, text, expected) => {
+  const later = asked(before, 'r2', 300, 1);
+  const { waits, reading } = tryOn([...approved, later], text);
+  expect(waits ?? ends).toEqual({ ...ends, ...expected });
+  expect(reading).toBe(text === policies('') ? 'as recorded' : 'in order');
+});
+
+test('the control owner is none of several who approve', () => {
+  const log = [
+    asked(before.replace('needs 2', ''), 'r1', 0, 50),
+    became('r1', 5, vote('owner', 'finance'), granted(5)),
+    asked(before, 'r2', 300, 1),
+  ];
+  expect(tryOn(log, before.replace('needs 2', '')).waits).toEqual({ ...ends, granted: 1 });
+  expect(tryOn(log, before).waits).toEqual({ ...ends, unknown: 1 });
+});
+
+test('a rejection by a group that is not asked any more says nothing', () => {
+  const log = [asked(before, 'r1', 0, 50), became('r1', 5, { kind: 'rejected', group: 'finance' })];
+  expect(tryOn(log, before).waits).toEqual({ ...ends, refused: 1 });
+  expect(tryOn(log, before.replace('to finance', 'to legal')).waits).toEqual({ ...ends, unknown: 1 });
+});
+
+test('meters hold what the candidate grants, not what was granted', () => {
+  const metered = (limit: number): string =>
+    `${approvers} meter spent = sum(payload.amount) of pay.send per agent over 24h
+     policy p on pay.send { allow all for 10m  deny beyond when spent > ${limit}  deny huge when payload.amount > 60 }`;
+  const open = policies('');
+  const log = [
+    asked(open, 'r1', 0, 50),
+    asked(open, 'r2', 1, 70),
+    asked(open, 'r3', 2, 40),
+    asked(open, 'r4', 3, 20),
+  ];
+  // r2 is refused for its size, so that it leaves room for r3; nothing is left for r4.
+  const { matrix, examples } = tryOn(log, metered(100));
+  expect(matrix.ALLOW).toEqual({ ALLOW: 2, ESCALATE: 0, REAUTH_REQUIRED: 0, DENY: 2 });
+  expect(examples.map(({ id }) => id).sort()).toEqual(['r2', 'r4']);
+  // As recorded there is no reading: a guard that is not known is no grant.
+  const asRecorded = tryOn(log, metered(100), { reading: 'as recorded' });
+  expect(asRecorded.matrix.ALLOW.ALLOW).toBe(0);
+  expect(Object.fromEntries(asRecorded.unknownFacts)).toEqual({ 'meters.spent': 4 });
+});
+
+test('each change is filed under the first finding that it meets, and both leftovers are counted', () => {
+  const log = [1, 20, 30, 40].map((amount, at) => asked(before, `r${at}`, at, amount));
+  const matches = (low: number) => (facts: LoggedRequest['facts']) => Number(facts.payload.amount) >= low;
+  const findings = [
+    { id: 'from 35', matches: matches(35) },
+    { id: 'from 25', matches: matches(25) },
+    { id: 'from 90', matches: matches(90) },
+  ];
+  const result = tryOn(log, policies(''), { findings });
+  expect(result.changes).toEqual({ outcome: 3, asked: 0, rule: 0 });
+  expect(result.findings).toEqual([
+    { id: 'from 35', requests: 1 },
+    { id: 'from 25', requests: 1 },
+    { id: 'from 90', requests: 0 },
+  ]);
+  expect(result.withoutFinding).toBe(1);
+  expect(result.examples.map(({ id, finding }) => [id, finding])).toEqual([
+    ['r1', null],
+    ['r2', 'from 25'],
+    ['r3', 'from 35'],
+  ]);
+});
+
+test('words are counted by group, and by day with the days on which nobody was asked', () => {
+  const dayMinutes = 24 * 60;
+  const days = [0, 0, 3, 4].map((day, at) => asked(before, `r${at}`, day * dayMinutes + at, 50));
+  const { people, changes } = tryOn(days, before.replace('needs 2', ''));
+  expect(changes).toEqual({ outcome: 0, asked: 4, rule: 0 });
+  expect(people).toEqual([
+    {
+      group: 'finance',
+      words: { before: 8, now: 4 },
+      day: { before: { median: 2, worst: 4 }, now: { median: 1, worst: 2 } },
+    },
+  ]);
+});
+
+test('requests of another shape, or of no action, are refused and named; secrets that are missing are in no cell', () => {
+  const log = [asked(before, 'r1', 0, 5), asked(before, 'r2', 1, 6)];
+  const other = before.replace('{ amount: number }', '{ amount: integer 6.., note?: string }');
+  expect(Object.fromEntries(tryOn(log, other).otherShape)).toEqual({ 'pay.send': 1 });
+  const renamed = before.replaceAll('pay.send', 'pay.out');
+  expect(Object.fromEntries(tryOn(log, renamed).undeclared)).toEqual({ 'pay.send': 2 });
+  const digest = { secret: `hmac-sha256:${'0'.repeat(64)}` };
+  const hidden: LoggedRequest = {
+    ...log[0]!,
+    facts: { ...log[0]!.facts, payload: { amount: digest } },
+    holdsDigests: true,
+  };
+  const { withheld, requests, matrix } = tryOn([hidden, log[1]!], before);
+  expect([withheld, requests, matrix.ALLOW.ALLOW]).toEqual([1, 2, 1]);
+});
