@@ -106,7 +106,7 @@ people.change        PATCH /v1/people/{id}, DELETE /v1/people/{id}/totp
 people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
 applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
-policies.view        GET /v1/policies/vocabulary
+policies.view        GET /v1/policies/vocabulary, GET /v1/actions
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try
 policies.reload      POST /v1/policies/reload

@@ -63,6 +63,7 @@ const managed = [
   'post /v1/session/totp/confirm',
   'post /v1/setup',
   'post /v1/tokens',
+  'get /v1/actions',
   'get /v1/agents',
   'post /v1/agents',
   'get /v1/agents/{id}',

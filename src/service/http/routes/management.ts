@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type CallerDeps, manage } from '../calls/manage.ts';
 import type { DepsOf } from '../calls/route.ts';
+import { actionRoutes } from './actions.ts';
 import { agentActivityRoutes } from './agent-activity.ts';
 import { agentKeyRoutes } from './agent-keys.ts';
 import { agentRoutes } from './agents.ts';
@@ -30,6 +31,7 @@ import { webhookRoutes } from './webhooks.ts';
 /** In the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
+  ...actionRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
   ...tokenRoutes,
