@@ -22,18 +22,22 @@ import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import type { SeenSwitches, SwitchesNow } from './approvals/switches-now.ts';
 import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
+import { attach } from './attach.ts';
+import { earlierReply, findEarlier, findWinner, idempotencyOf, judged } from './idempotency.ts';
 import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
 import { entryRows } from './metering/entry-rows.ts';
 import { type Metering, metered, noReadings } from './metering/metering.ts';
 import { agentFacts } from './record/agent-facts.ts';
 import { createBodyDigest } from './record/body-digest.ts';
+import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
 import { type RequestRecord, requestRow } from './record/record.ts';
 import { type RequestDetail, type RequestView, replyView, requestDetail } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
-import { freshState, type RequestState, requestStateOf } from './record/request-state.ts';
+import { freshState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { validSeconds } from './record/validity.ts';
 import { engineVersions } from './record/versions.ts';
+import { createTurns } from './turns.ts';
 
 /** The agent is authenticated, active, within its rate; with its key as it was seen then. */
 export interface AuthorizeInput extends Asker {
@@ -48,6 +52,12 @@ export interface AuthorizeInput extends Asker {
    * is no idempotency key.
    */
   readonly bodyDigest: string | null;
+  /** Whether a request that the agent has already is as good; no unless said otherwise. */
+  readonly isAttaching?: boolean;
+  /** The request that it has waited for, and wants no other one in place of. */
+  readonly awaitedId?: string;
+  /** For whom a receipt is wanted: an empty text leaves that to the action; none unless said otherwise. */
+  readonly receiptFor?: string | null;
   /** Made by `createRequestId`; never the client's. */
   readonly requestId: string;
 }
@@ -93,7 +103,6 @@ export interface Authorizer {
 
 export const openRequestsMaxDefault = 20;
 
-const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 /** More than can come between: each time a change of the agent, its keys or the switches has been stored. */
 const triesMax = 50;
 
@@ -102,6 +111,7 @@ interface Deps extends AuthorizerOptions {
   readonly hideSecrets: ReturnType<typeof createSecretHider>;
   readonly keyedDigest: (sha256: string) => string;
   readonly judge: VoteJudge['judge'];
+  readonly receiptBases: ReceiptBases;
 }
 
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
@@ -111,9 +121,14 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     hideSecrets: createSecretHider(options.store.masterKey),
     keyedDigest: createBodyDigest(options.store.masterKey),
     judge: createVoteJudge(options),
+    receiptBases: createReceiptBases(options.store.masterKey),
   };
+  const inTurn = createTurns();
   return {
-    authorize: (input) => authorize(deps, input),
+    authorize: (input) =>
+      input.isAttaching === true
+        ? inTurn(`${input.agent.id} ${input.actionKey}`, () => authorize(deps, input))
+        : authorize(deps, input),
     find: (id, agentId) => find(deps, id, agentId),
   };
 }
@@ -144,6 +159,11 @@ async function authorizeAsSeen(
   const stopping = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
   if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
   const nowMs = Math.trunc(deps.clock());
+  if (input.isAttaching === true) {
+    const held = await attach(deps, input);
+    if (held === 'basis-changed') return held;
+    if (held !== null) return earlierReply(await judged(deps, held), nowMs);
+  }
   if (input.idempotencyKey !== null) {
     const earlier = await findEarlier(deps, input, nowMs);
     if (earlier !== null) return earlier;
@@ -248,38 +268,6 @@ function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): vo
   news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
 }
 
-/** The request that the agent's idempotency key already means; null where it is new, or there is none. */
-async function findEarlier(
-  deps: Deps,
-  input: AuthorizeInput,
-  nowMs: number,
-): Promise<AuthorizeResult | null> {
-  const { idempotencyKey: key, agent } = input;
-  const { requests } = deps.store;
-  if (key === null) return null;
-  const row = await requests.findByIdempotencyKey({ agentId: agent.id, key, nowMs });
-  if (row === null) return null;
-  if (row.idempotency?.bodyDigest !== storedDigest(deps, input)) return { kind: 'idempotency-mismatch' };
-  const state = await judged(deps, requestStateOf({ row, events: await requests.events(row.id) }));
-  return {
-    kind: 'decided',
-    request: replyView(state, nowMs),
-    by: state.decision.by,
-    decideMicroseconds: null,
-  };
-}
-
-/** The same key came twice at the same time, and the other request was stored first. */
-async function findWinner(deps: Deps, input: AuthorizeInput, nowMs: number): Promise<AuthorizeResult> {
-  const winner = await findEarlier(deps, input, nowMs);
-  if (winner === null) throw new Error('a key refused as used must stand for a request');
-  return winner;
-}
-
-async function judged({ judge }: Deps, state: RequestState): Promise<RequestState> {
-  return (await judge([state]))[0] ?? state;
-}
-
 async function find(deps: Deps, id: string, agentId: string): Promise<RequestDetail | null> {
   const history = await deps.store.requests.history(id);
   if (history?.row.agentId !== agentId) return null;
@@ -320,6 +308,7 @@ function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }
     request: facts.request,
     meters: readings.recorded,
     satisfied: facts.satisfied,
+    ...(decision.outcome === 'DENY' ? {} : deps.receiptBases.wantedBy(input)),
     createdAtMs: nowMs,
     decision,
     trace,
@@ -338,17 +327,6 @@ function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }
 }
 
 const noDocuments: readonly SeenDocument[] = [];
-
-function idempotencyOf(deps: Deps, input: AuthorizeInput, expiresAtMs: number): RequestRecord['idempotency'] {
-  const key = input.idempotencyKey;
-  if (key === null) return null;
-  return { key, bodyDigest: storedDigest(deps, input), keptUntilMs: expiresAtMs + idempotencyKeptMs };
-}
-
-function storedDigest({ keyedDigest }: Deps, { bodyDigest }: AuthorizeInput): string {
-  if (bodyDigest === null) throw new Error('an idempotency key comes with the digest of its body');
-  return keyedDigest(bodyDigest);
-}
 
 interface Decided {
   readonly record: RequestRecord;

@@ -17,6 +17,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { TracedExchange, Tracing } from '../telemetry/tracing.ts';
 import type { FairShares } from './fair-shares.ts';
 import { type IdentifyAgain, type Identity, notActive, notKnown } from './identify.ts';
+import { preferencesOf } from './prefer.ts';
 
 /** The checks of a request for a decision, in their order: the first that fails is the reply, with this status. */
 export const checksInOrder = [
@@ -52,9 +53,17 @@ export interface AuthorizeCall {
 
 export interface AuthorizeHandler {
   /** Decided and on disk. Rejects with what `toProblem` takes. */
-  decide(call: AuthorizeCall, body: Buffer): Promise<RequestView>;
+  decide(call: AuthorizeCall, body: Buffer): Promise<Answer>;
+  /** What people have approved meanwhile, taken; or how it stands where another call has taken it. */
+  take(answer: Answer): Promise<RequestView>;
   /** Counts and records a refusal, before its reply; `body` is null where it was not read. */
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
+}
+
+/** What was decided, on what was asked. */
+export interface Answer {
+  readonly view: RequestView;
+  readonly input: AuthorizeInput;
 }
 
 export interface AuthorizeHandlerOptions {
@@ -75,7 +84,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   const { authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing, shares } = options;
   const { identifyAgain } = options;
 
-  async function decide(call: AuthorizeCall, body: Buffer): Promise<RequestView> {
+  async function decide(call: AuthorizeCall, body: Buffer): Promise<Answer> {
     const holder = call.identity.agent.id;
     if (!shares.enter(holder)) throw tooManyInFlight();
     try {
@@ -85,10 +94,10 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     }
   }
 
-  async function decideInShare(call: AuthorizeCall, body: Buffer): Promise<RequestView> {
+  async function decideInShare(call: AuthorizeCall, body: Buffer): Promise<Answer> {
     const readAtMs = tracing === null ? 0 : performance.now();
     const envelope = readBody(body, bodyBytesMax);
-    const { result, checkedAtMs } = await decideSettled({ call, body, envelope });
+    const { result, checkedAtMs, input } = await decideSettled({ call, body, envelope });
     const recordedAtMs = performance.now();
     const { request: view, by, decideMicroseconds } = result;
     metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
@@ -107,7 +116,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
         decideMs: (decideMicroseconds ?? 0) / 1000,
       },
     });
-    return view;
+    return { view, input };
   }
 
   /** Decides by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them. */
@@ -115,14 +124,14 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     call,
     body,
     envelope,
-  }: Asked): Promise<{ result: DecidedResult; checkedAtMs: number }> {
+  }: Asked): Promise<{ result: DecidedResult; checkedAtMs: number; input: AuthorizeInput }> {
     const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
     const identity = again instanceof Promise ? await again : again;
     const isSigned = checkSignature({ ...call, identity }, body, options);
     const headers = readHeaders(call);
     const checkedAtMs = tracing === null ? 0 : performance.now();
     const input = inputOf({ call, body, envelope }, { identity, isSigned }, headers);
-    return { result: decidedOf(await authorizer.authorize(input)), checkedAtMs };
+    return { result: decidedOf(await authorizer.authorize(input)), checkedAtMs, input };
   }
 
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
@@ -144,7 +153,11 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     });
   }
 
-  return { decide, refuse };
+  async function take({ view, input }: Answer): Promise<RequestView> {
+    return decidedOf(await authorizer.authorize({ ...input, awaitedId: view.request_id })).request;
+  }
+
+  return { decide, take, refuse };
 }
 
 /** A request whose body is good. */
@@ -192,6 +205,7 @@ function inputOf(
     clientAddress: call.clientAddress,
     idempotencyKey,
     bodyDigest: idempotencyKey === null ? null : sha256(body),
+    ...preferencesOf(call.headers.prefer),
     requestId: call.id,
   };
 }

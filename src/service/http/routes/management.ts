@@ -21,6 +21,7 @@ import { tokenRoutes } from './people/tokens.ts';
 import { playgroundRoutes } from './playground.ts';
 import { policyRoutes } from './policies.ts';
 import { policyHitRoutes } from './policy-hits.ts';
+import { receiptRoutes } from './receipts.ts';
 import { approvalRoutes } from './requests/approvals.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
@@ -54,6 +55,7 @@ export const managementRoutes = [
   ...approvalRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,
+  ...receiptRoutes,
 ];
 
 /** What the routes take together, and what it takes to know who calls. */
