@@ -67,6 +67,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
   },
+  types: {
+    summary: 'print TypeScript types of the payloads of actions',
+    load: async () => (await import('./commands/types.ts')).defineTypes,
+  },
   bench: {
     summary: 'measure what decisions cost on your own requests',
     load: async () => (await import('./commands/bench.ts')).defineBench,
@@ -95,6 +99,10 @@ const commands: Readonly<Record<string, Entry>> = {
   switch: {
     summary: 'stop agents at once: the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,
+  },
+  keys: {
+    summary: 'list and rotate the keys of receipts of a running service',
+    load: async () => (await import('./commands/keys.ts')).defineKeys,
   },
   audit: {
     summary: 'check, export, sign, delete and replay the records',
