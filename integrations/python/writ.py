@@ -8,6 +8,7 @@ refusal, and where no answer comes nothing runs. `verify_receipt` needs the pack
 import base64
 import functools
 import hashlib
+import hmac
 import http.client
 import json
 import math
@@ -92,6 +93,7 @@ class Writ:
         url: str,
         key: str,
         *,
+        signing_secret: Optional[str] = None,
         session: Optional[str] = None,
         wait: float = 50,
         timeout: float = 10,
@@ -99,6 +101,7 @@ class Writ:
     ):
         self._url = url.rstrip("/")
         self._key = key
+        self._signing_secret = signing_secret
         self._session = session
         self._wait = wait
         self._timeout = timeout
@@ -209,6 +212,9 @@ class Writ:
             request = urllib.request.Request(
                 self._url + path, data=data, method=method, headers={**every, **headers}
             )
+            if self._signing_secret is not None and path == "/v1/authorize":
+                # A signature is good once.
+                request.add_header("X-Service-Signature", _signature(self._signing_secret, data or b""))
             pause = 0.1 * 2 ** (tries - 1)
             try:
                 status, sent, answer = self._once(request, held)
@@ -229,6 +235,12 @@ class Writ:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, error.headers, _json(error.read())
+
+
+def _signature(secret: str, body: bytes) -> str:
+    at, nonce = int(time.time()), str(uuid.uuid4())
+    signed = f"v1:{at}:{nonce}:POST:/v1/authorize:".encode() + body
+    return f"t={at},n={nonce},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
 def _json(data: bytes) -> Any:

@@ -13,6 +13,8 @@ export interface Connection {
   readonly url: string;
   /** The agent's key. Keep it out of what a model reads. */
   readonly key: string;
+  /** Where the agent signs its requests. */
+  readonly signingSecret?: string;
   /** What rules and meters know as the session. */
   readonly session?: string;
   /** How long a decision of people is waited for, in milliseconds; 50 seconds unless said otherwise. */
@@ -179,6 +181,7 @@ async function askHeld(connection: Connection, asked: Asked, heldMs: number): Pr
       prefer: wants.join(', '),
     },
     body,
+    sign: signer(connection),
   });
   if (answer.status !== 200) return problemOf(answer);
   return readDecision(answer.body, {
@@ -210,6 +213,21 @@ function headersOf({ key, session }: Connection): Readonly<Record<string, string
     'content-type': 'application/json',
     'x-agent-api-key': key,
     ...(session === undefined ? {} : { 'x-agent-session': session }),
+  };
+}
+
+/** HMAC-SHA256 over time, nonce and body. */
+function signer({ signingSecret }: Connection): Question['sign'] {
+  if (signingSecret === undefined) return undefined;
+  const bytes = new TextEncoder();
+  return async (body) => {
+    const [time, nonce] = [Math.trunc(Date.now() / 1000), crypto.randomUUID()];
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+    const key = await crypto.subtle.importKey('raw', bytes.encode(signingSecret), algorithm, false, ['sign']);
+    const signed = bytes.encode(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`);
+    const code = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
+    const hex = Array.from(code, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return `t=${time},n=${nonce},v1=${hex}`;
   };
 }
 

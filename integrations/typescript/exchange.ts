@@ -14,6 +14,8 @@ export interface Question {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Signs a try for itself: a signature is good once. */
+  readonly sign?: ((body: string) => Promise<string>) | undefined;
   /** How long one try may take, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -57,14 +59,16 @@ async function askOnce({
   url,
   headers,
   body,
+  sign,
   timeoutMs,
   signal,
   fetch,
 }: Question): Promise<WholeAnswer> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  const signature = sign === undefined ? {} : { 'x-service-signature': await sign(body ?? '') };
   const reply = await fetch(url, {
     method,
-    headers,
+    headers: { ...headers, ...signature },
     redirect: 'error',
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     ...(body === undefined ? {} : { body }),

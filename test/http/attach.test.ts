@@ -1,6 +1,8 @@
 // `Prefer: attach` and withdrawing, over HTTP: an approval is used once, however often and from wherever it is asked for.
 
 import { describe, expect, test } from 'vitest';
+import { connect } from '../../integrations/typescript/client.ts';
+import { setSigning } from '../../src/service/agents/registry.ts';
 import { firstAdmin, personWith, signedIn } from './person-client.ts';
 import { authorize, type Service, startService } from './service.ts';
 import { codeOf, give, look, type View } from './written-policies.ts';
@@ -122,6 +124,27 @@ describe('Prefer: attach', () => {
     await admin.send(`/v1/switches/${on.body.id}`, { method: 'DELETE' });
     expect(await ask(service)).toMatchObject({ request_id: id, decision: 'ALLOW' });
   });
+});
+
+test('who has the key alone does not come into what was asked with the signing secret', async () => {
+  const { service, approve } = await withApprover();
+  const change = await setSigning(service.store, {
+    agentId: service.agent.id,
+    signing: 'optional',
+    nowMs: Date.now(),
+  });
+  const signingSecret = change.kind === 'changed' ? (change.signingSecret ?? '') : '';
+  const { url, apiKey: key } = service;
+  const signing = connect({ url, key, signingSecret, wait: 0 });
+  const signed = await signing.authorize('demo.escalate', { n: 1 });
+  if (signed.kind !== 'waiting') throw new Error(JSON.stringify(signed));
+  await approve(signed.requestId);
+  expect(await connect({ url, key, wait: 0 }).authorize('demo.escalate', { n: 1 })).toMatchObject({
+    kind: 'waiting',
+    requestId: expect.not.stringContaining(signed.requestId),
+  });
+  const taken = await signing.authorize('demo.escalate', { n: 1 });
+  expect(taken).toMatchObject({ kind: 'allowed', requestId: signed.requestId });
 });
 
 describe('POST /v1/requests/{id}/withdraw', () => {

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
+import { setSigning } from '../../src/service/agents/registry.ts';
 import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
 import { type Service, startService } from '../http/service.ts';
@@ -60,6 +61,19 @@ describe.skipIf(!isThere)('with the service', () => {
     expect(runs).toBe(1);
     const [status] = await service.store.requests.openOf(service.agent.id, 1);
     expect(status).toBeDefined();
+  });
+
+  test('signs where the agent signs', async () => {
+    const service = await startService();
+    const agentId = service.agent.id;
+    const change = await setSigning(service.store, { agentId, signing: 'required', nowMs: Date.now() });
+    const secret = change.kind === 'changed' ? change.signingSecret : null;
+    const found = await inPython(
+      { ...of(service), secret },
+      "clients = [writ.Writ(given['url'], given['key'], wait=0, signing_secret=one) for one in (given['secret'], 'writsec_x', None)]",
+      "print(json.dumps([outcome(lambda: client.guard('demo.allow')(tool)(n=1))[0] for client in clients]))",
+    );
+    expect(found).toEqual(['ran', 'DeniedError', 'DeniedError']);
   });
 
   test('comes back to its approval once, after the program began anew', async () => {

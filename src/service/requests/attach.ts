@@ -35,14 +35,15 @@ type Found = RequestState | 'basis-changed' | null;
 /** The request as its agent may go on with it; null where there is none, and a new one is to be made. */
 export async function attach(deps: AttachDeps, asking: Attaching): Promise<Found> {
   if (asking.awaitedId !== undefined) return await takeAwaited(deps, asking, asking.awaitedId);
-  for (const history of await heldOf(deps, asking)) {
-    const state = requestStateOf(history);
-    if (isTakenBy(state, asking)) return asTaken(state);
-    if (state.status === 'pending') return state;
-    const taken = await take(deps, asking, state.record.id);
+  const held = (await heldOf(deps, asking)).map(requestStateOf);
+  const own = held.find((state) => isTakenBy(state, asking));
+  if (own !== undefined) return asTaken(own);
+  // What is approved comes before what waits.
+  for (const { record } of held.filter(({ status }) => status === 'approved')) {
+    const taken = await take(deps, asking, record.id);
     if (taken !== null) return taken;
   }
-  return null;
+  return held.find(({ status }) => status === 'pending') ?? null;
 }
 
 /** The request itself, whatever has become of it: another call may have taken it. */
@@ -93,7 +94,7 @@ function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, stoppe
 
 /** Those of just this agent, action and payload that are not over. */
 async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly RequestHistory[]> {
-  const { agent, actionKey } = asking;
+  const { agent, actionKey, isSigned } = asking;
   const nowMs = Math.trunc(deps.clock());
   const shape = deps.policies().shapeOf(actionKey);
   const payload = deps.hideSecrets(asking.payload, { shape, isWellShaped: true });
@@ -103,7 +104,9 @@ async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly Req
   const found = await deps.store.requests.heldOf(query);
   return found.filter((history) => {
     const { record, expiresAtMs } = requestStateOf(history);
-    return expiresAtMs > nowMs && requestDigest(record) === digest;
+    // Whoever has the key alone does not come into what was asked with the signing secret.
+    const isSignedAlike = isSigned || !record.isSigned;
+    return isSignedAlike && expiresAtMs > nowMs && requestDigest(record) === digest;
   });
 }
 

@@ -37,6 +37,7 @@ import { freshState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { validSeconds } from './record/validity.ts';
 import { engineVersions } from './record/versions.ts';
+import { requestDigest } from './record/vote-scope.ts';
 import { createTurns } from './turns.ts';
 
 /** The agent is authenticated, active, within its rate; with its key as it was seen then. */
@@ -127,10 +128,15 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   return {
     authorize: (input) =>
       input.isAttaching === true
-        ? inTurn(`${input.agent.id} ${input.actionKey}`, () => authorize(deps, input))
+        ? inTurn(turnOf(input), () => authorize(deps, input))
         : authorize(deps, input),
     find: (id, agentId) => find(deps, id, agentId),
   };
+}
+
+/** Calls for the same come one after the other, so that the second finds what the first has made. */
+function turnOf({ agent, actionKey, payload }: AuthorizeInput): string {
+  return requestDigest({ agentId: agent.id, actionKey, payload });
 }
 
 /** By agent, key and switches as they were seen first, which is nearly always as they are; else by those of now. */
