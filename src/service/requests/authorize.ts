@@ -314,7 +314,6 @@ function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }
     request: facts.request,
     meters: readings.recorded,
     satisfied: facts.satisfied,
-    ...(decision.outcome === 'DENY' ? {} : deps.receiptBases.wantedBy(input)),
     createdAtMs: nowMs,
     decision,
     trace,
@@ -329,7 +328,13 @@ function decide(deps: Deps, input: AuthorizeInput, { inForce, nowMs, satisfied }
     decidedAtMs,
     expiresAtMs,
   };
-  return { record, uses: status === 'rejected' ? [] : uses, documents: noDocuments };
+  // Nearly no request wants one, and a copy costs more than the look.
+  const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
+  return {
+    record: isProved ? { ...record, ...deps.receiptBases.wantedBy(input) } : record,
+    uses: status === 'rejected' ? [] : uses,
+    documents: noDocuments,
+  };
 }
 
 const noDocuments: readonly SeenDocument[] = [];

@@ -195,7 +195,7 @@ function inputOf(
   { identity, isSigned }: Settled,
   { idempotencyKey, session }: ReadHeaders,
 ): AuthorizeInput {
-  return {
+  const input: AuthorizeInput = {
     agent: identity.agent,
     key: identity.key,
     actionKey: envelope.actionKey,
@@ -205,9 +205,10 @@ function inputOf(
     clientAddress: call.clientAddress,
     idempotencyKey,
     bodyDigest: idempotencyKey === null ? null : sha256(body),
-    ...preferencesOf(call.headers.prefer),
     requestId: call.id,
   };
+  const { prefer } = call.headers;
+  return prefer === undefined ? input : { ...input, ...preferencesOf(prefer) };
 }
 
 type DecidedResult = Extract<AuthorizeResult, { readonly kind: 'decided' }>;

@@ -7,14 +7,11 @@ export interface Preferences {
   readonly receiptFor: string | null;
 }
 
-const noPreferences: Preferences = { isAttaching: false, receiptFor: null };
-
 /** Names of audiences: words, host names, addresses. */
 const receipt = /(?:^|,)\s*receipt(?:\s*=\s*"?([A-Za-z0-9._~:/-]{1,200})"?)?\s*(?=[,;]|$)/i;
 const attach = /(?:^|,)\s*attach\s*(?=[,;]|$)/i;
 
-export function preferencesOf(prefer: string | readonly string[] | undefined): Preferences {
-  if (prefer === undefined) return noPreferences;
+export function preferencesOf(prefer: string | readonly string[]): Preferences {
   const text = String(prefer);
   const wanted = receipt.exec(text);
   return { isAttaching: attach.test(text), receiptFor: wanted === null ? null : (wanted[1] ?? '') };
