@@ -176,6 +176,8 @@ describe('writ explain ID', () => {
         entries: engine.entries,
         entriesRecorded: engine.entriesRecorded,
         meters: engine.meters,
+        actions: engine.actions,
+        possibility: engine.possibility,
         shapeOf: (action) => set.actions.get(action)?.shape ?? null,
         digest: digest(set),
         commit: null,

@@ -21,11 +21,13 @@ const happens: readonly string[] = [
   'auto_approved: outcome leads to consumed',
   'approved: deadline leads to expired',
   'approved: outcome leads to consumed',
+  'approved: take leads to consumed',
+  'pending: withdraw leads to withdrawn',
 ];
 
 test('what leads where without a decision is this, and nothing else', () => {
   const found = requestStatuses.flatMap((status) =>
-    (['reject', 'deadline', 'outcome'] as const).flatMap((event) => {
+    (['reject', 'deadline', 'outcome', 'take', 'withdraw'] as const).flatMap((event) => {
       const next = nextStatus(status, event);
       return next === null ? [] : [`${status}: ${event} leads to ${next}`];
     }),
@@ -34,7 +36,7 @@ test('what leads where without a decision is this, and nothing else', () => {
 });
 
 test('an approval and a step-up have a wait decided again, and nothing else', () => {
-  for (const status of ['pending', 'auto_approved', 'approved', 'rejected', 'expired', 'consumed'] as const) {
+  for (const status of requestStatuses) {
     for (const event of ['approve', 'step-up'] as const) {
       for (const [outcome, next] of Object.entries(decided)) {
         const found = nextStatus(status, event, outcome as keyof typeof decided);
@@ -52,6 +54,6 @@ test('an approval and a step-up have a wait decided again, and nothing else', ()
 
 test('there are these states and no others', () => {
   expect(requestStatuses.toSorted()).toEqual(
-    ['pending', 'auto_approved', 'approved', 'rejected', 'expired', 'consumed'].toSorted(),
+    ['pending', 'auto_approved', 'approved', 'rejected', 'expired', 'consumed', 'withdrawn'].toSorted(),
   );
 });

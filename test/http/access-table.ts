@@ -20,6 +20,8 @@ requests.view        + + o o +
 requests.approve     o . o . .
 requests.reject      + . o o .
 requests.report      + + . o .
+receipt-keys.view    + + . . +
+receipt-keys.rotate  + . . . .
 overview.view        + + . . +
 people.view          + + . . +
 people.change        + . . . .
@@ -96,6 +98,8 @@ agents.signing       POST /v1/agents/{id}/signing
 agents.step-up       POST /v1/requests/{id}/step-up, POST /v1/requests/{id}/step-up/options
 agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/options
 requests.view        GET /v1/requests, GET /v1/requests/{id}, GET /v1/requests/export
+receipt-keys.view    GET /v1/receipt-keys
+receipt-keys.rotate  POST /v1/receipt-keys
 requests.view        GET /v1/requests/{id}/explain, GET /v1/agents/{id}/usual
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals
 requests.reject      POST /v1/requests/{id}/reject
@@ -106,7 +110,7 @@ people.change        PATCH /v1/people/{id}, DELETE /v1/people/{id}/totp
 people.invite        POST /v1/invitations, DELETE /v1/invitations/{id}
 applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
-policies.view        GET /v1/policies/vocabulary
+policies.view        GET /v1/policies/vocabulary, GET /v1/actions
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try
 policies.reload      POST /v1/policies/reload

@@ -116,7 +116,7 @@ describe('what is needless', () => {
     ['a shorter grant', 'allow a\n allow b for 1m when payload.count > 5'],
     [
       'what is guessed',
-      'allow all\n deny a when length(payload.vendor) > payload.count and length(payload.vendor) <= payload.count',
+      'allow all\n deny a when payload.count * payload.count > 5 and payload.count * payload.count <= 5',
     ],
   ])('is not what adds %s', (_, rules) => {
     const text = inPolicy(rules);

@@ -11,7 +11,7 @@ import {
 import { type RequestStatus, requestStatuses } from '../../src/service/store/contract/records.ts';
 
 const grants: readonly RequestStatus[] = ['auto_approved', 'approved'];
-const ended: readonly RequestStatus[] = ['rejected', 'expired', 'consumed'];
+const ended: readonly RequestStatus[] = ['rejected', 'expired', 'consumed', 'withdrawn'];
 
 test('names every state and every event', () => {
   expect(Object.keys(lifecycle).toSorted()).toEqual([...requestStatuses].toSorted());
@@ -37,6 +37,14 @@ describe.each(requestStatuses)('%s', (status) => {
 
   test('outcome: only a grant is used', () => {
     expect(nextStatus(status, 'outcome')).toBe(grants.includes(status) ? 'consumed' : null);
+  });
+
+  test('take: only what people approved', () => {
+    expect(nextStatus(status, 'take')).toBe(status === 'approved' ? 'consumed' : null);
+  });
+
+  test('withdraw: only a wait', () => {
+    expect(nextStatus(status, 'withdraw')).toBe(status === 'pending' ? 'withdrawn' : null);
   });
 
   test('ends by itself at its end and not before', () => {

@@ -29,6 +29,8 @@ export function inForceOf(text: string): ActivePolicies {
     decideRecorded: engine.decideRecorded,
     trace: engine.trace,
     shapeOf: engine.shapeOf,
+    actions: engine.actions,
+    possibility: engine.possibility,
     asks: () => asks,
     entries: engine.entries,
     entriesRecorded: engine.entriesRecorded,

@@ -109,6 +109,8 @@ export function inForceWith(
     entriesRecorded: () => [],
     meters: [],
     asks: () => asks,
+    actions: () => ['payment.create'],
+    possibility: (action) => (action === 'payment.create' ? 'may' : null),
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
     digest,
     commit: 'c0ffee',

@@ -9,6 +9,7 @@ import type { RequestFilter, RequestPlace, Store } from '../../src/service/store
 import { openStore } from '../../src/service/store/open.ts';
 import { grantedText, outcomeTexts } from '../../src/service/store/sqlite/agent-activity.ts';
 import {
+  heldText,
   listText,
   lookedThroughMax,
   waitingText,
@@ -183,6 +184,7 @@ describe('a walk', () => {
         afterMs: 1,
         afterId: '',
         afterSequence: 1,
+        taker: '',
       });
       return rows.map(({ detail }) => detail);
     } finally {
@@ -195,6 +197,8 @@ describe('a walk', () => {
     ['status', listText(walks.status), 'SEARCH requests USING INDEX requests_by_status'],
     ['number', listText(walks.all), 'SEARCH requests USING INTEGER PRIMARY KEY'],
     ['the queue', waitingText, 'SEARCH requests USING INDEX requests_due'],
+    ['what an agent may come back for', heldText, 'SEARCH requests USING INDEX requests_held'],
+    ['what it has taken', heldText, 'SEARCH request_events USING INDEX request_events_taken'],
     ['granted', grantedText, 'SEARCH requests USING INDEX requests_by_agent'],
     ['outcomes', outcomeTexts.requests, 'SEARCH requests USING INDEX requests_by_agent'],
     ['refusals', outcomeTexts.refusals, 'SEARCH refusals USING INDEX refusals_by_agent'],

@@ -21,6 +21,7 @@ import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
+
 import { createEntries, type EnterMeters } from './enter.ts';
 import {
   issuesOf,
@@ -30,6 +31,7 @@ import {
   recordedGate,
   refusedBy,
 } from './payload-gate.ts';
+import { createPossibility, type PossibilityOf } from './possibility.ts';
 import { createTextSets } from './runtime/membership.ts';
 import type { State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
@@ -137,6 +139,8 @@ export function link(
     },
     meters: program.meters,
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
+    actions: () => program.actions.keys(),
+    possibility: createPossibilities(ctx),
     source: (action) => {
       const declared = program.open(action);
       return declared === null ? null : sourceOf(declared, ctx);
@@ -178,6 +182,16 @@ function createUnits(ctx: LinkContext): (action: string) => Unit | null {
     const unit = createUnit(declared, ctx);
     units.set(action, unit);
     return unit;
+  };
+}
+
+/** What is possible by action and agent, each action made ready at its first use. */
+function createPossibilities(ctx: LinkContext): PolicyEngine['possibility'] {
+  const ready = new Map<string, PossibilityOf>();
+  return (action, agent) => {
+    const declared = ready.has(action) ? null : ctx.program.open(action);
+    if (declared !== null) ready.set(action, createPossibility(declared, ctx));
+    return ready.get(action)?.(agent) ?? null;
   };
 }
 

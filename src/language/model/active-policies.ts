@@ -3,7 +3,8 @@
 import type { AskedRule } from './asked.ts';
 import type { Decision } from './decision.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
-import type { Facts } from './request.ts';
+import type { Possibility } from './possibility.ts';
+import type { AgentFacts, Facts } from './request.ts';
 import type { TracedDecision, TracedRule } from './trace.ts';
 import type { Shape } from './type.ts';
 
@@ -24,6 +25,10 @@ export interface PolicyEngine {
   readonly meters: readonly MeterDefinition[];
   /** What an action's payload may hold; null where the action is not declared. */
   readonly shapeOf: (action: string) => Shape | null;
+  /** Keys of the declared actions, sorted. */
+  readonly actions: () => Iterable<string>;
+  /** What the agent may hope for, by what is known of the agent alone; null where the action is not declared. */
+  readonly possibility: (action: string, agent: AgentFacts) => Possibility | null;
 }
 
 /** The policy set that decides now. Taken once per request, so that no request is decided by half of two sets. */

@@ -8,7 +8,7 @@ export interface Facts {
   readonly payload: JsonObject;
   readonly agent: AgentFacts;
   readonly request: RequestFacts;
-  /** Milliseconds since 1970-01-01T00:00Z; a whole number. */
+  /** Milliseconds since 1970-01-01T00:00Z; a whole number, or NaN where it is not known. */
   readonly nowMs: number;
   /** By meter name, in the meter's currency where it has one. */
   readonly meters: Readonly<Record<string, Reading>>;

@@ -26,6 +26,7 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   date: ([instant, zone]) =>
     isInterval(instant as Value) ? unknown : (dateInZone(instant as Decimal, zone as string) ?? unknown),
   today: ([zone], nowMs) => {
+    if (Number.isNaN(nowMs)) return unknown;
     const now = multiply(fromNumber(nowMs), { coefficient: 1n, exponent: -3 });
     return now === null ? unknown : (dateInZone(now, zone as string) ?? unknown);
   },

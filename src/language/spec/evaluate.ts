@@ -16,7 +16,7 @@ import { compileRegex } from '../value/regex.ts';
 import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
 import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
-import { readField, type Variables } from './read.ts';
+import { isAlwaysThere, readField, type Variables } from './read.ts';
 import { every, not, type SpecTruth, some } from './truth.ts';
 
 /** All that the value of an expression depends on. */
@@ -50,7 +50,9 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
         : boundedText(evaluate(declared.expression, { ...scope, variables: new Map(), rounds: 1 }), scope);
     }
     case 'now':
-      return multiply(fromNumber(scope.facts.nowMs), millisecond) ?? unknown;
+      return Number.isNaN(scope.facts.nowMs)
+        ? unknown
+        : (multiply(fromNumber(scope.facts.nowMs), millisecond) ?? unknown);
     case 'risk':
       return interval(fromNumber(scope.risk.low), fromNumber(scope.risk.high));
     case 'not':
@@ -66,8 +68,10 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       return subject === unknown ? unknown : subject === null;
     }
     case 'has': {
-      const subject = readField(expression.subject, scope);
-      return subject === unknown ? unknown : subject !== undefined && subject !== null;
+      const { subject } = expression;
+      const read = readField(subject, scope);
+      if (read === unknown) return !subject.isSigned && isAlwaysThere(subject, scope) ? true : unknown;
+      return read !== undefined && read !== null;
     }
     case 'else':
       return boundedText(readField(expression.subject, scope), scope) ?? value(expression.fallback);

@@ -6,6 +6,7 @@ import { type PayloadIssue, payloadIssuesMax } from '../model/decision.ts';
 import { payloadFaults } from '../model/describe.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { PolicySet } from '../model/policy.ts';
+import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
 import type { MoneyType, Range, Shape, Slot, TextType, Type } from '../model/type.ts';
 import { canonicalText } from '../value/canonical-text.ts';
@@ -25,6 +26,7 @@ export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue
 /** The facts with the payload as rules see it. Facts whose payload is not of its shape, or that has been resolved, stay as they are. */
 export function resolveFacts(set: PolicySet, facts: Facts): Facts {
   const shape = set.actions.get(facts.action)?.shape;
+  if (facts.payload === unknownPayload) return facts;
   return shape === undefined ? facts : { ...facts, payload: resolveRecord(shape, facts.payload) };
 }
 

@@ -3,8 +3,9 @@
 import type { FieldRead } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { PolicySet } from '../model/policy.ts';
+import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
-import type { Type } from '../model/type.ts';
+import type { Field, Shape, Type } from '../model/type.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
 import { fromNumber } from '../value/decimal.ts';
 import { parseIp } from '../value/ip.ts';
@@ -21,7 +22,8 @@ export interface FieldScope {
 
 /**
  * The value of a field, null where it is null, `undefined` where it or a step before it is absent. What lies in the
- * payload under a key that the action does not declare is unseen: absent, too.
+ * payload under a key that the action does not declare is unseen: absent, too. Of an unknown payload each declared field
+ * is unknown.
  */
 export function readField(
   field: FieldRead,
@@ -30,6 +32,7 @@ export function readField(
   if (field.isSigned && facts.request.signed !== true) return unknown;
   const isPayload = field.root === 'payload';
   let shape = isPayload ? set.actions.get(facts.action)?.shape : undefined;
+  if (isPayload && facts.payload === unknownPayload) return isDeclared(field, shape) ? unknown : undefined;
   let value = (isPayload ? facts.payload : variables.get(field.root)) as Json | undefined;
   if (field.steps.length === 0) return value as Value | undefined;
   let parent: JsonObject | null = null;
@@ -42,6 +45,27 @@ export function readField(
     value = value[step];
   }
   return value === undefined || value === null ? value : fromJson(field.type, value, parent);
+}
+
+/** Whether every payload of the shape has the field, and not as null. */
+export function isAlwaysThere({ root, steps }: FieldRead, { set, facts }: FieldScope): boolean {
+  const fields = root === 'payload' ? fieldsAlong(steps, set.actions.get(facts.action)?.shape) : [];
+  return (
+    fields.length === steps.length &&
+    fields.every(({ isOptional, isNullable, type }) => !isOptional && !isNullable && type.kind !== 'any')
+  );
+}
+
+function isDeclared({ steps }: FieldRead, shape: Shape | undefined): boolean {
+  return fieldsAlong(steps, shape).length === steps.length;
+}
+
+/** The declared fields on the way, as far as there are any. */
+function fieldsAlong(steps: readonly string[], shape: Shape | undefined): readonly Field[] {
+  const [step, ...others] = steps;
+  const field = shape?.fields.find(({ name }) => name === step);
+  if (field === undefined) return [];
+  return [field, ...fieldsAlong(others, field.type.kind === 'record' ? field.type.shape : undefined)];
 }
 
 function fromJson(type: Type, json: Json, parent: JsonObject | null): Value | Unknown {

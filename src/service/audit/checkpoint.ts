@@ -2,8 +2,8 @@
 // under a key derived from the service's master key, so that anybody who has the public key can check it. INVARIANT: the
 // purpose is signed too, so that a witness of the end never passes as leave to delete.
 
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import { deriveKey } from '../agents/sealing.ts';
+import { sign, verify } from 'node:crypto';
+import { signingKeysOf } from '../agents/signing-key.ts';
 import { canonicalJson } from '../store/contract/canonical-json.ts';
 import type { Link } from '../store/contract/chain.ts';
 import type { CheckpointPurpose, SignedCheckpoint } from '../store/contract/store.ts';
@@ -15,14 +15,10 @@ export interface CheckpointSigner {
   readonly publicKey: string;
 }
 
-/** What comes before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410). */
-const privateKeyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const signaturePurpose = 'audit checkpoints';
 
 export function createCheckpointSigner(masterKey: Uint8Array): CheckpointSigner {
-  const key = Buffer.concat([privateKeyPrefix, deriveKey(masterKey, signaturePurpose)]);
-  const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
-  const publicKey = createPublicKey(privateKey);
+  const { privateKey, publicKey, publicText } = signingKeysOf(masterKey, signaturePurpose);
   return {
     sign({ sequence, hash }, purpose, atMs) {
       const unsigned = { sequence, hash, purpose, atMs };
@@ -31,7 +27,7 @@ export function createCheckpointSigner(masterKey: Uint8Array): CheckpointSigner 
     },
     isGenuine: (checkpoint) =>
       verify(null, signedBytes(checkpoint), publicKey, Buffer.from(checkpoint.signature, 'base64url')),
-    publicKey: publicKey.export({ format: 'jwk' }).x ?? '',
+    publicKey: publicText,
   };
 }
 

@@ -77,6 +77,8 @@ export interface AppDeps {
   readonly tracing?: Tracing | null;
   /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
   readonly newFactorMs?: number;
+  /** Whether grants have receipts; true unless said otherwise. */
+  readonly areReceiptsOn?: boolean;
   /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
   readonly trustedProxies?: readonly string[];
   /** How often readers of news hear something; as it is documented unless said otherwise. */

@@ -51,6 +51,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** For how long a new second factor steps up for nothing. */
   readonly newFactorMs: number;
+  /** Whether grants have receipts. */
+  readonly areReceiptsOn: boolean;
   /** Null sends no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
 }
@@ -85,6 +87,7 @@ export const settings = {
   public_url: { default: null, kind: { is: 'address' } },
   trusted_proxies: { default: '', kind: { is: 'networks' } },
   'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
+  receipts: { default: true, kind: { is: 'boolean' } },
   'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
   'smtp.url': { default: null, kind: { is: 'smtp' } },
   'smtp.from': { default: null, kind: { is: 'text' } },
@@ -331,6 +334,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
       .split(' ')
       .filter((network) => network !== ''),
     newFactorMs: number('people.new_factor_minutes') * 60_000,
+    areReceiptsOn: values.get('receipts') === true,
     areWebhooksPrivate: values.get('webhooks.allow_private') === true,
     smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },
   };

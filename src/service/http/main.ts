@@ -178,6 +178,7 @@ function startPolicies(config: Config, log: PolicyLog, opened: Closing[]): Promi
 /** What the app takes as it is configured. */
 function configuredDeps(config: Config) {
   return {
+    areReceiptsOn: config.areReceiptsOn,
     areWebhooksPrivate: config.areWebhooksPrivate,
     smtp: config.smtp,
     bodyBytesMax: config.bodyBytesMax,

@@ -5,10 +5,13 @@ import { createSignatureVerifier } from '../agents/signature.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
+import { createReceipts } from '../receipts/issue-receipt.ts';
+import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createVoteJudge } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createMetering } from '../requests/metering/metering.ts';
+import { createReceiptBases } from '../requests/record/receipt-basis.ts';
 import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createStatistics } from '../statistics/statistics.ts';
@@ -125,7 +128,15 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
       changeFeed.tell('requests');
     },
   });
-  return { authorizer, switches, decisions: createDecisions(deciding), judge: createVoteJudge(deciding) };
+  const decisions = createDecisions(deciding);
+  const receipts = createReceipts({
+    decisions,
+    keys: createReceiptKeys(store.masterKey, directory),
+    bases: createReceiptBases(store.masterKey),
+    issuer: new URL(deps.publicUrl ?? defaultPublicUrl).origin,
+    isOn: deps.areReceiptsOn ?? true,
+  });
+  return { authorizer, switches, decisions, receipts, judge: createVoteJudge(deciding) };
 }
 
 type Deciding = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;

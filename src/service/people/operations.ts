@@ -25,6 +25,8 @@ export const operations = {
   'requests.approve': { admin: 'own', operator: 'no', approver: 'own', owner: 'no', auditor: 'no' },
   'requests.reject': { admin: 'yes', operator: 'no', approver: 'own', owner: 'own', auditor: 'no' },
   'requests.report': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'no' },
+  'receipt-keys.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  'receipt-keys.rotate': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'overview.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'people.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'people.change': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },

@@ -13,16 +13,21 @@ import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import type { SeenSwitches, SwitchesNow } from './approvals/switches-now.ts';
 import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
-import { type DecideDeps, type Decided, decide, requestedFacts, storedDigest } from './decide.ts';
+import { attach } from './attach.ts';
+import { type DecideDeps, type Decided, decide, requestedFacts } from './decide.ts';
+import { earlierReply, findEarlier, findWinner, judged } from './idempotency.ts';
 import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
 import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import { createBodyDigest } from './record/body-digest.ts';
+import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
 import { type RequestRecord, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
-import { freshState, type RequestState, requestStateOf } from './record/request-state.ts';
+import { freshState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
+import { requestDigest } from './record/vote-scope.ts';
+import { createTurns } from './turns.ts';
 
 /** The agent is authenticated, active, within its rate; with its key as it was seen then. */
 export interface AuthorizeInput extends Asker {
@@ -37,6 +42,12 @@ export interface AuthorizeInput extends Asker {
    * is no idempotency key.
    */
   readonly bodyDigest: string | null;
+  /** Whether a request that the agent has already is as good; no unless said otherwise. */
+  readonly isAttaching?: boolean;
+  /** The request that it has waited for, and wants no other one in place of. */
+  readonly awaitedId?: string;
+  /** For whom a receipt is wanted: an empty text leaves that to the action; none unless said otherwise. */
+  readonly receiptFor?: string | null;
   /** Made by `createRequestId`; never the client's. */
   readonly requestId: string;
 }
@@ -87,6 +98,7 @@ interface Deps extends AuthorizerOptions, DecideDeps {
   readonly openRequestsMax: number;
   readonly metering: Metering;
   readonly judge: VoteJudge['judge'];
+  readonly receiptBases: ReceiptBases;
 }
 
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
@@ -96,10 +108,20 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     hideSecrets: createSecretHider(options.store.masterKey),
     keyedDigest: createBodyDigest(options.store.masterKey),
     judge: createVoteJudge(options),
+    receiptBases: createReceiptBases(options.store.masterKey),
   };
+  const inTurn = createTurns();
   return {
-    authorize: (input) => authorize(deps, input),
+    authorize: (input) =>
+      input.isAttaching === true
+        ? inTurn(turnOf(input), () => authorize(deps, input))
+        : authorize(deps, input),
   };
+}
+
+/** Calls for the same come one after the other, so that the second finds what the first has made. */
+function turnOf({ agent, actionKey, payload }: AuthorizeInput): string {
+  return requestDigest({ agentId: agent.id, actionKey, payload });
 }
 
 /** By agent, key and switches as they were seen first, which is nearly always as they are; else by those of now. */
@@ -110,16 +132,9 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   for (let tries = 0; tries < triesMax; tries += 1) {
     const preparing = prepare(deps, asking, switches);
     const asked = preparing instanceof Promise ? await preparing : preparing;
-    if ('kind' in asked) return asked;
-    let spent = await spend(deps, asking, asked, null);
-    if (spent.result === 'nothing') {
-      const stepUp = await freshStepUp(deps, asking, spent.decided, asked);
-      spent = await spend(deps, asking, asked, stepUp);
-    }
-    if (spent.result === 'stored') return recorded(deps, spent.decided.record);
-    if (spent.result === 'duplicate-key') return await findWinner(deps, asking, asked.nowMs);
-    if (spent.result === 'too-many-open') return { kind: 'too-many-open' };
-    if (spent.result === 'nothing') throw new Error('what has been looked for is not looked for again');
+    const result =
+      asked === 'basis-changed' || 'kind' in asked ? asked : await decideAndStore(deps, asking, asked);
+    if (result !== 'basis-changed') return result;
     switches = await deps.switches.lookAgain();
     const asker = await identifyAgain(deps.store, asking, deps.clock());
     if ('kind' in asker) return asker;
@@ -128,7 +143,31 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
 }
 
-type AskedOrNot = Asked | AuthorizeResult;
+async function decideAndStore(
+  deps: Deps,
+  input: AuthorizeInput,
+  asked: Asked,
+): Promise<AuthorizeResult | 'basis-changed'> {
+  let spent = await spend(deps, input, asked, null);
+  if (spent.result === 'nothing') {
+    const stepUp = await freshStepUp(deps, input, spent.decided, asked);
+    spent = await spend(deps, input, asked, stepUp);
+  }
+  switch (spent.result) {
+    case 'stored':
+      return recorded(deps, spent.decided.record);
+    case 'duplicate-key':
+      return await findWinner(deps, input, asked.nowMs);
+    case 'too-many-open':
+      return { kind: 'too-many-open' };
+    case 'basis-changed':
+      return spent.result;
+    case 'nothing':
+      throw new Error('what has been looked for is not looked for again');
+  }
+}
+
+type AskedOrNot = Asked | AuthorizeResult | 'basis-changed';
 
 /** What is settled before the decision; at once where nothing has to be looked up for it, as for nearly all requests. */
 function prepare(
@@ -142,13 +181,19 @@ function prepare(
   if (stopping !== null) return { kind: 'stopped', reason: stopping.reason };
   const nowMs = Math.trunc(deps.clock());
   const by = { nowMs, switches };
-  return input.idempotencyKey === null ? prepareNew(deps, by) : prepareOnce(deps, input, by);
+  const isNew = input.idempotencyKey === null && input.isAttaching !== true;
+  return isNew ? prepareNew(deps, by) : prepareOnce(deps, input, by);
 }
 
 type AskedBy = Omit<Asked, 'inForce'>;
 
-/** Only where the agent's idempotency key does not stand for an earlier request. */
+/** Only where no earlier request stands for it: one that waits or was approved, or that of the idempotency key. */
 async function prepareOnce(deps: Deps, input: AuthorizeInput, by: AskedBy): Promise<AskedOrNot> {
+  if (input.isAttaching === true) {
+    const held = await attach(deps, input);
+    if (held === 'basis-changed') return held;
+    if (held !== null) return earlierReply(await judged(deps, held), by.nowMs);
+  }
   return (await findEarlier(deps, input, by.nowMs)) ?? (await prepareNew(deps, by));
 }
 
@@ -271,36 +316,4 @@ function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): vo
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
   news?.emit({ kind: 'pending', requestId, agentId, actionKey, status: 'pending', groups, atMs });
-}
-
-/** The request that the agent's idempotency key already means; null where it is new, or there is none. */
-async function findEarlier(
-  deps: Deps,
-  input: AuthorizeInput,
-  nowMs: number,
-): Promise<AuthorizeResult | null> {
-  const { idempotencyKey: key, agent } = input;
-  const { requests } = deps.store;
-  if (key === null) return null;
-  const row = await requests.findByIdempotencyKey({ agentId: agent.id, key, nowMs });
-  if (row === null) return null;
-  if (row.idempotency?.bodyDigest !== storedDigest(deps, input)) return { kind: 'idempotency-mismatch' };
-  const state = await judged(deps, requestStateOf({ row, events: await requests.events(row.id) }));
-  return {
-    kind: 'decided',
-    request: replyView(state, nowMs),
-    by: state.decision.by,
-    decideMicroseconds: null,
-  };
-}
-
-/** The same key came twice at the same time, and the other request was stored first. */
-async function findWinner(deps: Deps, input: AuthorizeInput, nowMs: number): Promise<AuthorizeResult> {
-  const winner = await findEarlier(deps, input, nowMs);
-  if (winner === null) throw new Error('a key refused as used must stand for a request');
-  return winner;
-}
-
-async function judged({ judge }: Deps, state: RequestState): Promise<RequestState> {
-  return (await judge([state]))[0] ?? state;
 }

@@ -9,8 +9,10 @@ import type { Facts, RequestFacts, Satisfied } from '../../language/model/reques
 import { memo } from '../../language/value/memo.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
+import { idempotencyOf } from './idempotency.ts';
 import { type Metering, noReadings } from './metering/metering.ts';
 import { agentFacts } from './record/agent-facts.ts';
+import type { ReceiptBases } from './record/receipt-basis.ts';
 import type { RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
 import { validSeconds } from './record/validity.ts';
@@ -20,9 +22,8 @@ export interface DecideDeps {
   readonly metering: Pick<Metering, 'read' | 'enter'>;
   readonly hideSecrets: ReturnType<typeof createSecretHider>;
   readonly keyedDigest: (sha256: string) => string;
+  readonly receiptBases: ReceiptBases;
 }
-
-const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 
 interface DecideOptions {
   readonly inForce: ActivePolicies;
@@ -76,25 +77,12 @@ export function decide(
     decidedAtMs,
     expiresAtMs,
   };
-  return { record, uses: status === 'rejected' ? [] : uses };
-}
-
-function idempotencyOf(
-  deps: DecideDeps,
-  input: AuthorizeInput,
-  expiresAtMs: number,
-): RequestRecord['idempotency'] {
-  const key = input.idempotencyKey;
-  if (key === null) return null;
-  return { key, bodyDigest: storedDigest(deps, input), keptUntilMs: expiresAtMs + idempotencyKeptMs };
-}
-
-export function storedDigest(
-  { keyedDigest }: Pick<DecideDeps, 'keyedDigest'>,
-  { bodyDigest }: AuthorizeInput,
-): string {
-  if (bodyDigest === null) throw new Error('an idempotency key comes with the digest of its body');
-  return keyedDigest(bodyDigest);
+  // Nearly no request wants one, and a copy costs more than the look.
+  const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
+  return {
+    record: isProved ? { ...record, ...deps.receiptBases.wantedBy(input) } : record,
+    uses: status === 'rejected' ? [] : uses,
+  };
 }
 
 export interface Decided {

@@ -71,6 +71,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'try policies on the requests of the past',
     load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,
   },
+  types: {
+    summary: 'print TypeScript types of the payloads of actions',
+    load: async () => (await import('./commands/types.ts')).defineTypes,
+  },
   bench: {
     summary: 'measure what decisions cost on your own requests',
     load: async () => (await import('./commands/bench.ts')).defineBench,
@@ -99,6 +103,10 @@ const commands: Readonly<Record<string, Entry>> = {
   switch: {
     summary: 'stop agents at once: the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,
+  },
+  keys: {
+    summary: 'list and rotate the keys of receipts of a running service',
+    load: async () => (await import('./commands/keys.ts')).defineKeys,
   },
   audit: {
     summary: 'check, export, sign, delete and replay the records',

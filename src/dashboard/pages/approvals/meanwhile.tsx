@@ -77,12 +77,12 @@ function neededWords({ requires }: Pick<RequestDetail, 'requires'>): string {
 }
 
 function toneOf(status: RequestDetail['status']): string {
-  if (status === 'rejected') return 'deny';
+  if (status === 'rejected' || status === 'withdrawn') return 'deny';
   return status === 'expired' ? 'unknown' : 'allow';
 }
 
 function signOf(status: RequestDetail['status']): IconName {
-  if (status === 'rejected') return 'deny';
+  if (status === 'rejected' || status === 'withdrawn') return 'deny';
   return status === 'expired' ? 'clock' : 'allow';
 }
 
@@ -92,6 +92,8 @@ function overWords(status: RequestDetail['status']): string {
       return 'Decided: rejected';
     case 'expired':
       return 'The deadline has passed; this can no longer be approved';
+    case 'withdrawn':
+      return 'The agent has withdrawn the request';
     case 'consumed':
       return 'Decided, and the grant was used';
     default:

@@ -50,6 +50,7 @@ export const statusChoices = [
   ['rejected', 'Rejected'],
   ['expired', 'Grant over or unanswered'],
   ['consumed', 'Used'],
+  ['withdrawn', 'Withdrawn'],
 ] as const;
 
 const labels: Readonly<Record<FilterName, string>> = {

@@ -152,6 +152,7 @@ const endWords: Readonly<Record<RequestDetail['status'], string>> = {
   auto_approved: 'Grant ends',
   approved: 'Grant ends',
   consumed: 'Grant ends',
+  withdrawn: 'Ended',
 };
 
 function recordFacts({ request_id, digest, policy_set, message }: RequestDetail) {

@@ -54,6 +54,8 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
             decided('Granted'),
             { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' },
           ];
+    case 'withdrawn':
+      return [...before, { ...plain, kind: 'ended', at: null, text: 'The agent withdrew the request' }];
     case 'consumed':
       return [
         ...before,

@@ -40,6 +40,7 @@ const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
   expired: ['unknown', 'Unanswered'],
   'grant-over': ['unknown', 'Grant over'],
   consumed: ['unknown', 'Used'],
+  withdrawn: ['unknown', 'Withdrawn'],
   active: ['allow', 'Active'],
   disabled: ['escalate', 'Disabled'],
   revoked: ['deny', 'Revoked'],

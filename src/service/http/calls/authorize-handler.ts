@@ -17,6 +17,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { TracedExchange, Tracing } from '../telemetry/tracing.ts';
 import type { FairShares } from './fair-shares.ts';
 import { type IdentifyAgain, type Identity, notActive, notKnown } from './identify.ts';
+import { preferencesOf } from './prefer.ts';
 
 /** The checks of a request for a decision, in their order: the first that fails is the reply, with this status. */
 export const checksInOrder = [
@@ -52,9 +53,17 @@ export interface AuthorizeCall {
 
 export interface AuthorizeHandler {
   /** Decided and on disk. Rejects with what `toProblem` takes. */
-  decide(call: AuthorizeCall, body: Buffer): Promise<RequestView>;
+  decide(call: AuthorizeCall, body: Buffer): Promise<Answer>;
+  /** What people have approved meanwhile, taken; or how it stands where another call has taken it. */
+  take(answer: Answer): Promise<RequestView>;
   /** Counts and records a refusal, before its reply; `body` is null where it was not read. */
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
+}
+
+/** What was decided, on what was asked. */
+export interface Answer {
+  readonly view: RequestView;
+  readonly input: AuthorizeInput;
 }
 
 export interface AuthorizeHandlerOptions {
@@ -75,7 +84,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   const { authorizer, recordRefusal, bodyBytesMax, clock, metrics, tracing, shares } = options;
   const { identifyAgain } = options;
 
-  async function decide(call: AuthorizeCall, body: Buffer): Promise<RequestView> {
+  async function decide(call: AuthorizeCall, body: Buffer): Promise<Answer> {
     const holder = call.identity.agent.id;
     if (!shares.enter(holder)) throw tooManyInFlight();
     try {
@@ -87,7 +96,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
       const input = checkedInput({ call, body, envelope }, identity, options);
       const checkedAtMs = tracing === null ? 0 : performance.now();
       const result = decidedOf(await authorizer.authorize(input));
-      return answered(call, result, { readAtMs, checkedAtMs });
+      return answered(call, { input, result }, { readAtMs, checkedAtMs });
     } finally {
       shares.leave(holder);
     }
@@ -95,9 +104,9 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
 
   function answered(
     call: AuthorizeCall,
-    result: DecidedResult,
+    { input, result }: { readonly input: AuthorizeInput; readonly result: DecidedResult },
     { readAtMs, checkedAtMs }: Times,
-  ): RequestView {
+  ): Answer {
     const recordedAtMs = performance.now();
     const { request: view, by, decideMicroseconds } = result;
     metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
@@ -116,7 +125,7 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
         decideMs: (decideMicroseconds ?? 0) / 1000,
       },
     });
-    return view;
+    return { view, input };
   }
 
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
@@ -138,7 +147,11 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     });
   }
 
-  return { decide, refuse };
+  async function take({ view, input }: Answer): Promise<RequestView> {
+    return decidedOf(await authorizer.authorize({ ...input, awaitedId: view.request_id })).request;
+  }
+
+  return { decide, take, refuse };
 }
 
 /** A request whose body is good. */
@@ -176,7 +189,7 @@ function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandle
   const isSigned = checkSignature(asked, identity, options);
   const { call, body, envelope } = asked;
   const idempotencyKey = readHeader(call, 'idempotency-key');
-  return {
+  const input: AuthorizeInput = {
     agent: identity.agent,
     key: identity.key,
     actionKey: envelope.actionKey,
@@ -188,6 +201,8 @@ function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandle
     bodyDigest: idempotencyKey === null ? null : sha256(body),
     requestId: call.id,
   };
+  const { prefer } = call.headers;
+  return prefer === undefined ? input : { ...input, ...preferencesOf(prefer) };
 }
 
 type DecidedResult = Extract<AuthorizeResult, { readonly kind: 'decided' }>;

@@ -6,7 +6,7 @@ import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { JsonSchema, Operation } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
-import type { Identify } from './identify.ts';
+import { type Identify, notKnown } from './identify.ts';
 import { identifyPerson } from './identify-person.ts';
 import { requireProof } from './proof.ts';
 import { readBody, readQuery } from './read-input.ts';
@@ -21,12 +21,12 @@ export interface CallerDeps {
 
 /** Registers one route; its handler is given `deps`. */
 export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps, route: Route<Deps>): void {
-  const { method, url, isForAgents, bodyMax, operation } = route;
+  const { method, url, access, isForAgents, bodyMax, operation } = route;
   app.route({
     method,
     url,
     bodyLimit: bodyMax.bytesMax,
-    ...(isForAgents ? { onRequest: identifyAgent(deps) } : {}),
+    ...(isForAgents ? { onRequest: access === 'agent' ? deps.identify : identifyAgent(deps) } : {}),
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
       const call = await readCall(deps, route, { request, reply });
@@ -66,6 +66,7 @@ async function whoAsks(
 ): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'session' | 'grant' | 'reach'>> {
   const agent = request.identity?.agent ?? null;
   if (agent !== null) return { agent, actor: null, session: null, grant: 'own', reach: nowhere };
+  if (access === 'agent') throw notKnown('missing');
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
   const { actor, session } = await identifyPerson(deps, request);
   if (session === null && credential !== 'session-or-token') {

@@ -12,8 +12,8 @@ import type { Credential, DescribedRoute, Operation } from '../contract/operatio
 import type { ProblemCode } from '../contract/problem.ts';
 import { withProof } from './proof.ts';
 
-/** Who may use a route: an operation of the table of roles, anybody who is signed in, or anybody at all. */
-export type Access = OperationName | 'signed-in' | 'public';
+/** Who may use a route: an operation of the table of roles, anybody who is signed in, an agent alone, or anybody at all. */
+export type Access = OperationName | 'signed-in' | 'agent' | 'public';
 
 interface TakesCredential {
   readonly access: Access;
@@ -85,7 +85,8 @@ const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
 
 /** Makes a route; `Body` is what the schema of its body lets through. */
 export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Route<Deps> {
-  const { method, url, access, isForAgents = false, bodyMax = bodyMaxDefault, handle } = draft;
+  const { method, url, access, bodyMax = bodyMaxDefault, handle } = draft;
+  const isForAgents = draft.isForAgents ?? access === 'agent';
   const credential = draft.credential ?? 'session-or-token';
   const operation = describe(draft, { access, credential, isForAgents });
   return {
@@ -106,6 +107,12 @@ export function actorOf({ actor }: ManagedCall<unknown>): Actor {
   return actor;
 }
 
+/** The agent of a call that is for agents alone. */
+export function agentIn({ agent }: ManagedCall<unknown>): AgentRow {
+  if (agent === null) throw new Error('a route for agents has an agent');
+  return agent;
+}
+
 interface Callers {
   readonly access: Access;
   readonly credential: Credential;
@@ -118,11 +125,11 @@ function describe({ url, operation: draft }: RouteParts, callers: Callers): Oper
   const operation = credential === 'proved-session' ? withProof(draft) : draft;
   return {
     ...operation,
-    ...(access === 'public' ? {} : { access, credential }),
+    ...(isOfPeople(access) ? { access, credential } : {}),
     security: securityOf(callers),
     problems: [
       ...problemsOf(access, operation.problems ?? [], operation.body !== undefined),
-      ...(access === 'public' ? [] : problemsOfCredential[credential]),
+      ...(isOfPeople(access) ? problemsOfCredential[credential] : []),
       ...(isForAgents ? problemsOfAgents : []),
       // An id of dots is taken for a step in the address.
       ...(url.includes(':') ? (['unknown_route'] as const) : []),
@@ -130,8 +137,13 @@ function describe({ url, operation: draft }: RouteParts, callers: Callers): Oper
   };
 }
 
+function isOfPeople(access: Access): access is OperationName | 'signed-in' {
+  return access !== 'public' && access !== 'agent';
+}
+
 function securityOf({ access, credential, isForAgents }: Callers): Operation['security'] {
   if (access === 'public') return null;
+  if (access === 'agent') return 'agentKey';
   if (isForAgents) return 'agentOrPerson';
   return credential === 'session-or-token' ? 'person' : 'session';
 }
@@ -160,8 +172,8 @@ const problemsOfAgents = [
 function problemsOf(access: Access, own: readonly ProblemCode[], hasBody: boolean): readonly ProblemCode[] {
   return [
     ...own,
-    ...(access === 'public' ? [] : (['not_signed_in', 'cross_site_request'] as const)),
-    ...(access === 'public' || access === 'signed-in' ? [] : (['not_allowed'] as const)),
+    ...(isOfPeople(access) ? (['not_signed_in', 'cross_site_request'] as const) : []),
+    ...(isOfPeople(access) && access !== 'signed-in' ? (['not_allowed'] as const) : []),
     ...(hasBody ? (['unsupported_content_type', 'invalid_json', 'invalid_body'] as const) : []),
     'body_too_large',
     'invalid_query',

@@ -66,8 +66,8 @@ export const preferHeader: Parameter = {
   in: 'header',
   isRequired: false,
   schema: { type: 'string' },
-  example: 'wait=20',
-  description: `\`wait=N\` holds the answer for up to N seconds, at most ${waitSecondsMax}, while the request is pending.`,
+  example: 'wait=20, attach, receipt',
+  description: `\`wait=N\` holds the answer for up to N seconds, at most ${waitSecondsMax}, while the request is pending. Asking for a decision also takes \`attach\`, the request that the agent already has, waiting or approved, where it asks the same again; and \`receipt\` or \`receipt=AUDIENCE\`.`,
 };
 
 interface Waiter {

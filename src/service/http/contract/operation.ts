@@ -67,9 +67,10 @@ export interface OperationReply {
 
 export const replyHeaders = {
   'X-Request-ID': "the client's own request id where it sent one, else the service's",
-  'Cache-Control': 'always `no-store`',
+  'Cache-Control': '`no-store`, but for public keys',
   Location: 'where to look the request up while it is pending',
   'Preference-Applied': 'the wait that was granted, at most 55 seconds',
+  'Writ-Receipt': 'the receipt of a grant, where one was asked for: a JWT for whoever carries the action out',
   'RateLimit-Policy': 'how many requests the agent may send at once, and in how many seconds they come back',
   RateLimit: 'how many requests are left, and in how many seconds all of them are',
   'Retry-After': 'seconds to wait',

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type CallerDeps, manage } from '../calls/manage.ts';
 import type { DepsOf } from '../calls/route.ts';
+import { actionRoutes } from './actions.ts';
 import { agentActivityRoutes } from './agent-activity.ts';
 import { agentKeyRoutes } from './agent-keys.ts';
 import { agentRoutes } from './agents.ts';
@@ -20,6 +21,7 @@ import { tokenRoutes } from './people/tokens.ts';
 import { playgroundRoutes } from './playground.ts';
 import { policyRoutes } from './policies.ts';
 import { policyHitRoutes } from './policy-hits.ts';
+import { receiptRoutes } from './receipts.ts';
 import { approvalRoutes } from './requests/approvals.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
@@ -30,6 +32,7 @@ import { webhookRoutes } from './webhooks.ts';
 /** In the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
+  ...actionRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
   ...tokenRoutes,
@@ -52,6 +55,7 @@ export const managementRoutes = [
   ...approvalRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,
+  ...receiptRoutes,
 ];
 
 /** What the routes take together, and what it takes to know who calls. */

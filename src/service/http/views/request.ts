@@ -31,7 +31,7 @@ const openSchema = { type: 'object', additionalProperties: true } as const;
 
 const statusNow = {
   type: 'string',
-  enum: ['auto_approved', 'rejected', 'pending', 'approved', 'expired', 'consumed'],
+  enum: ['auto_approved', 'rejected', 'pending', 'approved', 'expired', 'consumed', 'withdrawn'],
 } as const;
 
 const time = { type: 'string', format: 'date-time' } as const;

@@ -187,7 +187,7 @@ export function stoppedText({ reason }: { readonly reason: string }): string {
 function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
   const state = events.at(-1)?.state;
   if (state?.status === 'approved') metering.settle(id, state.decidedAtMs);
-  else if (state?.status === 'rejected') metering.settle(id, null);
+  else if (state?.status === 'rejected' || state?.status === 'withdrawn') metering.settle(id, null);
 }
 
 /** Emits what the change means for listeners; people who were asked before are not notified again. */

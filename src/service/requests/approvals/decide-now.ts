@@ -48,4 +48,5 @@ const overTexts: Readonly<Record<RequestStatus, string>> = {
   rejected: 'this request has been refused',
   expired: 'this request has expired',
   consumed: 'this grant has been used',
+  withdrawn: 'this request has been withdrawn',
 };

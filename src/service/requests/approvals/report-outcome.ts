@@ -64,8 +64,11 @@ function consumedEvents(
   const isRepeated = state.wasExecuted === executed;
   if (isRepeated) return releases ? [] : 'nothing';
   // A late report that a grant was used is still true; that it will not be says nothing of one that is over.
+  const isOpen =
+    state.taken !== null && state.wasExecuted === null && (executed || nowMs < state.expiresAtMs);
   const over = overAs(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
-  if (over !== null) return over;
+  // What was taken is used up, and what became of it has still to be said.
+  if (over !== null && !isOpen) return over;
   const { decidedAtMs, expiresAtMs } = state;
   const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
   return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, { executed })];

@@ -4,8 +4,19 @@
 import type { Outcome } from '../../../language/model/decision.ts';
 import type { LifecycleState, RequestStatus } from '../../store/contract/records.ts';
 
-/** `deadline` is the end of a wait or a grant; `outcome` the report that a grant was used, or will not be. */
-export const lifecycleEvents = ['approve', 'reject', 'step-up', 'deadline', 'outcome'] as const;
+/**
+ * `deadline` is the end of a wait or a grant; `outcome` the report that a grant was used, or will not be; `take` its agent's
+ * coming for an approval, and `withdraw` its giving up.
+ */
+export const lifecycleEvents = [
+  'approve',
+  'reject',
+  'step-up',
+  'deadline',
+  'outcome',
+  'take',
+  'withdraw',
+] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
 /** `decided`: as the policies decide now that what they asked for is there; until it is, the request waits on. */
@@ -13,14 +24,15 @@ type Next = RequestStatus | 'decided' | 'refused';
 
 // biome-ignore format: a table
 export const lifecycle = {
-  //               approve     reject      step-up     deadline    outcome
-  pending:       ['decided',  'rejected', 'decided',  'expired',  'refused'],
-  auto_approved: ['refused',  'refused',  'refused',  'expired',  'consumed'],
-  approved:      ['refused',  'refused',  'refused',  'expired',  'consumed'],
-  rejected:      ['refused',  'refused',  'refused',  'refused',  'refused'],
-  expired:       ['refused',  'refused',  'refused',  'refused',  'refused'],
-  consumed:      ['refused',  'refused',  'refused',  'refused',  'refused'],
-} as const satisfies Readonly<Record<RequestStatus, readonly [Next, Next, Next, Next, Next]>>;
+  //               approve     reject      step-up     deadline    outcome     take        withdraw
+  pending:       ['decided',  'rejected', 'decided',  'expired',  'refused',  'refused',  'withdrawn'],
+  auto_approved: ['refused',  'refused',  'refused',  'expired',  'consumed', 'refused',  'refused'],
+  approved:      ['refused',  'refused',  'refused',  'expired',  'consumed', 'consumed', 'refused'],
+  rejected:      ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
+  expired:       ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
+  consumed:      ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
+  withdrawn:     ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
+} as const satisfies Readonly<Record<RequestStatus, readonly [Next, Next, Next, Next, Next, Next, Next]>>;
 
 const statusOf = {
   ALLOW: 'approved',

@@ -32,6 +32,16 @@ export interface DecisionRecord {
   readonly isSigned: boolean;
   readonly clientAddress: string;
   readonly timing: RequestTiming;
+  /** Absent where no receipt was asked for. */
+  readonly receipt?: ReceiptBasis;
+}
+
+/** What a receipt says that the record does not. */
+export interface ReceiptBasis {
+  /** For whom it is. */
+  readonly audience: string;
+  /** SHA-256 of the payload as it was sent, under the master key: a secret of few values could be guessed from it. */
+  readonly sealedDigest: string;
 }
 
 /** The API key that came with the request. */
@@ -67,7 +77,10 @@ export function requestRow(record: RequestRecord): RequestRow {
 
 /** Parts that many records have in common, as the very same object, which nobody changes. */
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
-type OwnParts = Omit<DecisionRecord, 'decision' | 'trace' | 'resolved' | (typeof sharedParts)[number]>;
+type OwnParts = Omit<
+  DecisionRecord,
+  'decision' | 'trace' | 'resolved' | 'receipt' | (typeof sharedParts)[number]
+>;
 
 /** As JSON, with the trace in its short form; shared parts are written once. */
 function recordJson(record: DecisionRecord): string {
@@ -75,6 +88,7 @@ function recordJson(record: DecisionRecord): string {
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
   let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
   if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
+  if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   // One that shows values is of this request alone; others are frozen, and many requests come to them.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;

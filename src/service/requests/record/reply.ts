@@ -110,6 +110,8 @@ export function replyView(state: RequestState, nowMs: number): RequestView {
       return { ...view, decision: 'DENY', status: 'rejected', reason: 'The request has expired' };
     case 'consumed':
       return { ...view, decision: 'DENY', status: 'rejected', reason: 'The grant has been used' };
+    case 'withdrawn':
+      return { ...view, decision: 'DENY', status: 'rejected', reason: 'The agent has withdrawn the request' };
   }
 }
 
@@ -183,6 +185,8 @@ function messageFor(status: RequestStatus, state: RequestState, until: string): 
       return 'Do not proceed: this request has expired, so make a new one if the action is still wanted.';
     case 'consumed':
       return 'Do not proceed: this grant has been used, so make a new request to act again.';
+    case 'withdrawn':
+      return 'Do not proceed: this request was withdrawn, so make a new one if the action is still wanted.';
   }
 }
 

@@ -7,7 +7,7 @@ import type { Trace, TracedRule } from '../../../language/model/trace.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
 import type { LifecycleState, RequestEvent } from '../../store/contract/records.ts';
 import type { RequestHistory } from '../../store/contract/store.ts';
-import { type RequestRecord, requestRecord } from './record.ts';
+import { type ReceiptBasis, type RequestRecord, requestRecord } from './record.ts';
 import type { ApprovedRule } from './vote-scope.ts';
 
 /** A person's approval or rejection. */
@@ -45,6 +45,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly stepUps: readonly SteppedUp[];
   /** Null while nobody has said. */
   readonly wasExecuted: boolean | null;
+  /** Who has come for the grant, and what for; null while nobody has. */
+  readonly taken: TakenDetail | null;
   /** Whether it counts in no meter any more, though it was granted. */
   readonly isReleased: boolean;
   /** How many events there are. */
@@ -82,6 +84,7 @@ export function freshState(record: RequestRecord): RequestState {
     votes: [],
     stepUps: [],
     wasExecuted: null,
+    taken: null,
     isReleased: false,
     seen: 0,
   };
@@ -111,11 +114,22 @@ function withEvent(state: RequestState, event: RequestChanged): RequestState {
     }
     case 'consumed':
       return { ...base, wasExecuted: detailOf<ConsumedDetail>(event).executed };
+    case 'taken':
+      return { ...base, taken: detailOf<TakenDetail>(event) };
     case 'released':
       return { ...base, isReleased: true };
+    case 'withdrawn':
     case 'expired':
       return base;
   }
+}
+
+/** The agent came for the grant and proceeds. */
+export interface TakenDetail {
+  /** The agent and its idempotency key, by which it may come again; null where it sent none. */
+  readonly taker: string | null;
+  /** What a receipt says, where one was asked for then. */
+  readonly receipt?: ReceiptBasis;
 }
 
 export interface ConsumedDetail {

@@ -58,6 +58,7 @@ export const requestStatuses = [
   'approved',
   'expired',
   'consumed',
+  'withdrawn',
 ] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
@@ -77,6 +78,8 @@ export const requestEventNames = [
   'decided',
   'consumed',
   'released',
+  'taken',
+  'withdrawn',
 ] as const;
 
 /** Something that became of a request after it was recorded; the last one says where its lifecycle is. */
@@ -87,7 +90,8 @@ export interface RequestEvent {
   readonly who: string;
   /**
    * `approved` and `rejected` are one person's vote; `decided` is what the policies made of it; `released`: the grant is
-   * not used, and counts in no meter any more.
+   * not used, and counts in no meter any more; `taken`: its agent has come for the grant and proceeds; `withdrawn`: its
+   * agent has given up the wait.
    */
   readonly what: (typeof requestEventNames)[number];
   /** Where its lifecycle is afterwards. */

@@ -155,6 +155,11 @@ export interface RequestStore {
   list(page: RequestPage): Promise<RequestsFound>;
   /** Pending requests that ask one of the groups for an approval, the nearest deadline first. */
   waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
+  /**
+   * Requests of the agent for the action that wait or are approved by people and not over, and the one that was taken by
+   * `taker`: the latest first, the latter before all.
+   */
+  heldOf(query: HeldQuery): Promise<readonly RequestHistory[]>;
   /** Ids of the agent's pending requests. */
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
@@ -247,6 +252,15 @@ export interface IdempotencyQuery {
   readonly agentId: string;
   readonly key: string;
   readonly nowMs: number;
+}
+
+export interface HeldQuery {
+  readonly agentId: string;
+  readonly actionKey: string;
+  /** As the event `taken` has it; null where nobody has taken one. */
+  readonly taker: string | null;
+  readonly nowMs: number;
+  readonly countMax: number;
 }
 
 export interface PlantStore {

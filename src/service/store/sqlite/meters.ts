@@ -43,7 +43,8 @@ export function prepareMeterEntries(database: Database) {
     follow({ requestId, what, state: { status, decidedAtMs } }: RequestEvent): void {
       if (what === 'released') withdraw.run(requestId);
       else if (status === 'approved' && decidedAtMs !== null) grant.run(decidedAtMs, requestId);
-      else if (status === 'rejected' || status === 'expired') release.run(requestId);
+      else if (status === 'rejected' || status === 'expired' || status === 'withdrawn')
+        release.run(requestId);
     },
   };
 }

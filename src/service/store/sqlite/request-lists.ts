@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import type { RequestEvent } from '../contract/records.ts';
 import type {
+  HeldQuery,
   RequestFilter,
   RequestHistory,
   RequestPage,
@@ -61,6 +62,14 @@ export const waitingText = `SELECT id FROM requests
     AND ${asks(`coalesce((${decidedOf}), record_json)`)}
   ORDER BY ${endNow}, id LIMIT @countMax`;
 
+/** The conditions are those of the indexes. */
+export const heldText = `SELECT request_id AS id FROM request_events
+    WHERE what = 'taken' AND detail_json ->> '$.taker' = @taker
+  UNION ALL
+  SELECT * FROM (SELECT id FROM requests
+    WHERE agent_id = @agentId AND action_key = @actionKey AND ${statusNow} IN ('pending', 'approved') AND ${endNow} > @nowMs
+    ORDER BY ${endNow} DESC LIMIT @countMax)`;
+
 interface Looked extends RequestPlace {
   readonly id: string;
   readonly createdAtMs: number;
@@ -84,6 +93,7 @@ export function prepareRequestLists(database: Database) {
     'SELECT max(sequence) AS last FROM requests',
   );
   const waiting = database.prepare<[object], { id: string }>(waitingText);
+  const held = database.prepare<[HeldQuery], { id: string }>(heldText);
   const open = database.prepare<[string, number], { id: string }>(
     `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
   );
@@ -149,6 +159,9 @@ export function prepareRequestLists(database: Database) {
           })
           .map(({ id }) => id),
       ),
+    ),
+    heldOf: database.transaction((query: HeldQuery): readonly RequestHistory[] =>
+      findAll(held.all(query).map(({ id }) => id)),
     ),
     openOf: (agentId: string, countMax: number): readonly string[] =>
       open.all(agentId, countMax).map(({ id }) => id),

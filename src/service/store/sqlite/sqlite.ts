@@ -171,6 +171,7 @@ function requestStore(read: Read, queue: WriteQueue): RequestStore {
     events: (id) => read((reads) => reads.events(id)),
     list: (page) => read((reads) => reads.requestPage(page)),
     waiting: (page) => read((reads) => reads.waiting(page)),
+    heldOf: (query) => read((reads) => reads.heldOf(query)),
     openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),
     change: (change) => queue.write({ kind: 'change-request', ...change }),
     expireDue: (atMs, countMax) => queue.write({ kind: 'expire-due', atMs, countMax }),

@@ -66,6 +66,7 @@ const descriptions = {
     value: 'choice',
     meaning: "refuse or accept to start where the newest record is ahead of this machine's clock",
   },
+  receipts: { value: 'boolean', meaning: 'whether grants have receipts: true or false' },
   'otel.endpoint': {
     value: 'address',
     meaning: 'where an OpenTelemetry collector takes traces (OTLP over HTTP)',

@@ -4,10 +4,16 @@
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
-import { type AuthorizeCall, type AuthorizeHandler, checksInOrder } from '../../calls/authorize-handler.ts';
+import {
+  type Answer,
+  type AuthorizeCall,
+  type AuthorizeHandler,
+  checksInOrder,
+} from '../../calls/authorize-handler.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
 import { preferHeader, type Wait, type Waits } from '../../calls/wait.ts';
 import { createBodyReader } from '../../connection/body-reader.ts';
@@ -25,6 +31,7 @@ export interface AuthorizeRouteOptions {
   readonly identifyAgain: IdentifyAgain;
   readonly authorizeHandler: AuthorizeHandler;
   readonly waits: Waits;
+  readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
   /** A request with its votes as of now. */
   readonly judge: VoteJudge['judge'];
   readonly bodyBytesMax: number;
@@ -34,7 +41,8 @@ export interface AuthorizeRouteOptions {
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, identifyAgain, authorizeHandler, waits, judge, bodyBytesMax, clock, metrics } = options;
+  const { identify, identifyAgain, authorizeHandler, waits, judge, receipts } = options;
+  const { bodyBytesMax, clock, metrics } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
@@ -74,15 +82,27 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
     // Before the decision: whoever may not wait is told while nothing has happened.
     const wait = waits.begin({ request, reply }, call.identity.agent.id);
-    const view = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
-    return wait === null || view.status !== 'pending' ? view : await whilePending(view, call, wait);
+    const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
+    const { view } = answer;
+    const latest = wait === null || view.status !== 'pending' ? view : await whilePending(answer, call, wait);
+    if (call.headers.prefer !== undefined) await addReceipt({ view: latest, input: answer.input }, reply);
+    return latest;
+  }
+
+  /** Signed where the agent asks for it, and what it asks is granted. */
+  async function addReceipt({ view, input }: Answer, reply: FastifyReply): Promise<void> {
+    if (typeof input.receiptFor !== 'string' || view.status !== 'auto_approved' || !receipts.isOn) return;
+    const issued = await receipts.issue(view.request_id, input.agent.id);
+    // Without one nobody who asks for receipts acts.
+    if (issued.kind === 'issued') reply.header('writ-receipt', issued.receipt);
   }
 
   /** For a pending request, how it stands after the wait that the client asks for. */
-  async function whilePending(view: RequestView, call: AuthorizeCall, wait: Wait): Promise<RequestView> {
+  async function whilePending(answer: Answer, call: AuthorizeCall, wait: Wait): Promise<RequestView> {
+    const { view, input } = answer;
     const keyText = String(call.headers['x-agent-api-key']);
     let { identity } = call;
-    return await wait.until(view, {
+    const latest = await wait.until(view, {
       requestId: view.request_id,
       view: async (history) => {
         const [state] = await judge([requestStateOf(history)]);
@@ -92,6 +112,8 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
         identity = await identifyAgain(keyText, identity);
       },
     });
+    const isTaking = input.isAttaching === true && latest.status === 'auto_approved';
+    return isTaking ? await authorizeHandler.take({ view: latest, input }) : latest;
   }
 
   // A request of a known agent that is refused is recorded too, before the reply.
@@ -179,6 +201,7 @@ function describeOperation(bodyBytesMax: number): Operation {
           'X-Agent-API-Key-Expires',
           'Location',
           'Preference-Applied',
+          'Writ-Receipt',
         ],
       },
     },

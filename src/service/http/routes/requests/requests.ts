@@ -12,7 +12,7 @@ import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
 import { callerOf } from '../../calls/people-now.ts';
-import { actorOf, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { actorOf, agentIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -144,7 +144,37 @@ const reportOutcome = route<RequestDeps, { executed: boolean }>({
   },
 });
 
-export const requestRoutes: readonly Route<RequestDeps>[] = [listRequests, getRequest, reportOutcome];
+const withdrawRequest = route<RequestDeps>({
+  method: 'POST',
+  url: '/v1/requests/:id/withdraw',
+  access: 'agent',
+  operation: {
+    id: 'withdrawRequest',
+    summary: 'The agent gives up a request that waits',
+    description: 'People reject instead. Nobody can approve it any more. The same again changes nothing.',
+    parameters: [requestId],
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, signInDeps }, call) => {
+    const { clock } = signInDeps.directory;
+    return detailOf(await decisions.withdraw(call.params.id ?? '', agentIn(call)), call, clock());
+  },
+});
+
+export const requestRoutes: readonly Route<RequestDeps>[] = [
+  listRequests,
+  getRequest,
+  reportOutcome,
+  withdrawRequest,
+];
 
 /** The request as the caller may see it; null where it is none, or not for them. */
 async function viewFor(

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the Writ service before a tool runs. One file, on the standard library of Python 3.9 or later.
+
+A tool runs under a grant and under nothing else: whatever is not in every field what the service says of a grant is a
+refusal, and where no answer comes nothing runs. `verify_receipt` needs the package `cryptography`.
+"""
+
+import base64
+import functools
+import hashlib
+import hmac
+import http.client
+import json
+import math
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Callable, Optional, Union
+
+TRIES_MAX = 4
+HELD_SECONDS_MAX = 50
+RECEIPT_SECONDS_MAX = 60
+
+
+@dataclass(frozen=True)
+class Allowed:
+    request_id: str
+    expires_at: datetime
+    receipt: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Denied:
+    request_id: Optional[str]
+    reason: str
+    policy: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    request_id: str
+    waits_for: str
+    until: datetime
+    url: str
+
+
+Decision = Union[Allowed, Denied, Waiting]
+
+
+class WritError(Exception):
+    """Nothing ran."""
+
+
+class DeniedError(WritError):
+    def __init__(self, decision: Denied):
+        super().__init__(f"not permitted by {decision.policy}: {decision.reason}")
+        self.decision = decision
+
+
+class WaitingError(WritError):
+    """People have not decided yet: the same call again goes on with the same request."""
+
+    def __init__(self, decision: Waiting):
+        super().__init__(f"waits for {decision.waits_for} until {decision.until.isoformat()}: {decision.url}")
+        self.decision = decision
+
+
+class Unreachable(WritError):
+    """No answer came."""
+
+
+class ReceiptRefused(WritError):
+    """The action must not be carried out."""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """No other address is ever told the key."""
+
+    def redirect_request(self, *_args: Any) -> None:
+        return None
+
+
+class Writ:
+    """The service at `url`, for the agent with `key`. `wait` and `timeout` are in seconds."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        signing_secret: Optional[str] = None,
+        session: Optional[str] = None,
+        wait: float = 50,
+        timeout: float = 10,
+        receipts: Union[bool, str] = False,
+    ):
+        self._url = url.rstrip("/")
+        self._key = key
+        self._signing_secret = signing_secret
+        self._session = session
+        self._wait = wait
+        self._timeout = timeout
+        self._receipts = receipts
+        self._opener = urllib.request.build_opener(_NoRedirect)
+
+    def authorize(
+        self,
+        action: str,
+        payload: dict,
+        *,
+        idempotency_key: Optional[str] = None,
+        wait: Optional[float] = None,
+    ) -> Decision:
+        """Asks until it is decided or the time is over; each time it comes back for the request that it has."""
+        key = idempotency_key or str(uuid.uuid4())
+        ends_at = time.monotonic() + (self._wait if wait is None else wait)
+        while True:
+            held = max(0.0, min(ends_at - time.monotonic(), HELD_SECONDS_MAX))
+            decision = self._ask(action, payload, key, held)
+            if not isinstance(decision, Waiting) or time.monotonic() >= ends_at:
+                return decision
+            time.sleep(max(0.0, min(0.2, ends_at - time.monotonic())))
+
+    def run(self, action: str, payload: dict, work: Callable[[Allowed], Any], **options: Any) -> Any:
+        """Decides, runs `work` with the grant, and reports that it ran."""
+        decision = self.authorize(action, payload, **options)
+        if isinstance(decision, Waiting):
+            raise WaitingError(decision)
+        if not isinstance(decision, Allowed):
+            raise DeniedError(decision)
+        try:
+            return work(decision)
+        finally:
+            # Work that failed half-way has used the grant, too.
+            self._report(decision.request_id)
+
+    def guard(self, action: str, payload: Optional[Callable[..., dict]] = None, **options: Any) -> Callable:
+        """Decorates a tool. The payload is its keyword arguments unless `payload` makes another one."""
+
+        def decorate(tool: Callable) -> Callable:
+            @functools.wraps(tool)
+            def guarded(*args: Any, **named: Any) -> Any:
+                if payload is None and args:
+                    raise TypeError(f"call {tool.__name__} with keyword arguments, or say how its payload is made")
+                asked = named if payload is None else payload(*args, **named)
+                return self.run(action, asked, lambda _grant: tool(*args, **named), **options)
+
+            return guarded
+
+        return decorate
+
+    def withdraw(self, request_id: str) -> None:
+        """Gives up a wait."""
+        path = f"/v1/requests/{urllib.parse.quote(request_id, safe='')}/withdraw"
+        status, _headers, body = self._exchange("POST", path, None, {}, 0)
+        if status != 200:
+            raise DeniedError(_problem(status, body))
+
+    def _ask(self, action: str, payload: dict, key: str, held: float) -> Decision:
+        wants = ["attach", f"wait={math.ceil(held)}"]
+        if self._receipts is not False:
+            wants.append("receipt" if self._receipts is True else f"receipt={self._receipts}")
+        headers = {"Idempotency-Key": key, "Prefer": ", ".join(wants)}
+        body = {"action_key": action, "payload": payload}
+        status, sent, answer = self._exchange("POST", "/v1/authorize", body, headers, held)
+        if status != 200:
+            return _problem(status, answer)
+        return self._read(answer, sent.get("Writ-Receipt"))
+
+    def _read(self, body: Any, receipt: Optional[str]) -> Decision:
+        texts = ("request_id", "decision", "reason", "matched_policy", "status", "message", "expires_at")
+        if not isinstance(body, dict) or not all(isinstance(body.get(name), str) for name in texts):
+            return _unreadable(None)
+        request_id = body["request_id"]
+        try:
+            at = datetime.fromisoformat(body["expires_at"].replace("Z", "+00:00"))
+        except ValueError:
+            return _unreadable(request_id)
+        said = (body["decision"], body["status"])
+        if said == ("ALLOW", "auto_approved"):
+            if self._receipts is not False and receipt is None:
+                return Denied(request_id, "the service has granted this and sent no receipt", "no_receipt")
+            return Allowed(request_id, at, receipt if self._receipts is not False else None)
+        if said == ("DENY", "rejected"):
+            return Denied(request_id, body["reason"], body["matched_policy"])
+        if said in (("ESCALATE", "pending"), ("REAUTH_REQUIRED", "pending")):
+            what = "approval" if said[0] == "ESCALATE" else "reauthentication"
+            url = f"{self._url}/requests/{urllib.parse.quote(request_id, safe='')}"
+            return Waiting(request_id, what, at, url)
+        return _unreadable(request_id)
+
+    def _report(self, request_id: str) -> None:
+        path = f"/v1/requests/{urllib.parse.quote(request_id, safe='')}/outcome"
+        try:
+            self._exchange("POST", path, {"executed": True}, {}, 0)
+        except WritError:
+            pass  # What has run has run, and the grant ends by itself.
+
+    def _exchange(self, method: str, path: str, body: Optional[dict], headers: dict, held: float) -> tuple:
+        """One whole answer, asked for again while none comes. Raises Unreachable."""
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
+        every = {"Content-Type": "application/json", "X-Agent-API-Key": self._key}
+        if self._session is not None:
+            every["X-Agent-Session"] = self._session
+        last: Any = None
+        for tries in range(1, TRIES_MAX + 1):
+            request = urllib.request.Request(
+                self._url + path, data=data, method=method, headers={**every, **headers}
+            )
+            if self._signing_secret is not None and path == "/v1/authorize":
+                # A signature is good once.
+                request.add_header("X-Service-Signature", _signature(self._signing_secret, data or b""))
+            pause = 0.1 * 2 ** (tries - 1)
+            try:
+                status, sent, answer = self._once(request, held)
+                if status < 500 and (status != 429 or tries == TRIES_MAX):
+                    return status, sent, answer
+                last = status
+                pause = min(float(sent.get("Retry-After") or pause), 5.0)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                last = error
+            if tries < TRIES_MAX:
+                time.sleep(pause)
+        raise Unreachable(f"the service at {self._url} cannot be reached, or does not answer: {last}")
+
+    def _once(self, request: urllib.request.Request, held: float) -> tuple:
+        try:
+            with self._opener.open(request, timeout=held + self._timeout) as reply:
+                return reply.status, reply.headers, _json(reply.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, _json(error.read())
+
+
+def _signature(secret: str, body: bytes) -> str:
+    at, nonce = int(time.time()), str(uuid.uuid4())
+    signed = f"v1:{at}:{nonce}:POST:/v1/authorize:".encode() + body
+    return f"t={at},n={nonce},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
+
+
+def _unreadable(request_id: Optional[str]) -> Denied:
+    return Denied(request_id, "the reply of the service cannot be read as a decision", "unreadable")
+
+
+def _problem(status: int, body: Any) -> Denied:
+    """An error reply: nothing was granted."""
+    if not isinstance(body, dict) or not isinstance(body.get("type"), str):
+        return Denied(None, f"the service answered with status {status}", "unreadable")
+    return Denied(None, str(body.get("detail", "")), body["type"].replace("urn:writ:error:", ""))
+
+
+class UsedReceipts:
+    """Remembers the receipts that this process has taken. Tools of several processes share another one."""
+
+    def __init__(self) -> None:
+        self._used: dict = {}
+        self._lock = threading.Lock()
+
+    def put_if_absent(self, receipt_id: str, expires_at: float) -> bool:
+        with self._lock:
+            now = time.time()
+            self._used = {one: end for one, end in self._used.items() if end >= now}
+            if receipt_id in self._used:
+                return False
+            self._used[receipt_id] = expires_at
+            return True
+
+
+def verify_receipt(
+    receipt: Optional[str],
+    keys: dict,
+    *,
+    issuer: str,
+    audience: str,
+    action: str,
+    payload: Any,
+    used: UsedReceipts,
+    leeway: float = 5,
+) -> dict:
+    """The claims of a receipt that is good for just this, which is used by that. `keys` is the service's `jwks.json`."""
+    try:
+        claims = _signed_claims(receipt, keys)
+        now = time.time()
+        _require(claims["iss"] == issuer, "it is of another service")
+        _require(claims["aud"] == audience, "it is for another tool")
+        _require(isinstance(claims["jti"], str) and claims["sub"].startswith("agent:"), "it names nobody")
+        _require(claims["exp"] + leeway > now, "it has expired")
+        _require(-leeway <= now - claims["iat"] <= RECEIPT_SECONDS_MAX + leeway, "it is too old, or of the future")
+        (what,) = claims["authorization_details"]
+        _require(what["type"] == "writ_action", "it is about something else")
+        _require(what["action_key"] == action, "it is for another action")
+        _require(what["payload_digest"] == payload_digest(payload), "it is for another payload")
+    except ReceiptRefused:
+        raise
+    except Exception as error:
+        raise ReceiptRefused(f"no good receipt: {error}") from error
+    if not used.put_if_absent(claims["jti"], claims["exp"] + leeway):
+        raise ReceiptRefused("no good receipt: it has been used")
+    return claims
+
+
+def _require(is_met: bool, reason: str) -> None:
+    if not is_met:
+        raise ReceiptRefused(f"no good receipt: {reason}")
+
+
+def _signed_claims(receipt: Optional[str], keys: dict) -> dict:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    _require(isinstance(receipt, str) and receipt.count(".") == 2, "none was sent")
+    head, body, signature = receipt.split(".")
+    header = json.loads(_bytes(head))
+    _require(header["alg"] == "EdDSA" and header["typ"] == "writ-receipt+jwt", "it is of another kind")
+    fitting = [key for key in keys["keys"] if key["kid"] == header["kid"] and key["crv"] == "Ed25519"]
+    _require(len(fitting) == 1, "its key is not known")
+    public = Ed25519PublicKey.from_public_bytes(_bytes(fitting[0]["x"]))
+    public.verify(_bytes(signature), f"{head}.{body}".encode())
+    return json.loads(_bytes(body))
+
+
+def _bytes(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def payload_digest(payload: Any) -> str:
+    """`sha-256:` and base64url of SHA-256 over the canonical JSON (RFC 8785)."""
+    digest = hashlib.sha256(canonical_json(payload).encode()).digest()
+    return "sha-256:" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def canonical_json(value: Any) -> str:
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(f"{_text(name)}:{canonical_json(value[name])}" for name in names) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(canonical_json(one) for one in value) + "]"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, (int, float)):
+        return _number(float(value))
+    raise TypeError(f"JSON has no {type(value).__name__}")
+
+
+def _text(text: str) -> str:
+    text.encode()  # Raises where a surrogate stands alone.
+    # json.dumps writes the short escapes that the standard asks for, and DEL as it is.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(number: float) -> str:
+    """As ECMAScript writes it."""
+    if not math.isfinite(number):
+        raise ValueError("JSON has no such number")
+    if number == 0:
+        return "0"
+    sign = "-" if number < 0 else ""
+    digits, _, exponent = repr(abs(number)).partition("e")
+    whole, _, fraction = digits.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    all_digits = (whole + fraction).lstrip("0")
+    # The value is 0.all_digits times ten to this power.
+    point = int(exponent or 0) + len(whole) - (len(whole + fraction) - len(all_digits) if whole == "0" else 0)
+    all_digits = all_digits.rstrip("0")
+    count = len(all_digits)
+    if count <= point <= 21:
+        return sign + all_digits + "0" * (point - count)
+    if 0 < point <= 21:
+        return sign + all_digits[:point] + "." + all_digits[point:]
+    if -6 < point <= 0:
+        return sign + "0." + "0" * -point + all_digits
+    power = point - 1
+    mantissa = all_digits[0] + ("." + all_digits[1:] if count > 1 else "")
+    return f"{sign}{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"

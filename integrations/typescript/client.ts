@@ -1,0 +1,263 @@
+// The client of the service for programs in TypeScript and JavaScript: it asks before it acts, waits for people, says what
+// became of it. It needs `fetch` and nothing else. INVARIANT: a tool runs under `allowed` and under nothing else, and an
+// approval serves one run.
+
+import { type Allowed, type Decision, type Denied, readDecision, refusal, type Waiting } from './decision.ts';
+import { exchange, type Question, Unreachable, type WholeAnswer } from './exchange.ts';
+
+export type { Allowed, Decision, Denied, Waiting };
+export { Unreachable };
+
+export interface Connection {
+  /** Where the service is, such as `https://writ.example.com`. */
+  readonly url: string;
+  /** The agent's key. Keep it out of what a model reads. */
+  readonly key: string;
+  /** Where the agent signs its requests. */
+  readonly signingSecret?: string;
+  /** What rules and meters know as the session. */
+  readonly session?: string;
+  /** How long a decision of people is waited for, in milliseconds; 50 seconds unless said otherwise. */
+  readonly wait?: number;
+  /** Whether grants come with receipts, and for whom; none unless said otherwise. */
+  readonly receipts?: boolean | string;
+  /** How long one answer may take beyond what is waited for, in milliseconds; 10 seconds unless said otherwise. */
+  readonly timeout?: number;
+  readonly fetch?: typeof fetch;
+  readonly signal?: AbortSignal;
+}
+
+export interface AskOptions {
+  /** Stands for this very call: the same key yields the same decision. A new one unless said otherwise. */
+  readonly idempotencyKey?: string;
+  /** In place of the connection's. */
+  readonly wait?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface GuardOptions<Args extends readonly unknown[], Payload> extends AskOptions {
+  readonly action: string;
+  /** What the policies read of a call; its first argument unless said otherwise. */
+  readonly payload?: (...args: Args) => Payload;
+  /** `hold` waits for people until the deadline, `throw` throws `WaitingError` after `wait`. */
+  readonly onWait?: 'hold' | 'throw';
+}
+
+/** `Actions` are the payloads by action, as `writ types` writes them. */
+export interface Writ<Actions extends object = Readonly<Record<string, object>>> {
+  authorize<Key extends keyof Actions & string>(
+    action: Key,
+    payload: Actions[Key] & object,
+    options?: AskOptions,
+  ): Promise<Decision>;
+  /** Decides, runs, and reports that it ran. Throws DeniedError, WaitingError or Unreachable, and then nothing ran. */
+  run<Key extends keyof Actions & string, Result>(
+    action: Key,
+    payload: Actions[Key] & object,
+    work: (grant: Allowed) => Result | Promise<Result>,
+    options?: AskOptions,
+  ): Promise<Result>;
+  /** The tool that asks before each call. */
+  guard<Args extends readonly unknown[], Result>(
+    tool: (...args: Args) => Result | Promise<Result>,
+    options: GuardOptions<Args, object>,
+  ): (...args: Args) => Promise<Result>;
+  /** Gives up a wait. */
+  withdraw(requestId: string): Promise<void>;
+  /** What the agent can get for each action, before it asks. */
+  actions(prefix?: string): Promise<readonly PossibleAction[]>;
+}
+
+export interface PossibleAction {
+  readonly action: string;
+  readonly possible: 'never' | 'asks' | 'may';
+}
+
+/** The service, or a person, has refused. */
+export class DeniedError extends Error {
+  readonly decision: Denied;
+
+  constructor(decision: Denied) {
+    super(`not permitted by ${decision.policy}: ${decision.reason}`);
+    this.name = 'DeniedError';
+    this.decision = decision;
+  }
+}
+
+/** People have not decided yet: the same call again goes on with the same request. */
+export class WaitingError extends Error {
+  readonly decision: Waiting;
+
+  constructor(decision: Waiting) {
+    super(`waits for ${decision.for} until ${decision.until.toISOString()}: ${decision.url}`);
+    this.name = 'WaitingError';
+    this.decision = decision;
+  }
+}
+
+const waitMsDefault = 50_000;
+const timeoutMsDefault = 10_000;
+/** The service holds an answer no longer than 55 seconds. */
+const heldMsMax = 50_000;
+
+/** The service is not asked until something is to be decided. */
+export function connect<Actions extends object = Readonly<Record<string, object>>>(
+  connection: Connection,
+): Writ<Actions> {
+  const authorize = (action: string, payload: object, options: AskOptions = {}) =>
+    ask(connection, { action, payload, ...options });
+
+  async function run<Result>(
+    action: string,
+    payload: object,
+    work: (grant: Allowed) => Result | Promise<Result>,
+    options: AskOptions = {},
+  ): Promise<Result> {
+    const decision = await authorize(action, payload, options);
+    if (decision.kind === 'waiting') throw new WaitingError(decision);
+    if (decision.kind !== 'allowed') throw new DeniedError(decision);
+    try {
+      return await work(decision);
+    } finally {
+      // Work that failed half-way has used the grant, too.
+      await report(connection, decision.requestId);
+    }
+  }
+
+  return {
+    authorize,
+    run,
+    guard:
+      (tool, { action, payload = firstOf, onWait = 'throw', ...options }) =>
+      (...args) =>
+        run(action, payload(...args), () => tool(...args), {
+          ...options,
+          ...(onWait === 'hold' ? { wait: Number.POSITIVE_INFINITY } : {}),
+        }),
+    async withdraw(requestId) {
+      const answer = await exchange(
+        question(connection, 'POST', `/v1/requests/${encodeURIComponent(requestId)}/withdraw`),
+      );
+      if (answer.status !== 200) throw new DeniedError(problemOf(answer));
+    },
+    actions: (prefix = '') => listActions(connection, prefix),
+  };
+}
+
+function firstOf(...[first]: readonly unknown[]): object {
+  return typeof first === 'object' && first !== null ? first : {};
+}
+
+interface Asked extends AskOptions {
+  readonly action: string;
+  readonly payload: object;
+}
+
+/** Asks until it is decided or the time is over. Each time it comes back for the request that it has. */
+async function ask(connection: Connection, asked: Asked): Promise<Decision> {
+  const { wait = connection.wait ?? waitMsDefault, idempotencyKey = crypto.randomUUID() } = asked;
+  const endsAt = Date.now() + wait;
+  for (;;) {
+    const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));
+    const decision = await askHeld(connection, { ...asked, idempotencyKey }, heldMs);
+    if (decision.kind !== 'waiting' || Date.now() >= endsAt) return decision;
+    // A reply that was not held, as the service stops, is no reason to ask without end.
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, endsAt - Date.now())));
+  }
+}
+
+const pollMs = 200;
+
+async function askHeld(connection: Connection, asked: Asked, heldMs: number): Promise<Decision> {
+  const { receipts = false } = connection;
+  const wants = ['attach', `wait=${Math.ceil(heldMs / 1000)}`];
+  if (receipts !== false) wants.push(receipts === true ? 'receipt' : `receipt=${receipts}`);
+  const body = JSON.stringify({ action_key: asked.action, payload: asked.payload });
+  const answer = await exchange({
+    ...question(connection, 'POST', '/v1/authorize', heldMs, asked.signal),
+    headers: {
+      ...headersOf(connection),
+      'idempotency-key': asked.idempotencyKey ?? '',
+      prefer: wants.join(', '),
+    },
+    body,
+    sign: signer(connection),
+  });
+  if (answer.status !== 200) return problemOf(answer);
+  return readDecision(answer.body, {
+    base: connection.url,
+    receipt: answer.headers.get('writ-receipt'),
+    isReceiptNeeded: receipts !== false,
+  });
+}
+
+function question(
+  connection: Connection,
+  method: Question['method'],
+  path: string,
+  heldMs = 0,
+  signal: AbortSignal | undefined = connection.signal,
+): Question {
+  return {
+    method,
+    url: new URL(path, connection.url).href,
+    headers: headersOf(connection),
+    timeoutMs: heldMs + (connection.timeout ?? timeoutMsDefault),
+    signal,
+    fetch: connection.fetch ?? fetch,
+  };
+}
+
+function headersOf({ key, session }: Connection): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'x-agent-api-key': key,
+    ...(session === undefined ? {} : { 'x-agent-session': session }),
+  };
+}
+
+/** HMAC-SHA256 over time, nonce and body. */
+function signer({ signingSecret }: Connection): Question['sign'] {
+  if (signingSecret === undefined) return undefined;
+  const bytes = new TextEncoder();
+  return async (body) => {
+    const [time, nonce] = [Math.trunc(Date.now() / 1000), crypto.randomUUID()];
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+    const key = await crypto.subtle.importKey('raw', bytes.encode(signingSecret), algorithm, false, ['sign']);
+    const signed = bytes.encode(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`);
+    const code = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
+    const hex = Array.from(code, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return `t=${time},n=${nonce},v1=${hex}`;
+  };
+}
+
+/** An error reply (RFC 9457): nothing was granted. */
+function problemOf({ status, body }: WholeAnswer): Denied {
+  const { type, detail } = (typeof body === 'object' && body !== null ? body : {}) as {
+    readonly type?: unknown;
+    readonly detail?: unknown;
+  };
+  if (typeof type !== 'string') return refusal('unreadable', `the service answered with status ${status}`);
+  return refusal(type.replace('urn:writ:error:', ''), typeof detail === 'string' ? detail : '');
+}
+
+/** What has run has run: that the report did not arrive changes nothing of it. */
+async function report(connection: Connection, requestId: string): Promise<void> {
+  const path = `/v1/requests/${encodeURIComponent(requestId)}/outcome`;
+  try {
+    await exchange({ ...question(connection, 'POST', path), body: '{"executed":true}' });
+  } catch {
+    // The grant ends by itself.
+  }
+}
+
+async function listActions(connection: Connection, prefix: string): Promise<readonly PossibleAction[]> {
+  const answer = await exchange(
+    question(connection, 'GET', `/v1/actions?prefix=${encodeURIComponent(prefix)}`),
+  );
+  if (answer.status !== 200) throw new DeniedError(problemOf(answer));
+  const { items } = answer.body as {
+    readonly items: readonly { readonly action_key: string; readonly possible: PossibleAction['possible'] }[];
+  };
+  return items.map(({ action_key, possible }) => ({ action: action_key, possible }));
+}

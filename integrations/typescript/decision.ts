@@ -1,0 +1,105 @@
+// A reply of the service into what the program that asked may do. INVARIANT: only a reply that is in every field what the
+// service says of a grant is `allowed`; whatever else comes is a refusal.
+
+export interface Allowed {
+  readonly kind: 'allowed';
+  readonly requestId: string;
+  /** Begin before. */
+  readonly expiresAt: Date;
+  /** For the tool that carries the action out, where receipts are asked for. */
+  readonly receipt?: string;
+}
+
+export interface Denied {
+  readonly kind: 'denied';
+  /** Null where nothing was decided. */
+  readonly requestId: string | null;
+  readonly reason: string;
+  /** The policy that decided, or a code of the service or of this client. */
+  readonly policy: string;
+}
+
+export interface Waiting {
+  readonly kind: 'waiting';
+  readonly requestId: string;
+  readonly for: 'approval' | 'reauthentication';
+  readonly until: Date;
+  /** Where people see it. */
+  readonly url: string;
+}
+
+export type Decision = Allowed | Denied | Waiting;
+
+/** A refusal that this client gives itself. */
+export function refusal(policy: string, reason: string, requestId: string | null = null): Denied {
+  return { kind: 'denied', requestId, reason, policy };
+}
+
+interface Read {
+  /** Where the service is. */
+  readonly base: string;
+  /** As the reply's header has it; null where it has none. */
+  readonly receipt: string | null;
+  readonly isReceiptNeeded: boolean;
+}
+
+/** Of the body of a reply with status 200. */
+export function readDecision(body: unknown, read: Read): Decision {
+  if (!isView(body)) return unreadable(null);
+  const { request_id: requestId, decision, status, reason, matched_policy: policy } = body;
+  const at = new Date(body.expires_at);
+  if (Number.isNaN(at.getTime())) return unreadable(requestId);
+  switch (`${decision} ${status}`) {
+    case 'ALLOW auto_approved':
+      return allowed(requestId, at, read);
+    case 'DENY rejected':
+      return { kind: 'denied', requestId, reason, policy };
+    case 'ESCALATE pending':
+    case 'REAUTH_REQUIRED pending': {
+      const what = decision === 'ESCALATE' ? 'approval' : 'reauthentication';
+      const url = new URL(`/requests/${encodeURIComponent(requestId)}`, read.base).href;
+      return { kind: 'waiting', requestId, for: what, until: at, url };
+    }
+    default:
+      return unreadable(requestId);
+  }
+}
+
+/** Who asks for receipts does not act without one. */
+function allowed(requestId: string, expiresAt: Date, { receipt, isReceiptNeeded }: Read): Decision {
+  if (!isReceiptNeeded) return { kind: 'allowed', requestId, expiresAt };
+  if (receipt === null)
+    return refusal('no_receipt', 'the service has granted this and sent no receipt', requestId);
+  return { kind: 'allowed', requestId, expiresAt, receipt };
+}
+
+function unreadable(requestId: string | null): Denied {
+  return refusal('unreadable', 'the reply of the service cannot be read as a decision', requestId);
+}
+
+interface View {
+  readonly request_id: string;
+  readonly decision: string;
+  readonly reason: string;
+  readonly matched_policy: string;
+  readonly risk_score: number;
+  readonly status: string;
+  readonly message: string;
+  readonly expires_at: string;
+}
+
+const texts = [
+  'request_id',
+  'decision',
+  'reason',
+  'matched_policy',
+  'status',
+  'message',
+  'expires_at',
+] as const;
+
+function isView(body: unknown): body is View {
+  if (typeof body !== 'object' || body === null) return false;
+  const view = body as Readonly<Record<string, unknown>>;
+  return texts.every((name) => typeof view[name] === 'string') && typeof view.risk_score === 'number';
+}

@@ -1,0 +1,114 @@
+// One question to the service into one whole answer: sent again under the same idempotency key while nothing came back, so
+// that a question is decided once. INVARIANT: no answer is made up; where none comes in time, `Unreachable` is thrown.
+
+/** No answer came. Nothing is granted to whoever did not hear of it. */
+export class Unreachable extends Error {
+  constructor(url: string, cause: unknown) {
+    super(`the service at ${url} cannot be reached, or does not answer`, { cause });
+    this.name = 'Unreachable';
+  }
+}
+
+export interface Question {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Signs a try for itself: a signature is good once. */
+  readonly sign?: ((body: string) => Promise<string>) | undefined;
+  /** How long one try may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly fetch: typeof fetch;
+}
+
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where it is not JSON. */
+  readonly body: unknown;
+}
+
+const triesMax = 4;
+const firstPauseMs = 100;
+/** So long a client is told to wait at most before it gives up. */
+const pauseMaxMs = 5_000;
+
+export async function exchange(question: Question): Promise<WholeAnswer> {
+  let last: unknown = null;
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    question.signal?.throwIfAborted();
+    try {
+      const answer = await askOnce(question);
+      if (!isWorthAnotherTry(answer) || tries === triesMax) return settled(answer, question);
+      last = answer.status;
+      await pause(pauseOf(answer, tries), question.signal);
+    } catch (error) {
+      question.signal?.throwIfAborted();
+      if (error instanceof Unreachable) throw error;
+      last = error;
+      if (tries < triesMax) await pause(firstPauseMs * 2 ** (tries - 1), question.signal);
+    }
+  }
+  throw new Unreachable(new URL(question.url).origin, last);
+}
+
+/** A body that stops before its end fails here, too. No other address is ever told the key. */
+async function askOnce({
+  method,
+  url,
+  headers,
+  body,
+  sign,
+  timeoutMs,
+  signal,
+  fetch,
+}: Question): Promise<WholeAnswer> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signature = sign === undefined ? {} : { 'x-service-signature': await sign(body ?? '') };
+  const reply = await fetch(url, {
+    method,
+    headers: { ...headers, ...signature },
+    redirect: 'error',
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await reply.text();
+  return { status: reply.status, headers: reply.headers, body: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isWorthAnotherTry({ status }: WholeAnswer): boolean {
+  return status === 429 || status >= 500;
+}
+
+function settled(answer: WholeAnswer, { url }: Question): WholeAnswer {
+  if (answer.status >= 500) throw new Unreachable(new URL(url).origin, answer.status);
+  return answer;
+}
+
+function pauseOf({ headers }: WholeAnswer, tries: number): number {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? Math.min(seconds * 1000, pauseMaxMs) : firstPauseMs * 2 ** (tries - 1);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,57 @@
+// The rules of an action into a function that says whether an agent can get anything but a refusal for it: generated code
+// like that of decisions, of conditions in which payload and time are unknown.
+
+import type { Possibility } from '../model/possibility.ts';
+import { unknownRequest } from '../model/possibility.ts';
+import type { AgentFacts } from '../model/request.ts';
+import type { OpenAction } from '../program/packed/unpack.ts';
+import type { RuleHead } from '../program/program.ts';
+import { conditionOfUnknown, letsOfUnknown } from '../program/unknown-payload.ts';
+import { type ListedCode, ListedDecider } from './decide/indexed.ts';
+import type { Kleene } from './runtime/quantity.ts';
+import { SharedRules, type SharedSource } from './shared.ts';
+
+export type PossibilityOf = (agent: AgentFacts) => Possibility;
+
+export function createPossibility(action: OpenAction, source: SharedSource): PossibilityOf {
+  const { ruleCount, hasShadow } = action;
+  const heads = Array.from({ length: ruleCount }, (_, place) => action.head(place));
+  const lets = letsOfUnknown(action.lets);
+  const rules = { length: ruleCount, at: (place: number) => heads[place]! };
+  const afterRisk = action.hasAfterRisk ? Uint8Array.from(heads, ({ readsRisk }) => Number(readsRisk)) : null;
+  const code = placeAll(action, new SharedRules(lets, source));
+  const decider = new ListedDecider({ rules, lets, hasShadow, afterRisk }, code);
+  return (agent) => weigh(heads, decider.decideAll(unknownRequest(action.action, agent)).truths);
+}
+
+function placeAll(action: OpenAction, shared: SharedRules): ListedCode {
+  const placeRule = (place: number): number => shared.placeRule(conditionOfUnknown(action.condition(place)));
+  return {
+    find: () => action.ruleCount,
+    layout: shared.layout,
+    bases: Int32Array.from({ length: action.ruleCount }, (_, place) => placeRule(place)),
+    placeRule,
+    // Nobody reads it.
+    reason: () => () => '',
+  };
+}
+
+const isTrue: Kleene = 2;
+
+function weigh(heads: readonly RuleHead[], truths: ArrayLike<Kleene>): Possibility {
+  let isGranted = false;
+  let isGrantedAtOnce = false;
+  let isAsked = false;
+  for (const [place, { effect, isShadow, requirement }] of heads.entries()) {
+    const truth = truths[place]!;
+    if (isShadow || truth === 0) continue;
+    if (effect === 'deny' && truth === isTrue) return 'never';
+    if (effect === 'allow') {
+      isGranted = true;
+      isGrantedAtOnce ||= requirement === null;
+    }
+    isAsked ||= (effect === 'escalate' || effect === 'reauth') && truth === isTrue;
+  }
+  if (!isGranted) return 'never';
+  return isAsked || !isGrantedAtOnce ? 'asks' : 'may';
+}

@@ -1,0 +1,41 @@
+// A part of a program into what is left of it where neither the payload nor the time is known: a field is like one that
+// has to be signed in a request that is not, and `now` is absent. INVARIANT: the part means what it meant, of a request
+// whose fields and time are unknown.
+
+import type { Condition, PlannedLet, ReadFrom, Term } from './program.ts';
+
+export function conditionOfUnknown(condition: Condition): Condition {
+  return unknownIn(condition);
+}
+
+export function letsOfUnknown(lets: readonly PlannedLet[]): readonly PlannedLet[] {
+  return lets.map(({ id, value }) => ({ id, value: unknownIn(value) }));
+}
+
+/** Programs are plain data, so that one walk goes over nodes of every kind. What is not a constant may be unknown then. */
+function unknownIn<T>(part: T): T {
+  return walk(part) as T;
+}
+
+function walk(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(walk);
+  if (typeof part !== 'object' || part === null) return part;
+  if (isReadFrom(part)) return part.root === 'payload' ? { ...part, isSigned: true } : part;
+  if (!isNode(part)) return part;
+  if (part.kind === 'literal' || part.kind === 'constant') return part;
+  if (isOfTime(part)) return { ...part, kind: 'absent', mayBeUnknown: true };
+  const walked = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, walk(value)]));
+  return { ...walked, mayBeUnknown: true };
+}
+
+function isOfTime(node: Condition | Term): boolean {
+  return node.kind === 'now' || (node.kind === 'call' && node.builtin === 'today');
+}
+
+function isReadFrom(part: object): part is ReadFrom {
+  return 'root' in part && 'steps' in part;
+}
+
+function isNode(part: object): part is Condition | Term {
+  return 'kind' in part && 'mayBeUnknown' in part;
+}

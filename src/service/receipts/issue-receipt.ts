@@ -1,0 +1,98 @@
+// A grant into its receipt: a short JWT (RFC 7519) that whoever carries the action out checks before. INVARIANT: only what is
+// granted now has one, for the agent that asked, the action, and the payload as it was sent; a grant's receipts share one id,
+// so issuing it again makes no second use.
+
+import { sign } from 'node:crypto';
+import type { Decisions } from '../requests/decisions.ts';
+import { statusAt } from '../requests/record/lifecycle.ts';
+import type { ReceiptBases } from '../requests/record/receipt-basis.ts';
+import type { RequestState } from '../requests/record/request-state.ts';
+import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
+
+export interface ReceiptDeps {
+  readonly decisions: Pick<Decisions, 'look'>;
+  readonly keys: ReceiptKeys;
+  readonly bases: ReceiptBases;
+  /** Where people reach the service. */
+  readonly issuer: string;
+  readonly isOn: boolean;
+}
+
+export type Issued =
+  | { readonly kind: 'issued'; readonly receipt: string; readonly expiresAtMs: number }
+  | { readonly kind: 'unknown' }
+  /** One sentence in lower case. */
+  | { readonly kind: 'conflict' | 'stopped'; readonly detail: string };
+
+export interface Receipts {
+  readonly isOn: boolean;
+  readonly keys: ReceiptKeys;
+  issue(requestId: string, agentId: string): Promise<Issued>;
+}
+
+export function createReceipts(deps: ReceiptDeps): Receipts {
+  const { isOn, keys } = deps;
+  return { isOn, keys, issue: (requestId, agentId) => issue(deps, requestId, agentId) };
+}
+
+async function issue(deps: ReceiptDeps, requestId: string, agentId: string): Promise<Issued> {
+  if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
+  const seen = await deps.decisions.look(requestId);
+  if (seen === null || seen.agent.id !== agentId) return { kind: 'unknown' };
+  const { state, agent, stopped, nowMs } = seen;
+  if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
+  if (stopped !== null) return { kind: 'stopped', detail: stopped };
+  const [issuedAt, endsAt] = timesOf(state, nowMs);
+  if (!isGranted(state, nowMs) || endsAt <= issuedAt)
+    return { kind: 'conflict', detail: 'there is no grant to prove, or not any more' };
+  const basis = state.taken?.receipt ?? state.record.receipt;
+  const digest = basis === undefined ? null : deps.bases.digestIn(basis, requestId);
+  if (basis === undefined || digest === null)
+    return { kind: 'conflict', detail: 'no receipt was asked for with this request: send `Prefer: receipt`' };
+  const claims = {
+    iss: deps.issuer,
+    aud: basis.audience,
+    iat: issuedAt,
+    exp: endsAt,
+    ...claimsOf(state, digest),
+  };
+  return { kind: 'issued', receipt: jwt(claims, await deps.keys.current()), expiresAtMs: endsAt * 1000 };
+}
+
+/** A grant that was taken is used by who took it, until it is said what became of it. */
+function isGranted(state: RequestState, nowMs: number): boolean {
+  const status = statusAt(state, nowMs);
+  const isTaken = state.taken !== null && state.wasExecuted === null && nowMs < state.expiresAtMs;
+  return status === 'auto_approved' || status === 'approved' || isTaken;
+}
+
+/** Whole seconds. */
+function timesOf({ expiresAtMs }: RequestState, nowMs: number): readonly [number, number] {
+  const issuedAt = Math.floor(nowMs / 1000);
+  return [issuedAt, Math.min(issuedAt + receiptSeconds, Math.floor(expiresAtMs / 1000))];
+}
+
+function claimsOf({ record, decision, policySet, votes }: RequestState, digest: string) {
+  const groups = votes.flatMap(({ isApproved, group, fellAway }) =>
+    isApproved && group !== null && fellAway === null ? [group] : [],
+  );
+  const what = { type: 'writ_action', action_key: record.actionKey, payload_digest: digest };
+  return {
+    sub: `agent:${record.agentId}`,
+    jti: record.id,
+    txn: record.id,
+    authorization_details: [what],
+    policy: { set: `sha256:${policySet.digest}`, rule: decision.by },
+    ...(groups.length === 0 ? {} : { approved_by: [...new Set(groups)].toSorted() }),
+  };
+}
+
+function jwt(claims: object, { privateKey, published }: ReceiptKey): string {
+  const header = { alg: 'EdDSA', typ: 'writ-receipt+jwt', kid: published.kid };
+  const signed = `${encoded(header)}.${encoded(claims)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

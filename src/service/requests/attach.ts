@@ -1,0 +1,126 @@
+// `Prefer: attach`: an agent that asks the same again gets the request that it has, while that waits or is approved. What
+// people have approved is taken with the answer. INVARIANT: of all that come for an approval, one proceeds: it is taken by a
+// conditional write, on the agent and the switches as they are then.
+
+import type { JsonObject } from '../../language/model/json.ts';
+import type { RequestHistory } from '../store/contract/store.ts';
+import { changeRequest, type DecisionsDeps, type Seen } from './approvals/change-request.ts';
+import { overAs } from './approvals/decide-now.ts';
+import type { Asker } from './identify-again.ts';
+import type { ReceiptBases } from './record/receipt-basis.ts';
+import { eventOf, type RequestState, requestStateOf, type TakenDetail } from './record/request-state.ts';
+import type { HideSecrets } from './record/secrets.ts';
+import { requestDigest } from './record/vote-scope.ts';
+
+interface Attaching extends Asker {
+  readonly actionKey: string;
+  /** As it was sent. */
+  readonly payload: JsonObject;
+  readonly idempotencyKey: string | null;
+  readonly receiptFor?: string | null;
+  /** The request that it has waited for, and wants no other one in place of. */
+  readonly awaitedId?: string;
+}
+
+interface AttachDeps extends DecisionsDeps {
+  readonly hideSecrets: HideSecrets;
+  readonly receiptBases: ReceiptBases;
+}
+
+/** More than one agent can have waiting, with what was approved meanwhile. */
+const heldMax = 100;
+
+type Found = RequestState | 'basis-changed' | null;
+
+/** The request as its agent may go on with it; null where there is none, and a new one is to be made. */
+export async function attach(deps: AttachDeps, asking: Attaching): Promise<Found> {
+  if (asking.awaitedId !== undefined) return await takeAwaited(deps, asking, asking.awaitedId);
+  const held = (await heldOf(deps, asking)).map(requestStateOf);
+  const own = held.find((state) => isTakenBy(state, asking));
+  if (own !== undefined) return asTaken(own);
+  // What is approved comes before what waits.
+  for (const { record } of held.filter(({ status }) => status === 'approved')) {
+    const taken = await take(deps, asking, record.id);
+    if (taken !== null) return taken;
+  }
+  return held.find(({ status }) => status === 'pending') ?? null;
+}
+
+/** The request itself, whatever has become of it: another call may have taken it. */
+async function takeAwaited(deps: AttachDeps, asking: Attaching, id: string): Promise<Found> {
+  const taken = await take(deps, asking, id);
+  if (taken !== null) return taken;
+  const history = await deps.store.requests.history(id);
+  if (history === null || history.row.agentId !== asking.agent.id) return null;
+  const state = requestStateOf(history);
+  return isTakenBy(state, asking) ? asTaken(state) : state;
+}
+
+/** The grant, approved as it was; null where somebody else has taken it, or it is over. */
+async function take(deps: AttachDeps, asking: Attaching, requestId: string): Promise<Found> {
+  let before: RequestState | null = null;
+  const changed = await changeRequest(deps, {
+    id: requestId,
+    asker: null,
+    judge: async (seen) => {
+      before = seen.state;
+      return takenEvents(deps, asking, seen);
+    },
+    // It has been counted since it was approved.
+    follow: () => undefined,
+  });
+  if (changed.kind === 'changed') return before;
+  const isBasis =
+    changed.kind === 'stopped' || (changed.kind === 'conflict' && changed.detail === otherAgent);
+  return isBasis ? 'basis-changed' : null;
+}
+
+const otherAgent = 'the agent or its keys have changed';
+
+function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, stopped, nowMs }: Seen) {
+  const { key } = asking;
+  const isCurrent = agent.id === state.record.agentId && agent.version === asking.agent.version;
+  if (!isCurrent || (key.notAfterMs !== null && key.notAfterMs <= nowMs))
+    return { kind: 'conflict', detail: otherAgent } as const;
+  if (stopped !== null) return { kind: 'stopped', detail: stopped } as const;
+  const over = overAs(state, 'take', nowMs);
+  if (over !== null) return over;
+  const receipt = deps.receiptBases.wantedBy({ ...asking, requestId: state.record.id });
+  const detail: TakenDetail = { taker: takerOf(asking), ...receipt };
+  const { decidedAtMs, expiresAtMs } = state;
+  const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
+  return [eventOf('taken', { who: `agent ${agent.id}`, atMs: nowMs, state: after }, detail)];
+}
+
+/** Those of just this agent, action and payload that are not over. */
+async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly RequestHistory[]> {
+  const { agent, actionKey, isSigned } = asking;
+  const nowMs = Math.trunc(deps.clock());
+  const shape = deps.policies().shapeOf(actionKey);
+  const payload = deps.hideSecrets(asking.payload, { shape, isWellShaped: true });
+  const digest = requestDigest({ agentId: agent.id, actionKey, payload });
+  const taker = takerOf(asking);
+  const query = { agentId: agent.id, actionKey, taker, nowMs, countMax: heldMax };
+  const found = await deps.store.requests.heldOf(query);
+  return found.filter((history) => {
+    const { record, expiresAtMs } = requestStateOf(history);
+    // Whoever has the key alone does not come into what was asked with the signing secret.
+    const isSignedAlike = isSigned || !record.isSigned;
+    return isSignedAlike && expiresAtMs > nowMs && requestDigest(record) === digest;
+  });
+}
+
+/** A call that was made again under its key is the same call, and goes on with what it took. */
+function isTakenBy({ taken, wasExecuted }: RequestState, asking: Attaching): boolean {
+  const taker = takerOf(asking);
+  return taken !== null && wasExecuted === null && taker !== null && taken.taker === taker;
+}
+
+function takerOf({ agent, idempotencyKey }: Attaching): string | null {
+  return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
+}
+
+/** As it stands for who has taken it. */
+function asTaken(state: RequestState): RequestState {
+  return { ...state, status: 'approved' };
+}

@@ -1,0 +1,45 @@
+// `writ keys`: the keys that a running service signs receipts with.
+
+import type { Command } from 'commander';
+import { type ApiOptions, apiHelp, show, table, withApi, withApiOptions } from '../client/api-client.ts';
+import { type ExitCode, print } from '../output/output.ts';
+
+interface ShownKeys {
+  readonly items: readonly { readonly kid: string; readonly signs_from: string }[];
+}
+
+export function defineKeys(command: Command, finish: (code: ExitCode) => void): void {
+  command.addHelpText(
+    'after',
+    `\nExamples:\n  writ keys list\n  writ keys rotate\n  writ keys rotate --at-once\n${apiHelp}`,
+  );
+  withApiOptions(command.command('list').description('list the published keys, the latest first')).action(
+    async (options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          show(options, await api.get<ShownKeys>('/v1/receipt-keys'), showKeys);
+        }),
+      );
+    },
+  );
+  withApiOptions(command.command('rotate'))
+    .description('publish a new key, which signs a day later')
+    .option('--at-once', 'the present key has leaked: withdraw it, and sign with the new one now')
+    .action(async (options: ApiOptions & { readonly atOnce?: boolean }) => {
+      finish(
+        await withApi(options, async (api) => {
+          const body = options.atOnce === true ? { at_once: true } : {};
+          show(options, await api.post<ShownKeys>('/v1/receipt-keys', body), showKeys);
+        }),
+      );
+    });
+}
+
+function showKeys({ items }: ShownKeys): void {
+  print(
+    table(
+      ['key', 'signs from'],
+      items.map(({ kid, signs_from }) => [kid, signs_from]),
+    ),
+  );
+}

@@ -1,0 +1,259 @@
+// The client for programs, against the real service and against one that breaks in every way: a tool runs under a grant and
+// under nothing else, and an approval serves one run.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  type Connection,
+  connect,
+  DeniedError,
+  Unreachable,
+  WaitingError,
+} from '../../integrations/typescript/client.ts';
+import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
+import { firstAdmin, personWith } from '../http/person-client.ts';
+import { type Service, startService } from '../http/service.ts';
+import { give, look } from '../http/written-policies.ts';
+
+const clientOf = ({ url, apiKey: key }: Service, changes: Partial<Connection> = {}) =>
+  connect({ url, key, wait: 0, ...changes });
+
+async function approverOf(service: Service) {
+  const admin = await firstAdmin(service);
+  const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
+  return await personWith(service, admin, who);
+}
+
+/** How often a tool ran. */
+function counter() {
+  const tool = vi.fn((value: { readonly n: number }) => value.n * 2);
+  return { tool, runs: () => tool.mock.calls.length };
+}
+
+describe('with the service', () => {
+  test('a grant runs the tool once, and its outcome is on record', async () => {
+    const service = await startService();
+    const { tool, runs } = counter();
+    const guarded = clientOf(service).guard(tool, { action: 'demo.allow' });
+    expect(await guarded({ n: 4 })).toBe(8);
+    expect(runs()).toBe(1);
+    const found = await service.store.requests.list({
+      agentId: service.agent.id,
+      actionKey: null,
+      status: 'consumed',
+      outcome: null,
+      policy: null,
+      riskMin: null,
+      riskMax: null,
+      fromMs: null,
+      untilMs: null,
+      seenBy: null,
+      nowMs: Date.now(),
+      after: null,
+      countMax: 10,
+    });
+    expect(found.found).toHaveLength(1);
+  });
+
+  test('a refusal runs nothing, and says why', async () => {
+    const service = await startService();
+    const { tool, runs } = counter();
+    const writ = clientOf(service);
+    await expect(writ.guard(tool, { action: 'demo.deny' })({ n: 1 })).rejects.toThrow(
+      'not permitted by demo: the demo says demo.deny',
+    );
+    await expect(writ.guard(tool, { action: 'demo.undeclared' })({ n: 1 })).rejects.toThrow(DeniedError);
+    const wrong = clientOf(service, { key: `${service.apiKey.slice(0, -1)}0` });
+    expect(await wrong.authorize('demo.allow', {})).toMatchObject({
+      kind: 'denied',
+      policy: 'invalid_api_key',
+    });
+    expect(await writ.authorize('demo.allow', [] as never)).toMatchObject({ policy: 'invalid_envelope' });
+    expect(runs()).toBe(0);
+  });
+
+  test('waits for people, and runs once when they have approved', async () => {
+    const service = await startService();
+    const ben = await approverOf(service);
+    const { tool, runs } = counter();
+    const writ = clientOf(service, { wait: 20_000 });
+    const running = writ.guard(tool, { action: 'demo.escalate' })({ n: 5 });
+    await vi.waitFor(async () => {
+      const [id] = await service.store.requests.openOf(service.agent.id, 1);
+      expect(id).toBeDefined();
+      await give(ben, id ?? '', 'approve');
+    }, 10_000);
+    expect(await running).toBe(10);
+    expect(runs()).toBe(1);
+  });
+
+  test('goes on after a restart of the program: the same call comes back to its approval, once', async () => {
+    const service = await startService();
+    const ben = await approverOf(service);
+    const { tool, runs } = counter();
+    const call = () => clientOf(service).guard(tool, { action: 'demo.escalate' })({ n: 5 });
+    const waiting = await call().catch((error: unknown) => error);
+    if (!(waiting instanceof WaitingError)) throw waiting;
+    expect(waiting.decision).toMatchObject({ for: 'approval' });
+    expect(waiting.decision.url).toBe(`${service.url}/requests/${waiting.decision.requestId}`);
+    await give(ben, waiting.decision.requestId, 'approve');
+    const both = await Promise.allSettled([call(), call()]);
+    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(runs()).toBe(1);
+    await expect(call()).rejects.toThrow(WaitingError);
+    expect(runs()).toBe(1);
+  });
+
+  test('gives up a wait, tells what is possible, and stops when it is told to', async () => {
+    const service = await startService();
+    const writ = clientOf(service);
+    const waiting = await writ.authorize('demo.escalate', {});
+    if (waiting.kind !== 'waiting') throw new Error('it waits');
+    await writ.withdraw(waiting.requestId);
+    expect((await look(service, waiting.requestId)).body.status).toBe('withdrawn');
+    await expect(writ.withdraw('no-such-id')).rejects.toThrow(DeniedError);
+    expect(await writ.actions('demo.d')).toEqual([{ action: 'demo.deny', possible: 'never' }]);
+    const signal = AbortSignal.timeout(300);
+    const held = writ.authorize('demo.escalate', {}, { wait: 30_000, signal });
+    await expect(held).rejects.toThrow();
+  });
+
+  test('brings the receipt, which the tool checks', async () => {
+    const service = await startService();
+    const writ = clientOf(service, { receipts: 'files' });
+    const check = createReceiptCheck({
+      issuer: 'http://localhost',
+      audience: 'files',
+      keys: undefined as never,
+    });
+    const grant = await writ.authorize('demo.allow', { n: 1 });
+    if (grant.kind !== 'allowed') throw new Error('it is allowed');
+    expect(grant.receipt?.split('.')).toHaveLength(3);
+    await expect(check(undefined, 'demo.allow', { n: 1 })).rejects.toThrow('none was sent');
+    const off = await startService({ areReceiptsOn: false });
+    const without = await clientOf(off, { receipts: true }).authorize('demo.allow', {});
+    expect(without).toMatchObject({ kind: 'denied', policy: 'no_receipt' });
+  });
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A service that answers as told, its answers in turn, the last one again and again. */
+async function broken(...answers: readonly Answer[]) {
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    keys.push(String(request.headers['idempotency-key']));
+    request.resume();
+    request.on('end', () => answers[Math.min(keys.length, answers.length) - 1]?.(request, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it listens');
+  const url = `http://127.0.0.1:${address.port}`;
+  return { url, keys, writ: connect({ url, key: 'writ_x', wait: 0, timeout: 300 }) };
+}
+
+const view = {
+  request_id: '019a0000-0000-7000-8000-000000000000',
+  decision: 'ALLOW',
+  reason: 'r',
+  matched_policy: 'p',
+  risk_score: 0,
+  status: 'auto_approved',
+  message: 'm',
+  expires_at: new Date(Date.now() + 60_000).toISOString(),
+};
+const json =
+  (body: unknown, status = 200): Answer =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+const text =
+  (body: string): Answer =>
+  (_, response) =>
+    response.end(body);
+
+describe('with a service that breaks, nothing runs:', () => {
+  const { decision: _, ...withoutDecision } = view;
+  const cases: readonly (readonly [string, Answer])[] = [
+    ['500', json({ type: 'urn:writ:error:internal_error', detail: 'x' }, 500)],
+    ['503 without a body', (_request, response) => response.writeHead(503).end()],
+    ['no answer in time', () => undefined],
+    ['a connection that is cut', (request) => request.socket.destroy()],
+    [
+      'half a body',
+      (_request, response) => {
+        const body = JSON.stringify(view);
+        response.writeHead(200, { 'content-length': body.length });
+        response.write(body.slice(0, -20));
+        setTimeout(() => response.destroy(), 20);
+      },
+    ],
+    ['a body that is cut and says it is whole', text(JSON.stringify(view).slice(0, -20))],
+    ['no JSON', text('<html>ALLOW</html>')],
+    ['an empty body', text('')],
+    ['another document', json({ decision: 'ALLOW' })],
+    ['a list', json([view])],
+    ['null', json(null)],
+    ['an unknown word', json({ ...view, decision: 'PERMIT' })],
+    ['a word in lower case', json({ ...view, decision: 'allow' })],
+    ['ALLOW that waits', json({ ...view, status: 'pending' })],
+    ['ALLOW that is refused', json({ ...view, status: 'rejected' })],
+    ['ALLOW that was used', json({ ...view, status: 'consumed' })],
+    ['no decision', json(withoutDecision)],
+    ['no time', json({ ...view, expires_at: 'soon' })],
+    ['a truth in place of a word', json({ ...view, decision: true })],
+    ['201', json(view, 201)],
+    ['401', json({ type: 'urn:writ:error:invalid_api_key', detail: 'x' }, 401)],
+    ['403 without a body', (_request, response) => response.writeHead(403).end()],
+    ['429 for ever', (_request, response) => response.writeHead(429, { 'retry-after': '0' }).end()],
+    [
+      'another address',
+      (_request, response) => response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end(),
+    ],
+  ];
+
+  test.each(cases)('%s', async (_, answer) => {
+    const { writ } = await broken(answer);
+    const { tool, runs } = counter();
+    const result = await writ
+      .guard(tool, { action: 'demo.allow' })({ n: 1 })
+      .catch((error: unknown) => error);
+    expect(result instanceof DeniedError || result instanceof Unreachable, String(result)).toBe(true);
+    expect(runs()).toBe(0);
+  });
+
+  test('an address where nobody is', async () => {
+    const { tool, runs } = counter();
+    const writ = connect({ url: 'http://127.0.0.1:9', key: 'writ_x' });
+    await expect(writ.guard(tool, { action: 'demo.allow' })({ n: 1 })).rejects.toThrow(Unreachable);
+    expect(runs()).toBe(0);
+  });
+
+  test('and what comes back is asked again under the same key, until there is an answer', async () => {
+    const cut: Answer = (request) => request.socket.destroy();
+    const { writ, keys } = await broken(cut, json({}, 500), json(view));
+    expect(await writ.authorize('demo.allow', {})).toMatchObject({ kind: 'allowed' });
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+    const named = await broken(json(view));
+    await named.writ.authorize('demo.allow', {}, { idempotencyKey: 'mine' });
+    expect(named.keys).toEqual(['mine']);
+  });
+
+  test('a report that is lost changes nothing of what ran', async () => {
+    const { url } = await broken(json(view), (request) => request.socket.destroy());
+    const { tool, runs } = counter();
+    const writ = connect({ url, key: 'writ_x', wait: 0, timeout: 200 });
+    expect(await writ.guard(tool, { action: 'demo.allow' })({ n: 3 })).toBe(6);
+    expect(runs()).toBe(1);
+    const failing = writ.run('demo.allow', {}, () => {
+      throw new Error('the tool failed');
+    });
+    await expect(failing).rejects.toThrow();
+  });
+});

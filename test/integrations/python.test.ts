@@ -1,0 +1,214 @@
+// The client for Python, run by the machine's own Python where there is one, against the real service and a broken one.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createRandom } from '../../src/language/value/random.ts';
+import { setSigning } from '../../src/service/agents/registry.ts';
+import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
+import { firstAdmin, personWith } from '../http/person-client.ts';
+import { type Service, startService } from '../http/service.ts';
+import { give } from '../http/written-policies.ts';
+
+const python = '/usr/bin/python3';
+const isThere = spawnSync(python, ['-c', 'import sys; assert sys.version_info >= (3, 9)']).status === 0;
+const hasCryptography = spawnSync(python, ['-c', 'import cryptography']).status === 0;
+const run = promisify(execFile);
+
+const start = `
+import json, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, 'integrations/python')
+import writ
+given = json.loads(sys.argv[1])
+runs = []
+def tool(**named):
+    runs.append(named)
+    return named['n'] * 2
+def outcome(work):
+    try:
+        return ['ran', work()]
+    except writ.WritError as error:
+        return [type(error).__name__, str(error)]
+`;
+
+async function inPython(given: unknown, ...lines: readonly string[]) {
+  const text = `${start}\n${lines.join('\n')}`;
+  const { stdout } = await run(python, ['-c', text, JSON.stringify(given)], { timeout: 60_000 });
+  return JSON.parse(stdout);
+}
+
+const of = ({ url, apiKey: key }: Service) => ({ url, key });
+const client = "client = writ.Writ(given['url'], given['key'], wait=given.get('wait', 0), timeout=1)";
+
+describe.skipIf(!isThere)('with the service', () => {
+  test('runs under a grant and under nothing else', async () => {
+    const service = await startService();
+    const found = await inPython(
+      of(service),
+      client,
+      "results = [outcome(lambda: client.guard('demo.' + verb)(tool)(n=4)) for verb in ['allow', 'deny', 'escalate', 'other']]",
+      'print(json.dumps([results, len(runs)]))',
+    );
+    const [results, runs] = found;
+    expect(results.map(([kind]: readonly string[]) => kind)).toEqual([
+      'ran',
+      'DeniedError',
+      'WaitingError',
+      'DeniedError',
+    ]);
+    expect(runs).toBe(1);
+    const [status] = await service.store.requests.openOf(service.agent.id, 1);
+    expect(status).toBeDefined();
+  });
+
+  test('signs where the agent signs', async () => {
+    const service = await startService();
+    const agentId = service.agent.id;
+    const change = await setSigning(service.store, { agentId, signing: 'required', nowMs: Date.now() });
+    const secret = change.kind === 'changed' ? change.signingSecret : null;
+    const found = await inPython(
+      { ...of(service), secret },
+      "clients = [writ.Writ(given['url'], given['key'], wait=0, signing_secret=one) for one in (given['secret'], 'writsec_x', None)]",
+      "print(json.dumps([outcome(lambda: client.guard('demo.allow')(tool)(n=1))[0] for client in clients]))",
+    );
+    expect(found).toEqual(['ran', 'DeniedError', 'DeniedError']);
+  });
+
+  test('comes back to its approval once, after the program began anew', async () => {
+    const service = await startService();
+    const admin = await firstAdmin(service);
+    const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
+    const ben = await personWith(service, admin, who);
+    const call = () =>
+      inPython(
+        of(service),
+        client,
+        "print(json.dumps(outcome(lambda: client.guard('demo.escalate')(tool)(n=4))))",
+      );
+    expect((await call())[0]).toBe('WaitingError');
+    const [id = ''] = await service.store.requests.openOf(service.agent.id, 1);
+    await give(ben, id, 'approve');
+    expect(await call()).toEqual(['ran', 8]);
+    expect((await call())[0]).toBe('WaitingError');
+  });
+
+  test.skipIf(!hasCryptography)('checks receipts', async () => {
+    const service = await startService();
+    const jwks = await (await fetch(`${service.url}/.well-known/jwks.json`)).json();
+    const found = await inPython(
+      { ...of(service), jwks },
+      "client = writ.Writ(given['url'], given['key'], wait=0, receipts=True)",
+      "payload = {'n': 1e-7, 'text': 'Café ☕', 'z': [1.50, None, True]}",
+      "receipt = client.authorize('demo.allow', payload).receipt",
+      'used = writ.UsedReceipts()',
+      'def check(receipt=receipt, **changes):',
+      "    asked = dict(issuer='http://localhost', audience='demo', action='demo.allow', payload=payload, used=used)",
+      "    keys = changes.pop('keys', given['jwks'])",
+      "    return outcome(lambda: writ.verify_receipt(receipt, keys, **{**asked, **changes})['aud'])",
+      'import base64',
+      'head, body, signature = receipt.split(".")',
+      'claims = json.loads(base64.urlsafe_b64decode(body + "=="))',
+      'def changed(name):',
+      '    other = claims[name] + 1 if isinstance(claims[name], int) else "other"',
+      '    text = json.dumps({**claims, name: other}).encode()',
+      '    return head + "." + base64.urlsafe_b64encode(text).decode().rstrip("=") + "." + signature',
+      'refused = [check(changed(name)) for name in claims]',
+      "refused += [check(None), check(''), check('a.b.c'), check(keys={'keys': []}), check(issuer='x'), check(audience='x')]",
+      "refused += [check(action='demo.deny'), check(payload={})]",
+      'good = check()',
+      'print(json.dumps([refused, good, check()]))',
+    );
+    const [refused, good, again] = found;
+    expect(new Set(refused.map(([kind]: readonly string[]) => kind))).toEqual(new Set(['ReceiptRefused']));
+    expect(refused.length).toBeGreaterThan(15);
+    expect(good).toEqual(['ran', 'demo']);
+    expect(again).toEqual(['ReceiptRefused', 'no good receipt: it has been used']);
+  });
+});
+
+test.skipIf(!isThere)('with a service that breaks, nothing runs', async () => {
+  const view = {
+    request_id: 'r',
+    decision: 'ALLOW',
+    reason: 'r',
+    matched_policy: 'p',
+    risk_score: 0,
+    status: 'auto_approved',
+    message: 'm',
+    expires_at: '2126-03-02T10:00:00.000Z',
+  };
+  const answers: Readonly<Record<string, string | null>> = {
+    good: JSON.stringify(view),
+    word: JSON.stringify({ ...view, decision: 'PERMIT' }),
+    waits: JSON.stringify({ ...view, status: 'pending' }),
+    time: JSON.stringify({ ...view, expires_at: 'soon' }),
+    list: JSON.stringify([view]),
+    page: '<html>ALLOW</html>',
+    empty: '',
+    half: null,
+    silent: null,
+    error: '{"type":"urn:writ:error:internal_error"}',
+    moved: '',
+  };
+  const server = createServer((request, response) => {
+    const [, name = ''] = (request.url ?? '').split('/');
+    request.resume();
+    if (name === 'silent') return;
+    if (name === 'half') {
+      response.writeHead(200, { 'content-length': 500 }).write('{"decision":"ALLOW"');
+      setTimeout(() => response.destroy(), 20);
+      return;
+    }
+    const status = name === 'error' ? 500 : name === 'moved' ? 307 : 200;
+    response.writeHead(status, name === 'moved' ? { location: '/good/v1/authorize' } : {}).end(answers[name]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const [results, runs] = await inPython(
+    { names: Object.keys(answers), url: `http://127.0.0.1:${port}/` },
+    "call = lambda name: writ.Writ(given['url'] + name, 'writ_x', wait=0, timeout=0.2).guard('a.b')(tool)(n=1)",
+    "results = {name: outcome(lambda: call(name))[0] for name in given['names']}",
+    "results['nobody'] = outcome(lambda: writ.Writ('http://127.0.0.1:9', 'x').guard('a.b')(tool)(n=1))[0]",
+    'print(json.dumps([results, len(runs)]))',
+  );
+  expect(results).toEqual({
+    good: 'ran',
+    word: 'DeniedError',
+    waits: 'DeniedError',
+    time: 'DeniedError',
+    list: 'DeniedError',
+    page: 'DeniedError',
+    empty: 'DeniedError',
+    moved: 'DeniedError',
+    half: 'Unreachable',
+    silent: 'Unreachable',
+    error: 'Unreachable',
+    nobody: 'Unreachable',
+  });
+  expect(runs).toBe(1);
+});
+
+test.skipIf(!isThere)('writes JSON in its canonical form as the service does', async () => {
+  const random = createRandom(7);
+  const digits = () =>
+    Number((random.below(2 ** 31) / 2 ** random.below(31)).toPrecision(1 + random.below(15)));
+  const numbers = Array.from({ length: 3_000 }, () =>
+    Number(`${digits()}e${random.below(600) - 300}`),
+  ).filter(Number.isFinite);
+  const edges = [
+    0, -0, 1, -1, 0.1, 100, 1e20, 1e21, 123e20, 1e-6, 1e-7, 1.5e-7, 5e-324, 1.7e308, 123456789012345,
+  ];
+  const values = [...edges, ...numbers, { é: 1, z: 2, '\u{1f600}': 3, '\ufb33': 4, '"\\\u0001\u007f': [] }];
+  const written: readonly string[] = await inPython(
+    values,
+    'print(json.dumps([writ.canonical_json(one) for one in given]))',
+  );
+  expect(written).toEqual(values.map((value) => canonicalJson(value)));
+});
