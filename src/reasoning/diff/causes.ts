@@ -89,7 +89,8 @@ function causeOf(
     different(circuit, pairs.before.isTrue, pairs.after.isTrue),
     different(circuit, pairs.before.isFalse, pairs.after.isFalse),
   ]);
-  const isPointsAlone = isSamePair(pairs) && said(withoutPoints(rule.before)) === said(withoutPoints(rule.after));
+  const isPointsAlone =
+    isSamePair(pairs) && said(withoutPoints(rule.before)) === said(withoutPoints(rule.after));
   const isOfRiskAlone = isPointsAlone || sides.every((side) => (rule[side]?.effect ?? 'risk') === 'risk');
   return {
     rule,
@@ -105,7 +106,9 @@ function causeOf(
 function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>, side: Side): Pair {
   const { circuit } = contexts[side];
   const own = rule[side];
-  return own === null ? { isTrue: circuit.no, isFalse: circuit.yes } : contexts[side].lower(own.condition, noElements);
+  return own === null
+    ? { isTrue: circuit.no, isFalse: circuit.yes }
+    : contexts[side].lower(own.condition, noElements);
 }
 
 /** What the rule does where it holds. */
@@ -124,7 +127,10 @@ function isSamePair({ before, after }: BothSides<Pair>): boolean {
 }
 
 /** It says of the risk what it said before; that the risk is another is not its doing. */
-function isSameButForRisk({ original, changed }: JointSet, { before, after }: BothSides<Rule | null>): boolean {
+function isSameButForRisk(
+  { original, changed }: JointSet,
+  { before, after }: BothSides<Rule | null>,
+): boolean {
   if (before?.readsRisk !== true || after?.readsRisk !== true) return false;
   const [old, now] = [conditionOf(original.before, before), conditionOf(original.after, after)];
   return isAlike(old, now) && old !== undefined && !readsChanged(old, changed);

@@ -5,12 +5,12 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Cause } from './causes.ts';
-import { declarationsIn, type DeclarationKind, isAlike, readsChanged } from './declarations.ts';
-import { type DiffFinding, type FindingCause, isOfRegion } from './finding.ts';
-import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
+import { type DeclarationKind, declarationsIn, isAlike, readsChanged } from './declarations.ts';
+import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
+import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
-import { type DiffLimit, type FoundChange, searchChanges, type SearchResult } from './search.ts';
+import { type DiffLimit, type FoundChange, type SearchResult, searchChanges } from './search.ts';
 
 export interface PolicyDiff {
   /** The most serious first. */
@@ -27,9 +27,9 @@ export interface PolicyDiff {
 
 export interface DiffOptions {
   /** Requests that people know, such as those of tests. */
-  readonly known?: readonly KnownRequest[];
+  readonly known?: readonly KnownRequest[] | undefined;
   /** Findings of one action and one pair of decisions. */
-  readonly findingsMax?: number;
+  readonly findingsMax?: number | undefined;
 }
 
 const findingsMaxDefault = 25;
@@ -45,7 +45,9 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
     limits: results.flatMap(({ action, limits }) => (limits.length === 0 ? [] : [{ action, limits }])),
     actions,
     asked,
-    meters: [...joint.changed.meters].filter((name) => sides.every((side) => joint.original[side].meters.has(name))),
+    meters: [...joint.changed.meters].filter((name) =>
+      sides.every((side) => joint.original[side].meters.has(name)),
+    ),
   };
 }
 
@@ -71,7 +73,9 @@ function mayDiffer(joint: JointSet, action: string): boolean {
 /** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
 function diffAction(joint: JointSet, action: string, { known = [], findingsMax }: DiffOptions): SearchResult {
   const options = {
-    known: known.filter(({ facts }) => facts.action === action),
+    known: known
+      .filter(({ facts }) => facts.action === action)
+      .map(({ name, facts }) => ({ name, facts: jointFacts(joint, facts, { before: facts, after: facts }) })),
     findingsMax: findingsMax ?? findingsMaxDefault,
   };
   if (!readsLists(joint, action)) return searchChanges(createJointProblem(joint, action, false), options);
@@ -86,7 +90,9 @@ function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): 
 
 function readsLists(joint: JointSet, action: string): boolean {
   return sides.some((side) =>
-    rulesOf(joint, side, action).some(({ condition }) => JSON.stringify(condition, plain).includes('"quantify"')),
+    rulesOf(joint, side, action).some(({ condition }) =>
+      JSON.stringify(condition, plain).includes('"quantify"'),
+    ),
   );
 }
 

@@ -58,7 +58,8 @@ const demandOrder = ['nothing', 'approval', 'reauth'] as const;
 /** In the order of the definition: what asks for least, for fewest people, and by id. */
 function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly Granting[] {
   const rank = ({ requirement }: Rule): number => demandOrder.indexOf(requirement?.kind ?? 'nothing');
-  const people = ({ requirement }: Rule): number => (requirement?.kind === 'approval' ? requirement.needs : 0);
+  const people = ({ requirement }: Rule): number =>
+    requirement?.kind === 'approval' ? requirement.needs : 0;
   const sorted = truths
     .filter(({ rule }) => rule.effect === 'allow')
     .toSorted(
@@ -190,7 +191,11 @@ function candidatesFor(
   { truths, granting }: Deciding,
   demand: keyof typeof outcomeOfDemand,
 ): readonly Candidate[] {
-  const allows = granting.map(({ rule, isChosen }) => ({ rule, isDefinite: isChosen, isUnknown: circuit.no }));
+  const allows = granting.map(({ rule, isChosen }) => ({
+    rule,
+    isDefinite: isChosen,
+    isUnknown: circuit.no,
+  }));
   const guards = truths
     .filter(({ rule }) => isGuard(rule))
     .map(({ rule, pair: { isTrue, isFalse } }) => ({

@@ -92,20 +92,20 @@ interface Asked {
 }
 
 function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, decided }: Asked): SpecTruth {
-  const facts = resolveFacts(joint.original[side], { ...asked[side], meters: metersOf(joint, asked) });
+  const facts = resolveFacts(joint.original[side], jointFacts(joint, asked[side], asked));
   const { risk } = decided[side].decision;
   return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });
 }
 
-/** The readings of both sides, by their names in the joint set. */
-function metersOf({ meters }: JointSet, asked: BothSides<Facts>): Facts['meters'] {
+/** With the readings of both sides, by their names in the joint set. */
+export function jointFacts({ meters }: JointSet, facts: Facts, asked: BothSides<Facts>): Facts {
   const readings = sides.flatMap((side) =>
     [...meters[side]].flatMap(([joint, own]) => {
       const reading = asked[side].meters[own];
       return reading === undefined ? [] : [[joint, reading] as const];
     }),
   );
-  return Object.fromEntries(readings);
+  return { ...facts, meters: Object.fromEntries(readings) };
 }
 
 /** The facts of the joint set as each side knows them. */
@@ -121,4 +121,3 @@ export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts>
   });
   return { before: of('before'), after: of('after') };
 }
-

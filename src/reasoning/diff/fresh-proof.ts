@@ -26,7 +26,8 @@ export class FreshProof {
     if (answer !== false) return answer === null ? null : false;
     const { learned, core } = this.#solver;
     for (; this.#derived < learned.length; this.#derived += 1)
-      if (!this.#checker.derive(learned[this.#derived]!)) throw new Error('the log of a proof does not check');
+      if (!this.#checker.derive(learned[this.#derived]!))
+        throw new Error('the log of a proof does not check');
     if (!this.#checker.follows(core.map(notLiteral))) throw new Error('the end of a proof does not check');
     return true;
   }

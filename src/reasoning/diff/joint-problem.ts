@@ -4,12 +4,12 @@
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
-import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { type ProofContext } from '../prove/context.ts';
+import type { ProofContext } from '../prove/context.ts';
 import { lowerCondition } from '../prove/lower.ts';
 import { type OutcomeLiterals, outcomesOf } from '../prove/outcomes.ts';
 import { createContext, finish } from '../prove/problem.ts';
 import { countElements } from '../prove/quantifiers.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Cause, type CauseContext, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
 import { type BothSides, type JointSet, rulesOf, type Side, sides } from './joint-set.ts';

@@ -44,7 +44,9 @@ export function jointSet(before: PolicySet, after: PolicySet): JointSet {
   const set: PolicySet = {
     actions: jointActions(before, after),
     lists: jointLists(original, names, changed),
-    hours: new Map(sides.flatMap((side) => entriesOf(original[side].hours, names[side].hours, side, changed.hours))),
+    hours: new Map(
+      sides.flatMap((side) => entriesOf(original[side].hours, names[side].hours, side, changed.hours)),
+    ),
     lets: new Map(
       sides.flatMap((side) =>
         [...original[side].lets].map(([id, declared]) => [
@@ -113,7 +115,9 @@ function jointLists(
   for (const name of new Set(sides.flatMap((side) => [...original[side].lists.keys()]))) {
     const [before, after] = [original.before.lists.get(name), original.after.lists.get(name)];
     const split =
-      changed.lists.has(name) && before !== undefined && after !== undefined ? splitList(before, after) : null;
+      changed.lists.has(name) && before !== undefined && after !== undefined
+        ? splitList(before, after)
+        : null;
     for (const side of sides) {
       const own = original[side].lists.get(name);
       if (own === undefined) continue;

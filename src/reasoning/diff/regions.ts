@@ -6,8 +6,8 @@ import type { Decision, Outcome, Requirements } from '../../language/model/decis
 import type { ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
-import type { BothSides } from './joint-set.ts';
 import type { SideDecision } from './joint-problem.ts';
+import type { BothSides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
 
 /**
@@ -69,7 +69,11 @@ export function regionsOf(
   const { circuit } = ctx;
   const changes = changesOf(ctx, decisions, causes);
   const no = (literal: SolverLiteral): SolverLiteral => notLiteral(literal);
-  const region = (kind: RegionKind, literals: readonly SolverLiteral[], isMetBy?: Region['isMetBy']): Region => ({
+  const region = (
+    kind: RegionKind,
+    literals: readonly SolverLiteral[],
+    isMetBy?: Region['isMetBy'],
+  ): Region => ({
     ...kind,
     literal: circuit.and([
       decisions.before.outcome[kind.from],
@@ -81,8 +85,18 @@ export function regionsOf(
       both.after.decision.outcome === kind.to &&
       (isMetBy?.(both) ?? true),
   });
-  const outcome = (tier: Tier, from: Outcome, to: Outcome): RegionKind => ({ tier, difference: 'outcome', from, to });
-  const within = (tier: Tier, difference: Difference, from: Outcome): RegionKind => ({ tier, difference, from, to: from });
+  const outcome = (tier: Tier, from: Outcome, to: Outcome): RegionKind => ({
+    tier,
+    difference: 'outcome',
+    from,
+    to,
+  });
+  const within = (tier: Tier, difference: Difference, from: Outcome): RegionKind => ({
+    tier,
+    difference,
+    from,
+    to: from,
+  });
   const alike = [no(changes.fewer), no(changes.longer), no(changes.more), no(changes.shorter)];
   return [
     ...milder.map(([from, to, tier]) =>
@@ -91,9 +105,17 @@ export function regionsOf(
         : region(outcome(tier, from, to), []),
     ),
     ...pending.map((one) => region(within(3, 'people', one), [changes.fewer], asksLess)),
-    region({ tier: 3, difference: 'people', from: 'ESCALATE', to: 'REAUTH_REQUIRED' }, [changes.fewer], asksLess),
+    region(
+      { tier: 3, difference: 'people', from: 'ESCALATE', to: 'REAUTH_REQUIRED' },
+      [changes.fewer],
+      asksLess,
+    ),
     ...granting.map((one) =>
-      region(within(3, 'time', one), [no(changes.fewer), changes.longer], (both) => !asksLess(both) && holdsLonger(both)),
+      region(
+        within(3, 'time', one),
+        [no(changes.fewer), changes.longer],
+        (both) => !asksLess(both) && holdsLonger(both),
+      ),
     ),
     ...milder
       .filter(([from]) => from === 'DENY')
@@ -158,7 +180,10 @@ function changesOf(
     longer: circuit.or(lengths.map((one) => only(old.holdsAtMost(one), now.holdsAtMost(one)))),
     shorter: circuit.or(lengths.map((one) => only(now.holdsAtMost(one), old.holdsAtMost(one)))),
     rule: circuit.or([
-      ...[...names].flatMap((id) => [only(old.isNamed(id), now.isNamed(id)), only(now.isNamed(id), old.isNamed(id))]),
+      ...[...names].flatMap((id) => [
+        only(old.isNamed(id), now.isNamed(id)),
+        only(now.isNamed(id), old.isNamed(id)),
+      ]),
       ...causes.flatMap(({ rule, differs }) => (rule === null ? [differs] : [])),
     ]),
   };

@@ -4,20 +4,20 @@
 // INVARIANT: nothing is called complete before the naive checker has read the solver's log.
 
 import type { Span } from '../../language/diagnostic/span.ts';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
-import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
-import { decidedBy, type DiffExample, type FindingTerm, isOfRegion, sidedFacts } from './finding.ts';
-import { hullsOf } from './hulls.ts';
-import type { BothSides } from './joint-set.ts';
-import type { JointProblem } from './joint-problem.ts';
-import { type KnownRequest, nearestTo } from './nearest.ts';
+import { type DiffExample, decidedBy, type FindingTerm, isOfRegion, sidedFacts } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
+import { hullsOf } from './hulls.ts';
+import type { JointProblem } from './joint-problem.ts';
+import type { BothSides } from './joint-set.ts';
+import { type KnownRequest, nearestTo } from './nearest.ts';
 import type { Region } from './regions.ts';
 import { withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
@@ -134,7 +134,10 @@ class Search {
     const parts = this.#partsOf(causes);
     const literals = this.#core(stakes, [...parts.keys()]);
     const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
-    const terms = this.#termsOf(literals.flatMap((literal) => parts.get(literal)?.term ?? []), [...must, ...literals]);
+    const terms = this.#termsOf(
+      literals.flatMap((literal) => parts.get(literal)?.term ?? []),
+      [...must, ...literals],
+    );
     const hulls = hullsOf(this.#ctx, [...must, ...literals]);
     return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, terms, hulls)] };
   }
@@ -143,7 +146,10 @@ class Search {
   #fewestCauses({ tier }: Region, must: SolverClause): readonly Cause[] {
     const { solver } = this.#ctx.circuit;
     const all = this.#problem.causes.filter(({ isDecisive }) => tier === 6 || isDecisive);
-    const kept = [...must, ...all.filter(({ differs }) => !solver.holds(differs)).map(({ differs }) => notLiteral(differs))];
+    const kept = [
+      ...must,
+      ...all.filter(({ differs }) => !solver.holds(differs)).map(({ differs }) => notLiteral(differs)),
+    ];
     for (const { differs } of all) {
       if (!solver.holds(differs)) continue;
       if (solver.solve([...kept, notLiteral(differs)], conflictsMax) === true) kept.push(notLiteral(differs));
@@ -161,8 +167,10 @@ class Search {
     const parts = causes.flatMap((cause) => cause.parts);
     const found = new Map<SolverLiteral, Told>();
     for (const { pair, ...part } of parts) {
-      if (!solver.holds(pair.isTrue)) add(found, notLiteral(pair.isTrue), { term: { ...part, truths: [false, unknown] } });
-      if (!solver.holds(pair.isFalse)) add(found, notLiteral(pair.isFalse), { term: { ...part, truths: [true, unknown] } });
+      if (!solver.holds(pair.isTrue))
+        add(found, notLiteral(pair.isTrue), { term: { ...part, truths: [false, unknown] } });
+      if (!solver.holds(pair.isFalse))
+        add(found, notLiteral(pair.isFalse), { term: { ...part, truths: [true, unknown] } });
     }
     for (const { pair, ...part } of parts) {
       const truth = textTruth(this.#ctx, pair);
@@ -215,7 +223,7 @@ class Search {
 
   #found(region: Region, description: Description, must: SolverClause): FoundChange {
     const { causes, literals, terms, words } = description;
-    const { joint, ctx } = this.#problem;
+    const { joint } = this.#problem;
     const isOne = (asked: BothSides<Facts>): boolean => isOfRegion(joint, { region, terms }, asked);
     const guessed = new Map<string, Span>();
     const facts = this.#witness([...must, ...literals], isOne, guessed);
@@ -225,7 +233,6 @@ class Search {
     const sided = sidedFacts(joint, near.facts);
     const { before, after } = decidedBy(joint, sided);
     const decisions = { before: before.decision, after: after.decision };
-    void ctx;
     return { ...plain, example: { facts: sided, decisions, near: near.near }, guessed: [] };
   }
 
@@ -241,7 +248,8 @@ class Search {
       if (circuit.solver.solve([...must, attempt], conflictsMax) !== true) break;
       const facts = this.#request();
       if (isOne(sidedFacts(this.#problem.joint, facts))) return facts;
-      for (const { span } of this.#ctx.guesses.values()) if (span.file !== '') guessed.set(JSON.stringify(span), span);
+      for (const { span } of this.#ctx.guesses.values())
+        if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
     return null;
@@ -251,7 +259,10 @@ class Search {
     const { solver } = this.#ctx.circuit;
     const facts = { ...witnessOf(this.#ctx), satisfied: nothingSatisfied };
     const extra = this.#problem.validity.extra.filter(({ literal }) => solver.holds(literal));
-    return { ...facts, payload: extra.reduce((payload, { steps }) => withExtra(payload, steps), facts.payload) };
+    return {
+      ...facts,
+      payload: extra.reduce((payload, { steps }) => withExtra(payload, steps), facts.payload),
+    };
   }
 
   /** Other guesses, or in turn other cells. */

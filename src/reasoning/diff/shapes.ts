@@ -100,12 +100,19 @@ function jointSlot(before: Slot, after: Slot): Slot | null {
   const type = jointType(before.type, after.type);
   return type === null
     ? null
-    : { ...after, type, isNullable: before.isNullable || after.isNullable, isSigned: before.isSigned || after.isSigned };
+    : {
+        ...after,
+        type,
+        isNullable: before.isNullable || after.isNullable,
+        isSigned: before.isSigned || after.isSigned,
+      };
 }
 
 function jointText(before: TextType, after: TextType): TextType {
   const values =
-    before.values === null || after.values === null ? null : [...new Set([...before.values, ...after.values])];
+    before.values === null || after.values === null
+      ? null
+      : [...new Set([...before.values, ...after.values])];
   return {
     ...after,
     values,
@@ -121,7 +128,11 @@ function hull(before: Range, after: Range): Range {
   return { low: outer(before.low, after.low, -1), high: outer(before.high, after.high, 1) };
 }
 
-export function shapeDifferences(before: Shape, after: Shape, steps: readonly string[] = []): ShapeDifferences {
+export function shapeDifferences(
+  before: Shape,
+  after: Shape,
+  steps: readonly string[] = [],
+): ShapeDifferences {
   const isOpen = { before: before.isOpen, after: after.isOpen };
   const own: ShapeDifference[] = [];
   const inner: ShapeDifferences[] = [];

@@ -1,8 +1,8 @@
 // Whether a payload is of the shape that one side declares, as a formula over the joint shape: only the places in which
 // the two sides differ are asked. What is not followed is a guess.
 
-import type { FieldRead } from '../../language/model/expression.ts';
 import { describeSlot } from '../../language/model/describe.ts';
+import type { FieldRead } from '../../language/model/expression.ts';
 import type { Field, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
@@ -34,7 +34,10 @@ export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): 
   const { circuit } = ctx;
   const { before, after } = shapes;
   if (before === null || after === null) {
-    const valid = { before: before === null ? circuit.no : circuit.yes, after: after === null ? circuit.no : circuit.yes };
+    const valid = {
+      before: before === null ? circuit.no : circuit.yes,
+      after: after === null ? circuit.no : circuit.yes,
+    };
     return { valid, parts: [], extra: [] };
   }
   const { fields, records } = shapeDifferences(before, after);
@@ -66,7 +69,10 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
   ];
   ctx.afterCut.push(() => {
     circuit.requireEqual(isAbsent, isAbsentIn(ctx, leaf));
-    circuit.requireEqual(isNull, leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === null, circuit));
+    circuit.requireEqual(
+      isNull,
+      leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === null, circuit),
+    );
   });
   const fits = (side: Side): SolverLiteral => {
     const own = field[side];
@@ -79,14 +85,24 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
         holds: side === 'before' ? `${text} was admitted as ${declared}` : `${text} is ${declared}`,
         fails: side === 'before' ? `${text} was not admitted as ${declared}` : `${text} is not ${declared}`,
       });
-    const isThere = own.isOptional ? circuit.yes : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
+    const isThere = own.isOptional
+      ? circuit.yes
+      : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
     return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
   return { fits: { before: fits('before'), after: fits('after') }, parts };
 }
 
 function readOf(steps: readonly string[], { type, isSigned, isSecret }: Field): FieldRead {
-  return { kind: 'field', root: 'payload', steps, isSigned, isSecret, type, span: { file: '', start: 0, end: 0 } };
+  return {
+    kind: 'field',
+    root: 'payload',
+    steps,
+    isSigned,
+    isSecret,
+    type,
+    span: { file: '', start: 0, end: 0 },
+  };
 }
 
 function leafAt(ctx: ProofContext, { steps, field }: ShapeDifference): Leaf | null {
@@ -133,7 +149,8 @@ function valueFits(ctx: ProofContext, { leaf, own, other }: Fitting): SolverLite
     leaf.marks.push(...[own.type.range.low, own.type.range.high].filter((end) => end !== null));
   if (own.type.kind === 'text' && leaf.domain === 'text') leaf.marks.push(...(own.type.values ?? []));
   ctx.afterCut.push(() => {
-    const isOpen = (cell: Cell): boolean => cell.isOther && !(own.type.kind === 'text' && own.type.values !== null);
+    const isOpen = (cell: Cell): boolean =>
+      cell.isOther && !(own.type.kind === 'text' && own.type.values !== null);
     const decided = isWhere(
       leaf,
       (cell) => !isOpen(cell) && (!isValue(cell.value) || isOfType(own, cell.value)),
@@ -150,7 +167,11 @@ function valueFits(ctx: ProofContext, { leaf, own, other }: Fitting): SolverLite
 }
 
 function isSameType(own: Type, other: Type): boolean {
-  return own === other || (own.kind === 'record' && other.kind === 'record') || JSON.stringify(own, plain) === JSON.stringify(other, plain);
+  return (
+    own === other ||
+    (own.kind === 'record' && other.kind === 'record') ||
+    JSON.stringify(own, plain) === JSON.stringify(other, plain)
+  );
 }
 
 function plain(_key: string, value: unknown): unknown {
@@ -159,7 +180,10 @@ function plain(_key: string, value: unknown): unknown {
 
 function guessFor(ctx: ProofContext, { name }: Field, literal: SolverLiteral): void {
   const span = { file: '', start: 0, end: 0 };
-  ctx.guesses.set(`shape ${name} ${literal}`, { span, pair: { isTrue: literal, isFalse: notLiteral(literal) } });
+  ctx.guesses.set(`shape ${name} ${literal}`, {
+    span,
+    pair: { isTrue: literal, isFalse: notLiteral(literal) },
+  });
 }
 
 function isOfType(own: Field, value: Exclude<Value, null>): boolean {
@@ -185,7 +209,11 @@ function openValidity(
     literal,
     fits: { before: fits('before'), after: fits('after') },
     parts: [
-      { literal, holds: `${text} has a field that is not declared`, fails: `${text} has declared fields alone` },
+      {
+        literal,
+        holds: `${text} has a field that is not declared`,
+        fails: `${text} has declared fields alone`,
+      },
     ],
   };
 }
@@ -199,4 +227,3 @@ export function withExtra<T extends object>(payload: T, steps: readonly string[]
     ? { ...payload, [first]: withExtra(inner, rest) }
     : payload;
 }
-

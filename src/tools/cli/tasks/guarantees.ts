@@ -74,7 +74,7 @@ function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
       return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
     case 'refuted': {
       const { facts, decision } = judged.counterexample!;
-      const shown = [`${decision.outcome} by ${decision.by}`, JSON.stringify(requestOf(facts))];
+      const shown = [`${decision.outcome} by ${decision.by}`, JSON.stringify(decidableRequest(facts))];
       return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
         .join('\n    ')
         .concat('\n');
@@ -143,7 +143,7 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
     ...(counterexample === null
       ? {}
       : {
-          request: requestOf(counterexample.facts),
+          request: decidableRequest(counterexample.facts),
           decision: counterexample.decision.outcome,
           by: counterexample.decision.by,
         }),
@@ -155,7 +155,15 @@ function trialToJson(trial: Trial): object {
 }
 
 /** The facts in the form that `writ decide` reads. */
-function requestOf({ action, payload, agent, request, nowMs, meters, satisfied }: Facts): object {
+export function decidableRequest({
+  action,
+  payload,
+  agent,
+  request,
+  nowMs,
+  meters,
+  satisfied,
+}: Facts): object {
   const readings = Object.entries(meters).map(([name, { low, high }]) => [
     name,
     [Number(formatDecimal(low)), Number(formatDecimal(high))],
