@@ -19,6 +19,8 @@ import { type Validity, validityOf } from './validity.ts';
 export interface JointProblem {
   readonly joint: JointSet;
   readonly ctx: ProofContext;
+  /** Of both sides. */
+  readonly rules: readonly Rule[];
   readonly validity: Validity;
   readonly causes: readonly Cause[];
   /** The most serious first. */
@@ -41,7 +43,7 @@ export function createJointProblem(joint: JointSet, action: string, isCoarse: bo
   const regions = regionsOf(ctx, decisions, { validity, causes });
   const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
   finish(ctx);
-  return { joint, ctx, validity, causes, regions, differs };
+  return { joint, ctx, rules: sides.flatMap((side) => rules[side]), validity, causes, regions, differs };
 }
 
 export interface SideDecision {

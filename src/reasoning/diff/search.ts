@@ -19,6 +19,7 @@ import type { JointProblem } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import type { Region } from './regions.ts';
+import { textsToTry, withAnotherText } from './text-attempts.ts';
 import { withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
 
@@ -48,6 +49,8 @@ export interface SearchOptions {
 
 const conflictsMax = 20_000;
 const witnessesMax = 12;
+/** Of these, models in which other texts are tried. */
+const attemptedRounds = 3;
 
 export function searchChanges(problem: JointProblem, options: SearchOptions): SearchResult {
   return new Search(problem, options).run();
@@ -68,6 +71,7 @@ class Search {
   readonly #options: SearchOptions;
   readonly #limits = new Set<DiffLimit>();
   readonly #small: SolverClause;
+  #texts: readonly string[] | null = null;
 
   constructor(problem: JointProblem, options: SearchOptions) {
     this.#problem = problem;
@@ -247,12 +251,20 @@ class Search {
     for (let round = 0; round < witnessesMax; round += 1) {
       if (circuit.solver.solve([...must, attempt], conflictsMax) !== true) break;
       const facts = this.#request();
-      if (isOne(sidedFacts(this.#problem.joint, facts))) return facts;
+      const isGood = (one: Facts): boolean => isOne(sidedFacts(this.#problem.joint, one));
+      if (isGood(facts)) return facts;
+      const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
+      if (other !== null) return other;
       for (const { span } of this.#ctx.guesses.values())
         if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
     return null;
+  }
+
+  #textsToTry(): readonly string[] {
+    this.#texts ??= textsToTry(this.#ctx, this.#problem.rules);
+    return this.#texts;
   }
 
   #request(): Facts {
