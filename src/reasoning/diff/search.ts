@@ -138,10 +138,11 @@ class Search {
     const parts = this.#partsOf(causes);
     const literals = this.#core(stakes, [...parts.keys()]);
     const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
+    const written = causes.flatMap((cause) => cause.parts.map(({ expression }) => expression));
     const terms = this.#termsOf(
       literals.flatMap((literal) => parts.get(literal)?.term ?? []),
       [...must, ...literals],
-    );
+    ).toSorted((a, b) => written.indexOf(a.expression) - written.indexOf(b.expression));
     const hulls = hullsOf(this.#ctx, [...must, ...literals]);
     return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, terms, hulls)] };
   }
