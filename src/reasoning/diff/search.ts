@@ -7,16 +7,24 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
+import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
-import { type DiffExample, decidedBy, type FindingTerm, isOfRegion, sidedFacts } from './finding.ts';
+import {
+  type DiffExample,
+  decidedBy,
+  type FindingTerm,
+  isOfRegion,
+  jointFacts,
+  sidedFacts,
+} from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
 import { hullsOf } from './hulls.ts';
 import type { JointProblem } from './joint-problem.ts';
-import type { BothSides } from './joint-set.ts';
+import { type BothSides, sides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import type { Region } from './regions.ts';
 import { textsToTry, withAnotherText } from './text-attempts.ts';
@@ -51,6 +59,8 @@ const conflictsMax = 20_000;
 const witnessesMax = 12;
 /** Of these, models in which other texts are tried. */
 const attemptedRounds = 3;
+const drawnSeed = 5;
+const drawnMax = 300;
 
 export function searchChanges(problem: JointProblem, options: SearchOptions): SearchResult {
   return new Search(problem, options).run();
@@ -259,6 +269,23 @@ class Search {
       for (const { span } of this.#ctx.guesses.values())
         if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
+    }
+    return this.#drawn(isOne);
+  }
+
+  /** A request that is drawn at random and happens to be one. */
+  #drawn(isOne: (asked: BothSides<Facts>) => boolean): Facts | null {
+    const { joint } = this.#problem;
+    for (const side of sides) {
+      const set = joint.original[side];
+      const action = set.actions.get(this.#ctx.action.key);
+      if (action === undefined) continue;
+      const source = requestSource(set, drawnSeed);
+      for (let drawn = 0; drawn < drawnMax; drawn += 1) {
+        const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
+        const asked = { before: facts, after: facts };
+        if (isOne(asked)) return jointFacts(joint, facts, asked);
+      }
     }
     return null;
   }
