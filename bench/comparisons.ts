@@ -26,7 +26,8 @@ function ruleSources(rules: number, actions: number, changed: number | null): Po
   const declared = Array.from({ length: actions }, (_, at) => `action pay.make${at} { ${shape} }\n`).join('');
   const policies = Array.from({ length: rules }, (_, at) => {
     const rule = conditions[at % conditions.length]!(at);
-    const text = at === changed ? rule.replace(/> (\d+)/, (_match, number) => `> ${Number(number) - 5}`) : rule;
+    const text =
+      at === changed ? rule.replace(/> (\d+)/, (_match, number) => `> ${Number(number) - 5}`) : rule;
     return `policy p${at} on pay.make${Math.floor((at * actions) / rules)} {\n  ${text}\n}\n`;
   });
   const files = Array.from({ length: Math.ceil(rules / perFile) }, (_, at) => ({

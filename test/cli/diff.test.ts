@@ -50,7 +50,9 @@ describe('writ diff', () => {
     const { code, stdout } = await writ(['diff', 'main~1..main'], { cwd: root });
     expect(code).toBe(0);
     expect(stdout).toContain('main~1..main   2 loosened · 0 stricter · 0 undecided');
-    expect(stdout).toMatch(/DENY → ALLOW {3}pay\.make\n {3}when payload\.amount > 10000 and <= 12000 and payload\.to in trusted/);
+    expect(stdout).toMatch(
+      /DENY → ALLOW {3}pay\.make\n {3}when payload\.amount > 10000 and <= 12000 and payload\.to in trusted/,
+    );
     expect(stdout.indexOf('DENY → ALLOW')).toBeLessThan(stdout.indexOf('ESCALATE → ALLOW'));
     expect(stdout).toContain('was proved and is refuted');
     expect(stdout).toMatch(/✓ Nothing else changes: proved for all requests of 1 action, /);
@@ -59,7 +61,9 @@ describe('writ diff', () => {
   it('compares a revision with the files as they are, also from a folder below and of one file', async () => {
     writeFileSync(join(policies, 'lists', 'payees.txt'), 'ann\nbob\neve\n');
     const { stdout } = await writ(['diff', 'HEAD', '.'], { cwd: policies });
-    expect(stdout).toContain('when payload.amount > 10000 and <= 12000 and payload.to in trusted (new: "eve")');
+    expect(stdout).toContain(
+      'when payload.amount > 10000 and <= 12000 and payload.to in trusted (new: "eve")',
+    );
     git('checkout', '-q', '--', '.');
     const unchanged = await writ(['diff'], { cwd: root });
     expect(unchanged.stdout).toContain('✓ No decision changes');
@@ -69,20 +73,27 @@ describe('writ diff', () => {
     const { stdout } = await writ(['diff', 'main~1', '--json'], { cwd: root });
     const [{ from, to, tier, example }] = JSON.parse(stdout).findings;
     expect([tier, from, to]).toEqual([1, 'DENY', 'ALLOW']);
-    const decided = await writ(['decide', '--policies', policies], { stdin: JSON.stringify(example.request) });
+    const decided = await writ(['decide', '--policies', policies], {
+      stdin: JSON.stringify(example.request),
+    });
     expect(decided.stdout).toContain('ALLOW');
   });
 
   it('prints Markdown, SARIF and annotations', async () => {
-    const of = async (format: string) => (await writ(['diff', 'main~1', '--format', format], { cwd: root })).stdout;
-    expect(await of('markdown')).toMatch(/^### Policies: `main~1\.\.files`\n[^]*- when `payload\.amount > 10000 and <= 12000`/);
+    const of = async (format: string) =>
+      (await writ(['diff', 'main~1', '--format', format], { cwd: root })).stdout;
+    expect(await of('markdown')).toMatch(
+      /^### Policies: `main~1\.\.files`\n[\s\S]*- when `payload\.amount > 10000 and <= 12000`/,
+    );
     const { ruleId, locations } = JSON.parse(await of('sarif')).runs[0].results[0];
     expect(ruleId).toBe('decision-loosened');
     expect(locations[0].physicalLocation).toMatchObject({
       artifactLocation: { uri: 'policies/pay.policy' },
       region: { startLine: 5 },
     });
-    expect(await of('github')).toMatch(/^::warning file=policies\/pay\.policy,line=5,.*title=decision-loosened::DENY → ALLOW/);
+    expect(await of('github')).toMatch(
+      /^::warning file=policies\/pay\.policy,line=5,.*title=decision-loosened::DENY → ALLOW/,
+    );
   });
 
   it.each([
@@ -100,7 +111,7 @@ describe('writ diff', () => {
     const other = join(root, 'other');
     cpSync(payments, other, { recursive: true });
     const file = join(other, 'payments.policy');
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}deny [^]*?(?=^ {2}\w)/m, ''));
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}deny [\s\S]*?(?=^ {2}\w)/m, ''));
     const { code, stdout } = await writ(['diff', '--old', payments, '--new', other]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/DENY → (ALLOW|ESCALATE)|No decision changes/);

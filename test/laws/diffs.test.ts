@@ -1,11 +1,13 @@
 // A few mutants of each pack and conformance set, compared with what they were made of.
 
 import { describe, expect, it } from 'vitest';
-import { holdDiffLaw, mutatedFolders } from './diffs.ts';
+import { holdDiffLaw, type MutantTally, mutatedFolders } from './diffs.ts';
 
 describe('comparisons of mutants', () => {
-  it('miss nothing that random requests show, and show requests that are decided so', { timeout: 120_000 }, async () => {
-    const tallies = [];
+  it('miss nothing that random requests show, and show requests that are decided so', {
+    timeout: 120_000,
+  }, async () => {
+    const tallies: MutantTally[] = [];
     for (const folder of mutatedFolders()) tallies.push(await holdDiffLaw(folder, 60, 15));
     expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
     const sum = (of: 'mutants' | 'undecided'): number => tallies.reduce((all, one) => all + one[of], 0);

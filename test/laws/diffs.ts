@@ -8,7 +8,12 @@ import type { Outcome } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { type CompileMemory, checkSources, createCompileMemory, type PolicySources } from '../../src/pipeline.ts';
+import {
+  type CompileMemory,
+  checkSources,
+  createCompileMemory,
+  type PolicySources,
+} from '../../src/pipeline.ts';
 import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
 import type { BothSides } from '../../src/reasoning/diff/joint-set.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
@@ -110,14 +115,17 @@ function holdOne(tally: MutantTally, { name, set, other, requests }: OneMutant):
   if (isUndecided) {
     tally.undecided += 1;
     const why = diff.findings.filter(({ example }) => example === null);
-    tally.open.push(`${name}: ${JSON.stringify([diff.limits, why.map(({ tier, from, to, when }) => [tier, from, to, when])])}`);
+    tally.open.push(
+      `${name}: ${JSON.stringify([diff.limits, why.map(({ tier, from, to, when }) => [tier, from, to, when])])}`,
+    );
   }
   if (!isUndecided && decisive.length === 0) tally.nothing += 1;
   if (!isUndecided && decisive.length > 0) tally.witnessed += 1;
   for (const { example, from, to } of diff.findings) {
     if (example === null) continue;
     const [old, now] = [authorize(set, example.facts.before), authorize(other, example.facts.after)];
-    if (old.outcome !== from || now.outcome !== to) tally.broken.push(`${name}: ${from} ${to} is not replayed`);
+    if (old.outcome !== from || now.outcome !== to)
+      tally.broken.push(`${name}: ${from} ${to} is not replayed`);
   }
   const shown = shownByRandom({ set, other, requests }, diff);
   tally.broken.push(...shown.missed.map((what) => `${name}: ${what}`));
@@ -137,9 +145,14 @@ function shownByRandom({ set, other, requests }: Omit<OneMutant, 'name'>, diff: 
         if (old.outcome === now.outcome) continue;
         any = true;
         if (diff.limits.some((one) => one.action === action.key)) continue;
-        const own = diff.findings.filter(({ from: a, to: b, actions }) => isTurn(a, b, old.outcome, now.outcome) && actions.includes(action.key));
+        const own = diff.findings.filter(
+          ({ from: a, to: b, actions }) =>
+            isTurn(a, b, old.outcome, now.outcome) && actions.includes(action.key),
+        );
         if (!own.some((finding) => finding.isMetBy(asked)))
-          missed.push(`${action.key} ${old.outcome} ${now.outcome} ${own.length} ${JSON.stringify(facts, plain)}`);
+          missed.push(
+            `${action.key} ${old.outcome} ${now.outcome} ${own.length} ${JSON.stringify(facts, plain)}`,
+          );
       }
     }
   }

@@ -14,11 +14,15 @@ function setOf(text: string, lists: Readonly<Record<string, string>> = {}): Poli
     readListFile: (path) =>
       lists[path] === undefined ? { code: 'list-file-missing', message: path } : { text: lists[path] },
   });
-  if (set === null) throw new Error(JSON.stringify(diagnostics.filter(({ severity }) => severity === 'error')));
+  if (set === null)
+    throw new Error(JSON.stringify(diagnostics.filter(({ severity }) => severity === 'error')));
   return set;
 }
 
-function compared({ before, after, lists }: Pick<KeptDiff, 'before' | 'after' | 'lists'>, options?: DiffOptions) {
+function compared(
+  { before, after, lists }: Pick<KeptDiff, 'before' | 'after' | 'lists'>,
+  options?: DiffOptions,
+) {
   const sets = { before: setOf(before, lists?.before), after: setOf(after, lists?.after) };
   return { ...sets, diff: diffPolicies(sets.before, sets.after, options) };
 }
@@ -57,7 +61,11 @@ describe('kept edits', () => {
   });
 
   it.each(keptDiffs)('$name: compared with itself nothing changes', ({ before, lists }) => {
-    const same = { before, after: before, ...(lists === undefined ? {} : { lists: { before: lists.before, after: lists.before } }) };
+    const same = {
+      before,
+      after: before,
+      ...(lists === undefined ? {} : { lists: { before: lists.before, after: lists.before } }),
+    };
     const { diff } = compared(same);
     expect(diff.findings).toEqual([]);
     expect(diff.asked).toEqual([]);

@@ -5,7 +5,10 @@ export interface KeptDiff {
   readonly before: string;
   readonly after: string;
   /** Texts of list files, by path and side. */
-  readonly lists?: { readonly before: Readonly<Record<string, string>>; readonly after: Readonly<Record<string, string>> };
+  readonly lists?: {
+    readonly before: Readonly<Record<string, string>>;
+    readonly after: Readonly<Record<string, string>>;
+  };
   /** `TIER FROM TO: condition and condition`, the decisive ones in order. */
   readonly findings: readonly string[];
 }
@@ -133,7 +136,10 @@ policy p on pay.* { allow small when payload.amount < 10 }`),
   {
     name: 'an optional field that is required',
     before: payments('policy p on pay.* { allow all }'),
-    after: payments('policy p on pay.* { allow all }', 'amount: number 0.01.., to: string, note: string ..100'),
+    after: payments(
+      'policy p on pay.* { allow all }',
+      'amount: number 0.01.., to: string, note: string ..100',
+    ),
     findings: ['5 ALLOW DENY: payload.note is left out'],
   },
   {

@@ -5,10 +5,10 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Cause } from './causes.ts';
-import { type DeclarationKind, declarationsIn, isAlike, readsChanged } from './declarations.ts';
+import { declarationsIn, isAlike, type ReadKind, readsChanged } from './declarations.ts';
 import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
-import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
 import { type DiffLimit, type FoundChange, type SearchResult, searchChanges } from './search.ts';
 
@@ -56,7 +56,7 @@ function mayDiffer(joint: JointSet, action: string): boolean {
   const { original, changed } = joint;
   const [old, now] = sides.map((side) => original[side].actions.get(action));
   if (!isAlike(old?.shape, now?.shape)) return true;
-  const rulesOfSide = (side: Side) =>
+  const rulesOfSide = (side: DiffSide) =>
     original[side].policies
       .filter(({ actions }) => actions.includes(action))
       .flatMap(({ rules }) => rules)
@@ -118,7 +118,7 @@ function findingOf(joint: JointSet, action: string, found: FoundChange): DiffFin
 }
 
 function shownCause(joint: JointSet, action: string, { rule, change }: Cause): FindingCause {
-  const side: Side = change === 'gone' ? 'before' : 'after';
+  const side: DiffSide = change === 'gone' ? 'before' : 'after';
   const own = rule?.[side] ?? null;
   if (own === null) {
     const span = joint.original[side].actions.get(action)?.span ?? { file: '', start: 0, end: 0 };
@@ -131,7 +131,7 @@ function shownCause(joint: JointSet, action: string, { rule, change }: Cause): F
   return { rule: own.id, change, span: own.span, side, reads };
 }
 
-const kindWords: Readonly<Record<DeclarationKind, string>> = {
+const kindWords: Readonly<Record<ReadKind, string>> = {
   lists: 'list',
   hours: 'hours',
   lets: 'let',
@@ -141,7 +141,7 @@ const kindWords: Readonly<Record<DeclarationKind, string>> = {
 /** What the condition reads, directly or through lets, and that changed. */
 function changedReads(
   joint: JointSet,
-  side: Side,
+  side: DiffSide,
   condition: Parameters<typeof declarationsIn>[0],
 ): FindingCause['reads'] {
   const found = new Map<string, { readonly name: string; readonly span: Span | null }>();

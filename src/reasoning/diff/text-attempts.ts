@@ -6,9 +6,9 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { plainTexts } from '../prove/sample.ts';
-import { writtenOut } from '../prove/rewrite.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { writtenOut } from '../prove/rewrite.ts';
+import { plainTexts } from '../prove/sample.ts';
 
 const entriesMax = 8;
 const attemptsMax = 1_500;
@@ -20,7 +20,9 @@ export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly 
   const hosts = named.filter((text) => /^[\w-]+(\.[\w-]+)+$/.test(text));
   const parts = named.filter((text) => text.length <= 4 && !/^\w*$/.test(text));
   const addresses = hosts.flatMap((host) => [`https://${host}/`, `http://${host}/a`]);
-  const joined = addresses.flatMap((address) => parts.flatMap((part) => [`${address}${part}`, `${address}a${part}a`]));
+  const joined = addresses.flatMap((address) =>
+    parts.flatMap((part) => [`${address}${part}`, `${address}a${part}a`]),
+  );
   const sentences = named.flatMap((text) => parts.map((part) => `${text} ${part}`));
   return [...new Set([...named, ...plainTexts, ...addresses, ...joined, ...sentences])];
 }
@@ -59,7 +61,8 @@ type Path = readonly (string | number)[];
 
 function* textPaths(json: Json, path: Path = []): Generator<Path> {
   if (typeof json === 'string') yield path;
-  else if (Array.isArray(json)) for (const [at, one] of json.entries()) yield* textPaths(one as Json, [...path, at]);
+  else if (Array.isArray(json))
+    for (const [at, one] of json.entries()) yield* textPaths(one as Json, [...path, at]);
   else if (typeof json === 'object' && json !== null)
     for (const [key, one] of Object.entries(json)) yield* textPaths(one as Json, [...path, key]);
 }

@@ -13,7 +13,7 @@ import { pathText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import type { BothSides, Side } from './joint-set.ts';
+import type { BothSides, DiffSide } from './joint-set.ts';
 import { type OpenDifference, type ShapeDifference, shapeDifferences } from './shapes.ts';
 
 export interface Validity {
@@ -43,7 +43,7 @@ export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): 
   const { fields, records } = shapeDifferences(before, after);
   const made = fields.map((difference) => fieldValidity(ctx, difference));
   const open = records.map((difference) => openValidity(ctx, difference));
-  const valid = (side: Side): SolverLiteral =>
+  const valid = (side: DiffSide): SolverLiteral =>
     circuit.and([...made.map(({ fits }) => fits[side]), ...open.map(({ fits }) => fits[side])]);
   return {
     valid: { before: valid('before'), after: valid('after') },
@@ -74,7 +74,7 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
       leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === null, circuit),
     );
   });
-  const fits = (side: Side): SolverLiteral => {
+  const fits = (side: DiffSide): SolverLiteral => {
     const own = field[side];
     if (own === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
     const value = valueFits(ctx, { leaf, own, other: field[side === 'before' ? 'after' : 'before'] });
@@ -203,7 +203,7 @@ function openValidity(
 ): FieldValidity & { readonly steps: readonly string[]; readonly literal: SolverLiteral } {
   const literal = circuit.free();
   const text = steps.length === 0 ? 'the payload' : pathText('payload', steps);
-  const fits = (side: Side): SolverLiteral => (isOpen[side] ? circuit.yes : notLiteral(literal));
+  const fits = (side: DiffSide): SolverLiteral => (isOpen[side] ? circuit.yes : notLiteral(literal));
   return {
     steps,
     literal,

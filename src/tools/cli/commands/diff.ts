@@ -86,18 +86,15 @@ async function diff(
 }
 
 function show(report: DiffReport, { format, json }: Options, path: string): void {
-  switch (json === true ? 'json' : format) {
-    case 'text':
-      return print(diffToText(report));
-    case 'markdown':
-      return print(diffToMarkdown(report));
-    case 'json':
-      return printJson(report);
-    case 'sarif':
-      return printJson(toSarif(diffFindings(report, path), diagnosticPage));
-    case 'github':
-      return print(toGithub(diffFindings(report, path)));
-  }
+  const texts = {
+    text: () => diffToText(report),
+    markdown: () => diffToMarkdown(report),
+    github: () => toGithub(diffFindings(report, path)),
+  };
+  const wanted = json === true ? 'json' : format;
+  if (wanted === 'json') printJson(report);
+  else if (wanted === 'sarif') printJson(toSarif(diffFindings(report, path), diagnosticPage));
+  else print(texts[wanted]());
 }
 
 /** What is not decided might be loosened, and so might be what a guarantee does not forbid any more. */

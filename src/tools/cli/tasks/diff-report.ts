@@ -21,7 +21,7 @@ export interface ComparedSide {
   readonly shown: (file: string) => string;
 }
 
-export interface Comparison {
+export interface SetComparison {
   readonly sides: BothSides<ComparedSide>;
   readonly diff: PolicyDiff;
   readonly guarantees: readonly GuaranteeChange[];
@@ -95,7 +95,7 @@ export interface DiffReport {
   readonly horizon: { readonly from: string; readonly to: string };
 }
 
-export function reportOf({ sides, diff, guarantees }: Comparison): DiffReport {
+export function reportOf({ sides, diff, guarantees }: SetComparison): DiffReport {
   const findings = diff.findings.map((finding) => reportedFinding(sides, finding));
   const decided = findings.filter(({ example }) => example !== null);
   const count = (direction: Direction): number =>
@@ -120,7 +120,7 @@ function dateOf(second: number): string {
   return new Date(second * 1000).toISOString().slice(0, 10);
 }
 
-function reportedFinding(sides: Comparison['sides'], finding: DiffFinding): ReportedFinding {
+function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): ReportedFinding {
   const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
   return {
     direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',
@@ -137,7 +137,7 @@ function reportedFinding(sides: Comparison['sides'], finding: DiffFinding): Repo
 }
 
 function reportedCause(
-  sides: Comparison['sides'],
+  sides: SetComparison['sides'],
   { rule, change, span, side, reads }: FindingCause,
 ): ReportedFinding['causes'][number] {
   const own = sides[side];
@@ -153,7 +153,7 @@ function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): Repo
   return text === null ? null : { file: shown(file), line: position(text, start).line };
 }
 
-function textAt({ before, after }: Comparison['sides'], { file, start, end }: Span): string {
+function textAt({ before, after }: SetComparison['sides'], { file, start, end }: Span): string {
   const text = after.sourceOf(file) ?? before.sourceOf(file) ?? '';
   return text.slice(start, end).replace(/\s+/g, ' ').trim();
 }
@@ -182,7 +182,7 @@ function reportedDecision({
 
 /** What became of each claim on the two sides: the same claim is one of the same words under the same name. */
 export function guaranteeChanges(
-  sides: Comparison['sides'],
+  sides: SetComparison['sides'],
   verdicts: BothSides<readonly ClaimVerdict[]>,
 ): readonly GuaranteeChange[] {
   const named = (side: 'before' | 'after') =>
