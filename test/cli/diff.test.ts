@@ -67,6 +67,10 @@ describe('writ diff', () => {
     git('checkout', '-q', '--', '.');
     const unchanged = await writ(['diff'], { cwd: root });
     expect(unchanged.stdout).toContain('✓ No decision changes');
+    const ofFile = await writ(['diff', 'main~1', 'policies/pay.policy'], { cwd: root });
+    expect(ofFile.stdout).toContain('2 loosened');
+    const alone = await writ(['diff', 'policies'], { cwd: root });
+    expect(alone.stdout).toContain('HEAD..files');
   });
 
   it('prints JSON whose requests are decided as it says', async () => {

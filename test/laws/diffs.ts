@@ -66,7 +66,7 @@ export async function holdDiffLaw(folder: string, every: number, requests: numbe
   const memory = createCompileMemory();
   const { set } = checkSources(sources, memory);
   if (set === null) return tally;
-  let place = 0;
+  let place = Math.floor(every / 2);
   for (const { name, other } of mutatedSets(sources, memory)) {
     place += 1;
     if (place % every === 0) holdOne(tally, { name: `${folder} ${name}`, set, other, requests });

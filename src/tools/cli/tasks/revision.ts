@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -31,7 +31,11 @@ interface TreeEntry {
 export async function layOut(revision: string, path: string): Promise<LaidOut> {
   const place = await placeIn(path);
   const commit = await commitOf(revision, place.top);
-  const entries = await listTree(commit, place);
+  const asked = await listTree(commit, place);
+  const file = asked.length === 1 && asked[0]!.isItself ? asked[0]!.path : null;
+  // A file's list files lie beside it.
+  const folder = { ...place, within: place.within.split('/').slice(0, -1).join('/') };
+  const entries = file === null ? asked : await listTree(commit, folder);
   if (entries.length === 0) throw new UsageError(`\`${path}\` does not exist in \`${revision}\``);
   const root = await mkdtemp(join(tmpdir(), 'writ-diff-'));
   const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
@@ -41,8 +45,7 @@ export async function layOut(revision: string, path: string): Promise<LaidOut> {
     await remove();
     throw error;
   }
-  const [first] = entries;
-  return { path: join(root, 'policies', first!.isItself ? first!.path : ''), remove };
+  return { path: join(root, 'policies', file ?? ''), remove };
 }
 
 /** Whether git knows it as a revision here. */
@@ -74,11 +77,9 @@ interface RepositoryPlace {
 /** The path need not exist now. */
 async function placeIn(path: string): Promise<RepositoryPlace> {
   const full = resolve(path);
-  let folder = existsSync(full) ? full : dirname(full);
-  while (!existsSync(folder)) folder = dirname(folder);
-  const { code, stdout } = await git(['rev-parse', '--show-toplevel'], folder).then((done) =>
-    done.code === 0 ? done : git(['rev-parse', '--show-toplevel'], dirname(folder)),
-  );
+  let folder = full;
+  while (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) folder = dirname(folder);
+  const { code, stdout } = await git(['rev-parse', '--show-toplevel'], folder);
   if (code !== 0)
     throw new UsageError(
       `\`${path}\` is in no git repository; --old and --new compare two folders without one`,
