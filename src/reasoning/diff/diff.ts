@@ -5,6 +5,7 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Cause } from './causes.ts';
+import { isCompleteCoarsely } from './coarse-proof.ts';
 import { declarationsIn, isAlike, type ReadKind, readsChanged } from './declarations.ts';
 import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
@@ -81,7 +82,10 @@ function diffAction(joint: JointSet, action: string, { known = [], findingsMax }
   if (!readsLists(joint, action)) return searchChanges(createJointProblem(joint, action, false), options);
   const coarse = createJointProblem(joint, action, true);
   if (!searchIsOpen(coarse)) return searchChanges(coarse, options);
-  return searchChanges(createJointProblem(joint, action, false), options);
+  const result = searchChanges(createJointProblem(joint, action, false), options);
+  const isOfSize = (limit: DiffLimit): boolean => limit === 'long lists' || limit === 'huge payloads';
+  const isOpen = result.limits.length > 0 && result.limits.every(isOfSize);
+  return isOpen && isCompleteCoarsely(coarse, result.found) ? { ...result, limits: [] } : result;
 }
 
 function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): boolean {

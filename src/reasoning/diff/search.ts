@@ -149,12 +149,13 @@ class Search {
     const literals = this.#core(stakes, [...parts.keys()]);
     const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
     const written = causes.flatMap((cause) => cause.parts.map(({ expression }) => expression));
-    const terms = this.#termsOf(
-      literals.flatMap((literal) => parts.get(literal)?.term ?? []),
-      [...must, ...literals],
-    ).toSorted((a, b) => written.indexOf(a.expression) - written.indexOf(b.expression));
-    const hulls = hullsOf(this.#ctx, [...must, ...literals]);
-    return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, terms, hulls)] };
+    const all = [...must, ...literals];
+    const terms = termsIn(literals.flatMap((literal) => parts.get(literal)?.term ?? [])).toSorted(
+      (a, b) => written.indexOf(a.expression) - written.indexOf(b.expression),
+    );
+    const shown = terms.map((term) => this.#told(term, all));
+    const hulls = hullsOf(this.#ctx, all);
+    return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, shown, hulls)] };
   }
 
   /** Those without which it would not happen; the model is one in which no other differs, where that can be. */
@@ -200,21 +201,13 @@ class Search {
     return found;
   }
 
-  /** Each condition once; that it may be unknown is said only where it may. */
-  #termsOf(terms: readonly FindingTerm[], must: SolverClause): readonly FindingTerm[] {
-    const byText = new Map<string, FindingTerm>();
-    for (const term of terms) {
-      const key = `${term.side} ${canonicalMeaning(term.expression)}`;
-      const before = byText.get(key)?.truths;
-      byText.set(key, { ...term, truths: term.truths.filter((truth) => before?.includes(truth) !== false) });
-    }
-    return [...byText.values()].map((term) => {
-      if (term.truths.length < 2) return term;
-      const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
-      const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
-      const mayBe = this.#ctx.circuit.solver.solve([...must, ...isUnknown], conflictsMax) !== false;
-      return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
-    });
+  /** Of how a term is told: that it may be unknown only where it may. */
+  #told(term: FindingTerm, must: SolverClause): FindingTerm {
+    if (term.truths.length < 2) return term;
+    const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
+    const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
+    const mayBe = this.#ctx.circuit.solver.solve([...must, ...isUnknown], conflictsMax) !== false;
+    return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
   }
 
   /** The fewest of the parts that imply all that is at stake. */
@@ -326,4 +319,16 @@ interface Told {
 
 function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
   if (!found.has(literal)) found.set(literal, told);
+}
+
+/** Each condition once, as narrowly as its literals say together. */
+function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
+  const byText = new Map<string, FindingTerm>();
+  for (const term of terms) {
+    const key = `${term.side} ${canonicalMeaning(term.expression)}`;
+    const before = byText.get(key)?.truths;
+    const truths = term.truths.filter((truth) => before?.includes(truth) !== false);
+    byText.set(key, { ...term, truths });
+  }
+  return [...byText.values()];
 }
