@@ -7,6 +7,7 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
+import { checkPayload } from '../../language/spec/payload.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { textTruth } from '../prove/text-choice.ts';
@@ -24,11 +25,11 @@ import {
 import { FreshProof } from './fresh-proof.ts';
 import { hullsOf } from './hulls.ts';
 import type { JointProblem } from './joint-problem.ts';
-import { type BothSides, sides } from './joint-set.ts';
+import { type BothSides, type JointSet, sides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import type { Region } from './regions.ts';
 import { textsToTry, withAnotherText } from './text-attempts.ts';
-import { withExtra } from './validity.ts';
+import { type ShapePart, withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
 
 export interface FoundChange {
@@ -71,6 +72,7 @@ interface Description {
   /** All of these hold in it. */
   readonly literals: readonly SolverLiteral[];
   readonly terms: readonly FindingTerm[];
+  readonly faults: readonly ShapeFault[];
   readonly words: readonly string[];
 }
 
@@ -147,6 +149,7 @@ class Search {
     );
     const parts = this.#partsOf(causes);
     const literals = this.#core(stakes, [...parts.keys()]);
+    const faults = literals.flatMap((literal) => parts.get(literal)?.fault ?? []);
     const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
     const written = causes.flatMap((cause) => cause.parts.map(({ expression }) => expression));
     const all = [...must, ...literals];
@@ -155,7 +158,7 @@ class Search {
     );
     const shown = terms.map((term) => this.#told(term, all));
     const hulls = hullsOf(this.#ctx, all);
-    return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, shown, hulls)] };
+    return { causes, literals, terms, faults, words: [...told, ...wordsOf(this.#ctx, shown, hulls)] };
   }
 
   /** Those without which it would not happen; the model is one in which no other differs, where that can be. */
@@ -194,9 +197,9 @@ class Search {
       if (truth === false) add(found, pair.isFalse, { term: { ...part, truths: [false] } });
     }
     const isOfShape = causes.some(({ rule, stakes }) => rule === null && stakes.length > 0);
-    for (const { literal, holds, fails } of isOfShape ? this.#problem.validity.parts : []) {
-      if (solver.holds(literal)) add(found, literal, { words: holds });
-      else add(found, notLiteral(literal), { words: fails });
+    for (const { literal, fails, ...fault } of isOfShape ? this.#problem.validity.parts : []) {
+      if (solver.holds(literal)) add(found, literal, {});
+      else add(found, notLiteral(literal), { words: fails, fault });
     }
     return found;
   }
@@ -230,9 +233,10 @@ class Search {
   // ---- from a description to a request
 
   #found(region: Region, description: Description, must: SolverClause): FoundChange {
-    const { causes, literals, terms, words } = description;
+    const { causes, literals, terms, faults, words } = description;
     const { joint } = this.#problem;
-    const isOne = (asked: BothSides<Facts>): boolean => isOfRegion(joint, { region, terms }, asked);
+    const isOne = (asked: BothSides<Facts>): boolean =>
+      isOfRegion(joint, { region, terms }, asked) && faults.every((fault) => hasFault(joint, fault, asked));
     const guessed = new Map<string, Span>();
     const facts = this.#witness([...must, ...literals], isOne, guessed);
     const plain = { region, causes, terms, when: words };
@@ -315,7 +319,11 @@ class Search {
 interface Told {
   readonly term?: FindingTerm;
   readonly words?: string;
+  readonly fault?: ShapeFault;
 }
+
+/** A place of which one side's shape says that it is wrong. */
+type ShapeFault = Pick<ShapePart, 'side' | 'pointer'>;
 
 function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
   if (!found.has(literal)) found.set(literal, told);
@@ -331,4 +339,12 @@ function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
     byText.set(key, { ...term, truths });
   }
   return [...byText.values()];
+}
+
+function hasFault({ original }: JointSet, { side, pointer }: ShapeFault, asked: BothSides<Facts>): boolean {
+  const { action, payload } = asked[side];
+  const shape = original[side].actions.get(action)?.shape;
+  return (
+    shape !== undefined && checkPayload(shape, payload).some((issue) => issue.pointer.startsWith(pointer))
+  );
 }

@@ -13,7 +13,7 @@ import { pathText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import type { BothSides, DiffSide } from './joint-set.ts';
+import { type BothSides, type DiffSide, sides } from './joint-set.ts';
 import { type OpenDifference, type ShapeDifference, shapeDifferences } from './shapes.ts';
 
 export interface Validity {
@@ -24,10 +24,13 @@ export interface Validity {
   readonly extra: readonly { readonly steps: readonly string[]; readonly literal: SolverLiteral }[];
 }
 
+/** What a payload of a shape is not: where it is, there is nothing to tell. */
 export interface ShapePart {
   readonly literal: SolverLiteral;
-  readonly holds: string;
   readonly fails: string;
+  readonly side: DiffSide;
+  /** Where the definition finds the fault. */
+  readonly pointer: string;
 }
 
 export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): Validity {
@@ -58,15 +61,10 @@ interface FieldValidity {
 }
 
 function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldValidity {
-  const { steps, field } = difference;
+  const { field } = difference;
   const { circuit } = ctx;
   const leaf = leafAt(ctx, difference);
   const [isAbsent, isNull] = [circuit.free(), circuit.free()];
-  const text = pathText('payload', steps);
-  const parts: ShapePart[] = [
-    { literal: isAbsent, holds: `${text} is left out`, fails: `${text} is there` },
-    { literal: isNull, holds: `${text} is null`, fails: `${text} is not null` },
-  ];
   ctx.afterCut.push(() => {
     circuit.requireEqual(isAbsent, isAbsentIn(ctx, leaf));
     circuit.requireEqual(
@@ -78,19 +76,39 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
     const own = field[side];
     if (own === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
     const value = valueFits(ctx, { leaf, own, other: field[side === 'before' ? 'after' : 'before'] });
-    const declared = describeSlot(own);
-    if (value !== circuit.yes)
-      parts.push({
-        literal: value,
-        holds: side === 'before' ? `${text} was admitted as ${declared}` : `${text} is ${declared}`,
-        fails: side === 'before' ? `${text} was not admitted as ${declared}` : `${text} is not ${declared}`,
-      });
     const isThere = own.isOptional
       ? circuit.yes
       : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
     return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
-  return { fits: { before: fits('before'), after: fits('after') }, parts };
+  const both = { before: fits('before'), after: fits('after') };
+  const pointer = pointerOf(difference.steps);
+  const parts = sides.map((side) => ({
+    literal: both[side],
+    fails: failingText(difference, side),
+    side,
+    pointer,
+  }));
+  return { fits: both, parts };
+}
+
+/** How it is told that a field is not as the side declares it. */
+function failingText({ steps, field }: ShapeDifference, side: DiffSide): string {
+  const text = pathText('payload', steps);
+  const [own, other] = [field[side], field[side === 'before' ? 'after' : 'before']];
+  if (own === null) return `${text} is there`;
+  const isAlikeOtherwise = other === null || isSameType(own.type, other.type);
+  if (isAlikeOtherwise && own.isNullable === other?.isNullable) return `${text} is left out`;
+  if (isAlikeOtherwise && own.isOptional === other?.isOptional) return `${text} is null`;
+  if (isAlikeOtherwise) return `${text} is left out or null`;
+  return side === 'before'
+    ? `${text} was not admitted as ${describeSlot(own)}`
+    : `${text} is not ${describeSlot(own)}`;
+}
+
+/** RFC 6901. */
+function pointerOf(steps: readonly string[]): string {
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function readOf(steps: readonly string[], { type, isSigned, isSecret }: Field): FieldRead {
@@ -208,13 +226,14 @@ function openValidity(
     steps,
     literal,
     fits: { before: fits('before'), after: fits('after') },
-    parts: [
-      {
-        literal,
-        holds: `${text} has a field that is not declared`,
-        fails: `${text} has declared fields alone`,
-      },
-    ],
+    parts: sides
+      .filter((side) => !isOpen[side])
+      .map((side) => ({
+        literal: notLiteral(literal),
+        fails: `${text} has a field that is not declared`,
+        side,
+        pointer: `${pointerOf(steps)}/`,
+      })),
   };
 }
 
