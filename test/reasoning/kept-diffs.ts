@@ -149,6 +149,12 @@ policy p on pay.* { allow small when payload.amount < 10 }`),
     findings: ['4 DENY ALLOW: payload.amount was not admitted as number 1..100 and payload.amount > 100'],
   },
   {
+    name: 'a pattern that admits longer texts',
+    before: payments('policy p on pay.* { allow all }', "amount: number, to: string matches '[a-z]{1,5}'"),
+    after: payments('policy p on pay.* { allow all }', "amount: number, to: string matches '[a-z]{1,8}'"),
+    findings: ["4 DENY ALLOW: payload.to was not admitted as string matches '[a-z]{1,5}'"],
+  },
+  {
     name: 'a refactoring',
     before: payments(`let limit = 100
 policy p on pay.* {

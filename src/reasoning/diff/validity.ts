@@ -3,12 +3,13 @@
 
 import { describeSlot } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
-import type { Field, Shape, Type } from '../../language/model/type.ts';
+import type { Field, Range, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isValue } from '../cells/cut.ts';
 import { type Cell, isWhere, type Leaf } from '../cells/leaf.ts';
+import { textVectors } from '../cells/text-vectors.ts';
 import { pathText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
@@ -72,16 +73,24 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
       leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === null, circuit),
     );
   });
+  const values = new Map<DiffSide, SolverLiteral>();
   const fits = (side: DiffSide): SolverLiteral => {
     const own = field[side];
     if (own === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
     const value = valueFits(ctx, { leaf, own, other: field[side === 'before' ? 'after' : 'before'] });
+    values.set(side, value);
     const isThere = own.isOptional
       ? circuit.yes
       : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
     return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
   const both = { before: fits('before'), after: fits('after') };
+  for (const [side, other] of [
+    ['before', 'after'],
+    ['after', 'before'],
+  ] as const)
+    if (impliesText(field[side]?.type, field[other]?.type))
+      circuit.require([notLiteral(values.get(side)!), values.get(other)!]);
   const pointer = pointerOf(difference.steps);
   const parts = sides.map((side) => ({
     literal: both[side],
@@ -104,6 +113,24 @@ function failingText({ steps, field }: ShapeDifference, side: DiffSide): string 
   return side === 'before'
     ? `${text} was not admitted as ${describeSlot(own)}`
     : `${text} is not ${describeSlot(own)}`;
+}
+
+/** Whether every text of the one type is of the other, as far as patterns that are stepped together tell. */
+function impliesText(one: Type | undefined, other: Type | undefined): boolean {
+  if (one?.kind !== 'text' || other?.kind !== 'text' || one.of !== other.of) return false;
+  if (one.values !== null || other.values !== null || !isWithin(one.length, other.length)) return false;
+  const vectors = textVectors([...one.patterns, ...other.patterns]);
+  const count = one.patterns.length;
+  return (
+    vectors?.every(
+      ({ answers }) => answers.slice(0, count).includes(false) || !answers.slice(count).includes(false),
+    ) === true
+  );
+}
+
+function isWithin(inner: Range, outer: Range): boolean {
+  const isLow = outer.low === null || (inner.low !== null && compare(outer.low, inner.low) <= 0);
+  return isLow && (outer.high === null || (inner.high !== null && compare(inner.high, outer.high) <= 0));
 }
 
 /** RFC 6901. */
