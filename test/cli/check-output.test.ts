@@ -121,6 +121,9 @@ describe('SARIF', () => {
       ...Object.keys(codes),
       'guarantee-refuted',
       'guarantee-undecided',
+      'decision-loosened',
+      'decision-stricter',
+      'decision-undecided',
     ]);
     for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex]?.id).toBe(ruleId);
     const page = tool.driver.rules.find(({ id }) => id === 'foreign-operator')?.help?.markdown;

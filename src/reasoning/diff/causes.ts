@@ -10,7 +10,7 @@ import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { isAlike, readsChanged } from './declarations.ts';
 import { isGuard } from './enforcement.ts';
-import { type BothSides, type JointSet, type Side, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
 
 /** `renamed`, and `points` that nothing reads, matter to what a decision says and not to what it is. */
@@ -31,7 +31,7 @@ export interface Cause {
 
 export interface CausePart {
   readonly expression: Expression;
-  readonly side: Side;
+  readonly side: DiffSide;
   readonly pair: Pair;
 }
 
@@ -103,7 +103,7 @@ function causeOf(
 }
 
 /** A rule that is not there is false. */
-function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>, side: Side): Pair {
+function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>, side: DiffSide): Pair {
   const { circuit } = contexts[side];
   const own = rule[side];
   return own === null
@@ -157,7 +157,7 @@ function different(circuit: Circuit, a: SolverLiteral, b: SolverLiteral): Solver
   return circuit.or([circuit.and([a, notLiteral(b)]), circuit.and([notLiteral(a), b])]);
 }
 
-function partsOf(ctx: ProofContext, rule: Rule | null, side: Side): readonly CausePart[] {
+function partsOf(ctx: ProofContext, rule: Rule | null, side: DiffSide): readonly CausePart[] {
   if (rule === null) return [];
   return [...conditionsIn(ctx, rule.condition)].map((expression) => ({
     expression,
@@ -209,7 +209,7 @@ function withoutRenamed(causes: readonly Cause[]): readonly Cause[] {
   return causes.flatMap((cause) => (renamed.has(cause) ? (renamed.get(cause) ?? []) : [cause]));
 }
 
-function identityOf({ rule, parts, stakes }: Cause, side: Side): string {
+function identityOf({ rule, parts, stakes }: Cause, side: DiffSide): string {
   const pairs = parts.map(({ pair }) => `${pair.isTrue} ${pair.isFalse}`);
   return `${said(rule?.[side] ?? null)} ${stakes.join()} ${pairs.join()}`;
 }

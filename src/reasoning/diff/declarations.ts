@@ -13,16 +13,16 @@ export interface ChangedDeclarations {
   readonly meters: ReadonlySet<string>;
 }
 
-export type DeclarationKind = keyof ChangedDeclarations;
+export type ReadKind = keyof ChangedDeclarations;
 
 export interface ReadDeclaration {
-  readonly kind: DeclarationKind;
+  readonly kind: ReadKind;
   /** Of a let its id. */
   readonly name: string;
 }
 
 export function changedDeclarations(before: PolicySet, after: PolicySet): ChangedDeclarations {
-  const changed: Record<DeclarationKind, Set<string>> = {
+  const changed: Record<ReadKind, Set<string>> = {
     lists: differing(before.lists, after.lists),
     hours: differing(before.hours, after.hours),
     lets: differing(before.lets, after.lets),
@@ -55,7 +55,7 @@ export function isAlike(before: object | undefined, after: object | undefined): 
   return canonicalMeaning(before) === canonicalMeaning(after);
 }
 
-function* readers(set: PolicySet): Generator<readonly [DeclarationKind, string, readonly Expression[]]> {
+function* readers(set: PolicySet): Generator<readonly [ReadKind, string, readonly Expression[]]> {
   for (const { id, expression } of set.lets.values()) yield ['lets', id, [expression]];
   for (const { name, argument, when } of set.meters.values())
     yield ['meters', name, [argument, when].filter((one) => one !== null)];

@@ -5,10 +5,11 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Cause } from './causes.ts';
-import { type DeclarationKind, declarationsIn, isAlike, readsChanged } from './declarations.ts';
-import { type DiffFinding, type FindingCause, isOfRegion } from './finding.ts';
+import { isCompleteCoarsely } from './coarse-proof.ts';
+import { declarationsIn, isAlike, type ReadKind, readsChanged } from './declarations.ts';
+import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './finding.ts';
 import { createJointProblem } from './joint-problem.ts';
-import { type BothSides, type JointSet, jointSet, rulesOf, type Side, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
 import { type DiffLimit, type FoundChange, type SearchResult, searchChanges } from './search.ts';
 
@@ -27,9 +28,9 @@ export interface PolicyDiff {
 
 export interface DiffOptions {
   /** Requests that people know, such as those of tests. */
-  readonly known?: readonly KnownRequest[];
+  readonly known?: readonly KnownRequest[] | undefined;
   /** Findings of one action and one pair of decisions. */
-  readonly findingsMax?: number;
+  readonly findingsMax?: number | undefined;
 }
 
 const findingsMaxDefault = 25;
@@ -56,7 +57,7 @@ function mayDiffer(joint: JointSet, action: string): boolean {
   const { original, changed } = joint;
   const [old, now] = sides.map((side) => original[side].actions.get(action));
   if (!isAlike(old?.shape, now?.shape)) return true;
-  const rulesOfSide = (side: Side) =>
+  const rulesOfSide = (side: DiffSide) =>
     original[side].policies
       .filter(({ actions }) => actions.includes(action))
       .flatMap(({ rules }) => rules)
@@ -73,13 +74,18 @@ function mayDiffer(joint: JointSet, action: string): boolean {
 /** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
 function diffAction(joint: JointSet, action: string, { known = [], findingsMax }: DiffOptions): SearchResult {
   const options = {
-    known: known.filter(({ facts }) => facts.action === action),
+    known: known
+      .filter(({ facts }) => facts.action === action)
+      .map(({ name, facts }) => ({ name, facts: jointFacts(joint, facts, { before: facts, after: facts }) })),
     findingsMax: findingsMax ?? findingsMaxDefault,
   };
   if (!readsLists(joint, action)) return searchChanges(createJointProblem(joint, action, false), options);
   const coarse = createJointProblem(joint, action, true);
   if (!searchIsOpen(coarse)) return searchChanges(coarse, options);
-  return searchChanges(createJointProblem(joint, action, false), options);
+  const result = searchChanges(createJointProblem(joint, action, false), options);
+  const isOfSize = (limit: DiffLimit): boolean => limit === 'long lists' || limit === 'huge payloads';
+  const isOpen = result.limits.length > 0 && result.limits.every(isOfSize);
+  return isOpen && isCompleteCoarsely(coarse, result.found) ? { ...result, limits: [] } : result;
 }
 
 function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): boolean {
@@ -116,7 +122,7 @@ function findingOf(joint: JointSet, action: string, found: FoundChange): DiffFin
 }
 
 function shownCause(joint: JointSet, action: string, { rule, change }: Cause): FindingCause {
-  const side: Side = change === 'gone' ? 'before' : 'after';
+  const side: DiffSide = change === 'gone' ? 'before' : 'after';
   const own = rule?.[side] ?? null;
   if (own === null) {
     const span = joint.original[side].actions.get(action)?.span ?? { file: '', start: 0, end: 0 };
@@ -129,7 +135,7 @@ function shownCause(joint: JointSet, action: string, { rule, change }: Cause): F
   return { rule: own.id, change, span: own.span, side, reads };
 }
 
-const kindWords: Readonly<Record<DeclarationKind, string>> = {
+const kindWords: Readonly<Record<ReadKind, string>> = {
   lists: 'list',
   hours: 'hours',
   lets: 'let',
@@ -139,7 +145,7 @@ const kindWords: Readonly<Record<DeclarationKind, string>> = {
 /** What the condition reads, directly or through lets, and that changed. */
 function changedReads(
   joint: JointSet,
-  side: Side,
+  side: DiffSide,
   condition: Parameters<typeof declarationsIn>[0],
 ): FindingCause['reads'] {
   const found = new Map<string, { readonly name: string; readonly span: Span | null }>();

@@ -11,7 +11,7 @@ import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { CauseChange } from './causes.ts';
-import { type BothSides, type JointSet, type Side, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Region, RegionKind, SidedDecision } from './regions.ts';
 
 export interface DiffFinding extends RegionKind {
@@ -34,7 +34,7 @@ export interface FindingCause {
   readonly change: CauseChange;
   readonly span: Span;
   /** Which side's file the place is in. */
-  readonly side: Side;
+  readonly side: DiffSide;
   /** What the rule reads and that says something else, such as `let single_limit`. */
   readonly reads: readonly { readonly name: string; readonly span: Span | null }[];
 }
@@ -50,7 +50,7 @@ export interface DiffExample {
 /** What one condition of a finding has to be: true, false or unknown, or one of two of these. */
 export interface FindingTerm {
   readonly expression: Expression;
-  readonly side: Side;
+  readonly side: DiffSide;
   readonly truths: readonly SpecTruth[];
 }
 
@@ -92,25 +92,25 @@ interface Asked {
 }
 
 function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, decided }: Asked): SpecTruth {
-  const facts = resolveFacts(joint.original[side], { ...asked[side], meters: metersOf(joint, asked) });
+  const facts = resolveFacts(joint.original[side], jointFacts(joint, asked[side], asked));
   const { risk } = decided[side].decision;
   return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });
 }
 
-/** The readings of both sides, by their names in the joint set. */
-function metersOf({ meters }: JointSet, asked: BothSides<Facts>): Facts['meters'] {
+/** With the readings of both sides, by their names in the joint set. */
+export function jointFacts({ meters }: JointSet, facts: Facts, asked: BothSides<Facts>): Facts {
   const readings = sides.flatMap((side) =>
     [...meters[side]].flatMap(([joint, own]) => {
       const reading = asked[side].meters[own];
       return reading === undefined ? [] : [[joint, reading] as const];
     }),
   );
-  return Object.fromEntries(readings);
+  return { ...facts, meters: Object.fromEntries(readings) };
 }
 
 /** The facts of the joint set as each side knows them. */
 export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts> {
-  const of = (side: Side): Facts => ({
+  const of = (side: DiffSide): Facts => ({
     ...facts,
     meters: Object.fromEntries(
       [...meters[side]].flatMap(([joint, own]) => {

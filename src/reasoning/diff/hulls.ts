@@ -65,16 +65,16 @@ function highest(holds: (at: number) => boolean, from: number, to: number): numb
 }
 
 function lowEnd(leaf: Leaf, at: number): HullEnd {
-  const own = valueOf(leaf, at);
-  return isMark(leaf, own) ? { at: own, isOpen: false } : { at: valueOf(leaf, at - 1), isOpen: true };
+  const own = numberAt(leaf, at);
+  return isMark(leaf, own) ? { at: own, isOpen: false } : { at: numberAt(leaf, at - 1), isOpen: true };
 }
 
 function highEnd(leaf: Leaf, at: number): HullEnd {
-  const own = valueOf(leaf, at);
-  return isMark(leaf, own) ? { at: own, isOpen: false } : { at: valueOf(leaf, at + 1), isOpen: true };
+  const own = numberAt(leaf, at);
+  return isMark(leaf, own) ? { at: own, isOpen: false } : { at: numberAt(leaf, at + 1), isOpen: true };
 }
 
-function valueOf({ cells }: Leaf, at: number): Decimal {
+function numberAt({ cells }: Leaf, at: number): Decimal {
   return cells[at]!.value as Decimal;
 }
 

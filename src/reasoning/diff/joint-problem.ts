@@ -7,18 +7,20 @@ import type { Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { lowerCondition } from '../prove/lower.ts';
 import { type OutcomeLiterals, outcomesOf } from '../prove/outcomes.ts';
-import { createContext, finish } from '../prove/problem.ts';
+import { createContext, finishProblem } from '../prove/problem.ts';
 import { countElements } from '../prove/quantifiers.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type Cause, type CauseContext, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
-import { type BothSides, type JointSet, rulesOf, type Side, sides } from './joint-set.ts';
+import { type BothSides, type DiffSide, type JointSet, rulesOf, sides } from './joint-set.ts';
 import { type Region, regionsOf } from './regions.ts';
 import { type Validity, validityOf } from './validity.ts';
 
 export interface JointProblem {
   readonly joint: JointSet;
   readonly ctx: ProofContext;
+  /** Of both sides. */
+  readonly rules: readonly Rule[];
   readonly validity: Validity;
   readonly causes: readonly Cause[];
   /** The most serious first. */
@@ -32,16 +34,16 @@ export function createJointProblem(joint: JointSet, action: string, isCoarse: bo
   const ctx = createContext(joint.set, action, { isCoarse });
   countElements(ctx, conditionsOf(joint, rules));
   const contexts = { before: sideContext(ctx, rules.before), after: sideContext(ctx, rules.after) };
-  const shapeOf = (side: Side) => joint.original[side].actions.get(action)?.shape ?? null;
+  const shapeOf = (side: DiffSide) => joint.original[side].actions.get(action)?.shape ?? null;
   const validity = validityOf(ctx, { before: shapeOf('before'), after: shapeOf('after') });
-  const of = (side: Side): SideDecision => decisionOf(contexts[side], validity.valid[side]);
+  const of = (side: DiffSide): SideDecision => decisionOf(contexts[side], validity.valid[side]);
   const decisions = { before: of('before'), after: of('after') };
   const causeContext: CauseContext = { joint, action, contexts, validity };
   const causes = causesOf(causeContext);
   const regions = regionsOf(ctx, decisions, { validity, causes });
   const differs = ctx.circuit.or(regions.map(({ literal }) => literal));
-  finish(ctx);
-  return { joint, ctx, validity, causes, regions, differs };
+  finishProblem(ctx);
+  return { joint, ctx, rules: sides.flatMap((side) => rules[side]), validity, causes, regions, differs };
 }
 
 export interface SideDecision {

@@ -10,8 +10,8 @@ import { splitList } from './lists.ts';
 import { jointActions } from './shapes.ts';
 
 export const sides = ['before', 'after'] as const;
-export type Side = (typeof sides)[number];
-export type BothSides<T> = Readonly<Record<Side, T>>;
+export type DiffSide = (typeof sides)[number];
+export type BothSides<T> = Readonly<Record<DiffSide, T>>;
 
 export interface JointSet {
   /** The declarations of both; it has no policies. */
@@ -87,7 +87,7 @@ function turned(names: ReadonlyMap<string, string>): ReadonlyMap<string, string>
 function entriesOf<T>(
   declared: ReadonlyMap<string, T>,
   names: Map<string, string>,
-  side: Side,
+  side: DiffSide,
   changed: ReadonlySet<string>,
 ): (readonly [string, T])[] {
   return [...declared].map(([name, one]) => {
@@ -134,7 +134,7 @@ function jointLists(
 
 function joinedName(
   name: string,
-  side: Side,
+  side: DiffSide,
   changed: ReadonlySet<string>,
   original: BothSides<PolicySet>,
 ): string {
@@ -143,9 +143,9 @@ function joinedName(
 }
 
 /** A node that reads the risk of one side alone. */
-type SidedRisk = Extract<Expression, { readonly kind: 'risk' }> & { readonly side: Side };
+type SidedRisk = Extract<Expression, { readonly kind: 'risk' }> & { readonly side: DiffSide };
 
-function writerOf(side: Side, names: Names): (expression: Expression) => Expression {
+function writerOf(side: DiffSide, names: Names): (expression: Expression) => Expression {
   const known = new WeakMap<Expression, Expression>();
   const write = (expression: Expression): Expression => {
     const before = known.get(expression);
@@ -198,7 +198,7 @@ function anyOf({ type, span }: Expression, operands: readonly Expression[]): Exp
 }
 
 /** The rules that decide an action on one side, in the order of their ids, in the names of the joint set. */
-export function rulesOf({ original, written }: JointSet, side: Side, action: string): readonly Rule[] {
+export function rulesOf({ original, written }: JointSet, side: DiffSide, action: string): readonly Rule[] {
   return original[side].policies
     .filter((policy) => policy.actions.includes(action))
     .flatMap((policy) => policy.rules)

@@ -17,11 +17,11 @@ import type { Validity } from './validity.ts';
 export type Tier = 1 | 2 | 3 | 4 | 5 | 6;
 
 /** In what the two decisions differ. */
-export type Difference = 'outcome' | 'people' | 'time' | 'rule';
+export type DecisionDifference = 'outcome' | 'people' | 'time' | 'rule';
 
 export interface RegionKind {
   readonly tier: Tier;
-  readonly difference: Difference;
+  readonly difference: DecisionDifference;
   readonly from: Outcome;
   readonly to: Outcome;
 }
@@ -91,7 +91,7 @@ export function regionsOf(
     from,
     to,
   });
-  const within = (tier: Tier, difference: Difference, from: Outcome): RegionKind => ({
+  const within = (tier: Tier, difference: DecisionDifference, from: Outcome): RegionKind => ({
     tier,
     difference,
     from,

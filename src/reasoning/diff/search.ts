@@ -7,19 +7,29 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
+import { checkPayload } from '../../language/spec/payload.ts';
+import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
-import { type DiffExample, decidedBy, type FindingTerm, isOfRegion, sidedFacts } from './finding.ts';
+import {
+  type DiffExample,
+  decidedBy,
+  type FindingTerm,
+  isOfRegion,
+  jointFacts,
+  sidedFacts,
+} from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
 import { hullsOf } from './hulls.ts';
 import type { JointProblem } from './joint-problem.ts';
-import type { BothSides } from './joint-set.ts';
+import { type BothSides, type JointSet, sides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
 import type { Region } from './regions.ts';
-import { withExtra } from './validity.ts';
+import { textsToTry, withAnotherText } from './text-attempts.ts';
+import { type ShapePart, withExtra } from './validity.ts';
 import { wordsOf } from './words.ts';
 
 export interface FoundChange {
@@ -48,6 +58,10 @@ export interface SearchOptions {
 
 const conflictsMax = 20_000;
 const witnessesMax = 12;
+/** Of these, models in which other texts are tried. */
+const attemptedRounds = 3;
+const drawnSeed = 5;
+const drawnMax = 300;
 
 export function searchChanges(problem: JointProblem, options: SearchOptions): SearchResult {
   return new Search(problem, options).run();
@@ -58,6 +72,7 @@ interface Description {
   /** All of these hold in it. */
   readonly literals: readonly SolverLiteral[];
   readonly terms: readonly FindingTerm[];
+  readonly faults: readonly ShapeFault[];
   readonly words: readonly string[];
 }
 
@@ -68,6 +83,7 @@ class Search {
   readonly #options: SearchOptions;
   readonly #limits = new Set<DiffLimit>();
   readonly #small: SolverClause;
+  #texts: readonly string[] | null = null;
 
   constructor(problem: JointProblem, options: SearchOptions) {
     this.#problem = problem;
@@ -133,13 +149,16 @@ class Search {
     );
     const parts = this.#partsOf(causes);
     const literals = this.#core(stakes, [...parts.keys()]);
+    const faults = literals.flatMap((literal) => parts.get(literal)?.fault ?? []);
     const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
-    const terms = this.#termsOf(
-      literals.flatMap((literal) => parts.get(literal)?.term ?? []),
-      [...must, ...literals],
+    const written = causes.flatMap((cause) => cause.parts.map(({ expression }) => expression));
+    const all = [...must, ...literals];
+    const terms = termsIn(literals.flatMap((literal) => parts.get(literal)?.term ?? [])).toSorted(
+      (a, b) => written.indexOf(a.expression) - written.indexOf(b.expression),
     );
-    const hulls = hullsOf(this.#ctx, [...must, ...literals]);
-    return { causes, literals, terms, words: [...told, ...wordsOf(this.#ctx, terms, hulls)] };
+    const shown = terms.map((term) => this.#told(term, all));
+    const hulls = hullsOf(this.#ctx, all);
+    return { causes, literals, terms, faults, words: [...told, ...wordsOf(this.#ctx, shown, hulls)] };
   }
 
   /** Those without which it would not happen; the model is one in which no other differs, where that can be. */
@@ -178,28 +197,20 @@ class Search {
       if (truth === false) add(found, pair.isFalse, { term: { ...part, truths: [false] } });
     }
     const isOfShape = causes.some(({ rule, stakes }) => rule === null && stakes.length > 0);
-    for (const { literal, holds, fails } of isOfShape ? this.#problem.validity.parts : []) {
-      if (solver.holds(literal)) add(found, literal, { words: holds });
-      else add(found, notLiteral(literal), { words: fails });
+    for (const { literal, fails, ...fault } of isOfShape ? this.#problem.validity.parts : []) {
+      if (solver.holds(literal)) add(found, literal, {});
+      else add(found, notLiteral(literal), { words: fails, fault });
     }
     return found;
   }
 
-  /** Each condition once; that it may be unknown is said only where it may. */
-  #termsOf(terms: readonly FindingTerm[], must: SolverClause): readonly FindingTerm[] {
-    const byText = new Map<string, FindingTerm>();
-    for (const term of terms) {
-      const key = `${term.side} ${canonicalMeaning(term.expression)}`;
-      const before = byText.get(key)?.truths;
-      byText.set(key, { ...term, truths: term.truths.filter((truth) => before?.includes(truth) !== false) });
-    }
-    return [...byText.values()].map((term) => {
-      if (term.truths.length < 2) return term;
-      const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
-      const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
-      const mayBe = this.#ctx.circuit.solver.solve([...must, ...isUnknown], conflictsMax) !== false;
-      return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
-    });
+  /** Of how a term is told: that it may be unknown only where it may. */
+  #told(term: FindingTerm, must: SolverClause): FindingTerm {
+    if (term.truths.length < 2) return term;
+    const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
+    const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
+    const mayBe = this.#ctx.circuit.solver.solve([...must, ...isUnknown], conflictsMax) !== false;
+    return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
   }
 
   /** The fewest of the parts that imply all that is at stake. */
@@ -222,9 +233,10 @@ class Search {
   // ---- from a description to a request
 
   #found(region: Region, description: Description, must: SolverClause): FoundChange {
-    const { causes, literals, terms, words } = description;
-    const { joint, ctx } = this.#problem;
-    const isOne = (asked: BothSides<Facts>): boolean => isOfRegion(joint, { region, terms }, asked);
+    const { causes, literals, terms, faults, words } = description;
+    const { joint } = this.#problem;
+    const isOne = (asked: BothSides<Facts>): boolean =>
+      isOfRegion(joint, { region, terms }, asked) && faults.every((fault) => hasFault(joint, fault, asked));
     const guessed = new Map<string, Span>();
     const facts = this.#witness([...must, ...literals], isOne, guessed);
     const plain = { region, causes, terms, when: words };
@@ -233,7 +245,6 @@ class Search {
     const sided = sidedFacts(joint, near.facts);
     const { before, after } = decidedBy(joint, sided);
     const decisions = { before: before.decision, after: after.decision };
-    void ctx;
     return { ...plain, example: { facts: sided, decisions, near: near.near }, guessed: [] };
   }
 
@@ -248,12 +259,37 @@ class Search {
     for (let round = 0; round < witnessesMax; round += 1) {
       if (circuit.solver.solve([...must, attempt], conflictsMax) !== true) break;
       const facts = this.#request();
-      if (isOne(sidedFacts(this.#problem.joint, facts))) return facts;
+      const isGood = (one: Facts): boolean => isOne(sidedFacts(this.#problem.joint, one));
+      if (isGood(facts)) return facts;
+      const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
+      if (other !== null) return other;
       for (const { span } of this.#ctx.guesses.values())
         if (span.file !== '') guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
+    return this.#drawn(isOne);
+  }
+
+  /** A request that is drawn at random and happens to be one. */
+  #drawn(isOne: (asked: BothSides<Facts>) => boolean): Facts | null {
+    const { joint } = this.#problem;
+    for (const side of sides) {
+      const set = joint.original[side];
+      const action = set.actions.get(this.#ctx.action.key);
+      if (action === undefined) continue;
+      const source = requestSource(set, drawnSeed);
+      for (let drawn = 0; drawn < drawnMax; drawn += 1) {
+        const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
+        const asked = { before: facts, after: facts };
+        if (isOne(asked)) return jointFacts(joint, facts, asked);
+      }
+    }
     return null;
+  }
+
+  #textsToTry(): readonly string[] {
+    this.#texts ??= textsToTry(this.#ctx, this.#problem.rules);
+    return this.#texts;
   }
 
   #request(): Facts {
@@ -283,8 +319,32 @@ class Search {
 interface Told {
   readonly term?: FindingTerm;
   readonly words?: string;
+  readonly fault?: ShapeFault;
 }
+
+/** A place of which one side's shape says that it is wrong. */
+type ShapeFault = Pick<ShapePart, 'side' | 'pointer'>;
 
 function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
   if (!found.has(literal)) found.set(literal, told);
+}
+
+/** Each condition once, as narrowly as its literals say together. */
+function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
+  const byText = new Map<string, FindingTerm>();
+  for (const term of terms) {
+    const key = `${term.side} ${canonicalMeaning(term.expression)}`;
+    const before = byText.get(key)?.truths;
+    const truths = term.truths.filter((truth) => before?.includes(truth) !== false);
+    byText.set(key, { ...term, truths });
+  }
+  return [...byText.values()];
+}
+
+function hasFault({ original }: JointSet, { side, pointer }: ShapeFault, asked: BothSides<Facts>): boolean {
+  const { action, payload } = asked[side];
+  const shape = original[side].actions.get(action)?.shape;
+  return (
+    shape !== undefined && checkPayload(shape, payload).some((issue) => issue.pointer.startsWith(pointer))
+  );
 }

@@ -3,16 +3,17 @@
 
 import { describeSlot } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
-import type { Field, Shape, Type } from '../../language/model/type.ts';
+import type { Field, Range, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, isWhere, type Leaf } from '../cells/leaf.ts';
+import { textVectors } from '../cells/text-vectors.ts';
 import { pathText } from '../counterfactual/words.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import type { BothSides, Side } from './joint-set.ts';
+import { type BothSides, type DiffSide, sides } from './joint-set.ts';
 import { type OpenDifference, type ShapeDifference, shapeDifferences } from './shapes.ts';
 
 export interface Validity {
@@ -23,10 +24,13 @@ export interface Validity {
   readonly extra: readonly { readonly steps: readonly string[]; readonly literal: SolverLiteral }[];
 }
 
+/** What a payload of a shape is not: where it is, there is nothing to tell. */
 export interface ShapePart {
   readonly literal: SolverLiteral;
-  readonly holds: string;
   readonly fails: string;
+  readonly side: DiffSide;
+  /** Where the definition finds the fault. */
+  readonly pointer: string;
 }
 
 export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): Validity {
@@ -42,7 +46,7 @@ export function validityOf(ctx: ProofContext, shapes: BothSides<Shape | null>): 
   const { fields, records } = shapeDifferences(before, after);
   const made = fields.map((difference) => fieldValidity(ctx, difference));
   const open = records.map((difference) => openValidity(ctx, difference));
-  const valid = (side: Side): SolverLiteral =>
+  const valid = (side: DiffSide): SolverLiteral =>
     circuit.and([...made.map(({ fits }) => fits[side]), ...open.map(({ fits }) => fits[side])]);
   return {
     valid: { before: valid('before'), after: valid('after') },
@@ -57,15 +61,10 @@ interface FieldValidity {
 }
 
 function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldValidity {
-  const { steps, field } = difference;
+  const { field } = difference;
   const { circuit } = ctx;
   const leaf = leafAt(ctx, difference);
   const [isAbsent, isNull] = [circuit.free(), circuit.free()];
-  const text = pathText('payload', steps);
-  const parts: ShapePart[] = [
-    { literal: isAbsent, holds: `${text} is left out`, fails: `${text} is there` },
-    { literal: isNull, holds: `${text} is null`, fails: `${text} is not null` },
-  ];
   ctx.afterCut.push(() => {
     circuit.requireEqual(isAbsent, isAbsentIn(ctx, leaf));
     circuit.requireEqual(
@@ -73,23 +72,69 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
       leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === null, circuit),
     );
   });
-  const fits = (side: Side): SolverLiteral => {
+  const values = new Map<DiffSide, SolverLiteral>();
+  const fits = (side: DiffSide): SolverLiteral => {
     const own = field[side];
     if (own === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
     const value = valueFits(ctx, { leaf, own, other: field[side === 'before' ? 'after' : 'before'] });
-    const declared = describeSlot(own);
-    if (value !== circuit.yes)
-      parts.push({
-        literal: value,
-        holds: side === 'before' ? `${text} was admitted as ${declared}` : `${text} is ${declared}`,
-        fails: side === 'before' ? `${text} was not admitted as ${declared}` : `${text} is not ${declared}`,
-      });
+    values.set(side, value);
     const isThere = own.isOptional
       ? circuit.yes
       : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
     return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
-  return { fits: { before: fits('before'), after: fits('after') }, parts };
+  const both = { before: fits('before'), after: fits('after') };
+  for (const [side, other] of [
+    ['before', 'after'],
+    ['after', 'before'],
+  ] as const)
+    if (impliesText(field[side]?.type, field[other]?.type))
+      circuit.require([notLiteral(values.get(side)!), values.get(other)!]);
+  const pointer = pointerOf(difference.steps);
+  const parts = sides.map((side) => ({
+    literal: both[side],
+    fails: failingText(difference, side),
+    side,
+    pointer,
+  }));
+  return { fits: both, parts };
+}
+
+/** How it is told that a field is not as the side declares it. */
+function failingText({ steps, field }: ShapeDifference, side: DiffSide): string {
+  const text = pathText('payload', steps);
+  const [own, other] = [field[side], field[side === 'before' ? 'after' : 'before']];
+  if (own === null) return `${text} is there`;
+  const isAlikeOtherwise = other === null || isSameType(own.type, other.type);
+  if (isAlikeOtherwise && own.isNullable === other?.isNullable) return `${text} is left out`;
+  if (isAlikeOtherwise && own.isOptional === other?.isOptional) return `${text} is null`;
+  if (isAlikeOtherwise) return `${text} is left out or null`;
+  return side === 'before'
+    ? `${text} was not admitted as ${describeSlot(own)}`
+    : `${text} is not ${describeSlot(own)}`;
+}
+
+/** Whether every text of the one type is of the other, as far as patterns that are stepped together tell. */
+function impliesText(one: Type | undefined, other: Type | undefined): boolean {
+  if (one?.kind !== 'text' || other?.kind !== 'text' || one.of !== other.of) return false;
+  if (one.values !== null || other.values !== null || !isWithin(one.length, other.length)) return false;
+  const vectors = textVectors([...one.patterns, ...other.patterns]);
+  const count = one.patterns.length;
+  return (
+    vectors?.every(
+      ({ answers }) => answers.slice(0, count).includes(false) || !answers.slice(count).includes(false),
+    ) === true
+  );
+}
+
+function isWithin(inner: Range, outer: Range): boolean {
+  const isLow = outer.low === null || (inner.low !== null && compare(outer.low, inner.low) <= 0);
+  return isLow && (outer.high === null || (inner.high !== null && compare(inner.high, outer.high) <= 0));
+}
+
+/** RFC 6901. */
+function pointerOf(steps: readonly string[]): string {
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function readOf(steps: readonly string[], { type, isSigned, isSecret }: Field): FieldRead {
@@ -202,18 +247,19 @@ function openValidity(
 ): FieldValidity & { readonly steps: readonly string[]; readonly literal: SolverLiteral } {
   const literal = circuit.free();
   const text = steps.length === 0 ? 'the payload' : pathText('payload', steps);
-  const fits = (side: Side): SolverLiteral => (isOpen[side] ? circuit.yes : notLiteral(literal));
+  const fits = (side: DiffSide): SolverLiteral => (isOpen[side] ? circuit.yes : notLiteral(literal));
   return {
     steps,
     literal,
     fits: { before: fits('before'), after: fits('after') },
-    parts: [
-      {
-        literal,
-        holds: `${text} has a field that is not declared`,
-        fails: `${text} has declared fields alone`,
-      },
-    ],
+    parts: sides
+      .filter((side) => !isOpen[side])
+      .map((side) => ({
+        literal: notLiteral(literal),
+        fails: `${text} has a field that is not declared`,
+        side,
+        pointer: `${pointerOf(steps)}/`,
+      })),
   };
 }
 

@@ -37,7 +37,7 @@ export function wordsOf(
 
 /** What the agent says comes first. */
 function rank(words: string): number {
-  return words.startsWith('payload.') ? 0 : 1;
+  return /^payload[. ]/.test(words) ? 0 : 1;
 }
 
 interface Bound {

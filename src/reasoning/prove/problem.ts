@@ -39,7 +39,7 @@ export function createProblem(
   countElements(ctx, conditionsOf(ctx, claims));
   const outcomes = outcomesOf(ctx, false);
   const broken = claims.map((claim) => breaks(ctx, claim));
-  finish(ctx);
+  finishProblem(ctx);
   return { ctx, outcomes, broken };
 }
 
@@ -113,7 +113,7 @@ function isRuledOut(ctx: ProofContext, claim: Claim): SolverLiteral {
 }
 
 /** Cuts the leaves. After this no condition may be added. */
-export function finish(ctx: ProofContext): void {
+export function finishProblem(ctx: ProofContext): void {
   shareTexts(ctx);
   // What one gives to another is handed on, from meter to meter.
   for (let round = 0; round <= ctx.meters.size; round += 1) for (const run of ctx.beforeCut) run();

@@ -24,7 +24,7 @@ import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts
 import { type RequestRecord, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
-import { freshState, requestStateOf } from './record/request-state.ts';
+import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { requestDigest } from './record/vote-scope.ts';
 import { createTurns } from './turns.ts';

@@ -47,6 +47,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'prove or refute guarantees, or a question of your own',
     load: async () => (await import('./commands/prove.ts')).defineProve,
   },
+  diff: {
+    summary: 'show which requests two revisions of policies decide otherwise',
+    load: async () => (await import('./commands/diff.ts')).defineDiff,
+  },
   fmt: {
     summary: 'put policy files into their canonical form',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,

@@ -26,7 +26,7 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
     method,
     url,
     bodyLimit: bodyMax.bytesMax,
-    ...(isForAgents ? { onRequest: access === 'agent' ? deps.identify : identifyAgent(deps) } : {}),
+    ...(isForAgents ? { onRequest: identifyAgent(deps, access === 'agent') } : {}),
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
       const call = await readCall(deps, route, { request, reply });
@@ -36,10 +36,10 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
   });
 }
 
-/** Whoever sends an agent's key is that agent; people are looked for later. */
-function identifyAgent({ identify }: CallerDeps): onRequestAsyncHookHandler {
+/** Whoever sends an agent's key is that agent; where agents alone may call, nobody else is looked for later. */
+function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onRequestAsyncHookHandler {
   return async (request, reply) => {
-    if (request.headers['x-agent-api-key'] !== undefined) await identify(request, reply);
+    if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request, reply);
   };
 }
 

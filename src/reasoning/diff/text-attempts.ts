@@ -1,0 +1,76 @@
+// Texts to try in a request that is not yet decided as it should be: what the rules name, alone and put together as words,
+// hosts and addresses. Nothing rests on it: the definition decides what comes of it.
+
+import { descendants } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Json } from '../../language/model/json.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { writtenOut } from '../prove/rewrite.ts';
+import { plainTexts } from '../prove/sample.ts';
+
+const entriesMax = 8;
+const attemptsMax = 1_500;
+
+/** Texts that the rules name come first; what is longest to make comes last. */
+export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly string[] {
+  const conditions = rules.map(({ condition }) => writtenOut(ctx, condition, noElements));
+  const named = [...new Set(conditions.flatMap((condition) => [...textsIn(ctx.set, condition)]))];
+  const hosts = named.filter((text) => /^[\w-]+(\.[\w-]+)+$/.test(text));
+  const parts = named.filter((text) => text.length <= 4 && !/^\w*$/.test(text));
+  const addresses = hosts.flatMap((host) => [`https://${host}/`, `http://${host}/a`]);
+  const joined = addresses.flatMap((address) =>
+    parts.flatMap((part) => [`${address}${part}`, `${address}a${part}a`]),
+  );
+  const sentences = named.flatMap((text) => parts.map((part) => `${text} ${part}`));
+  return [...new Set([...named, ...plainTexts, ...addresses, ...joined, ...sentences])];
+}
+
+function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string> {
+  const entriesOf = (name: string): readonly string[] =>
+    (lists.get(name)?.entries ?? []).slice(0, entriesMax).filter((entry) => typeof entry === 'string');
+  for (const part of descendants(condition)) {
+    if (part.kind === 'literal' && typeof part.value === 'string') yield part.value;
+    if (part.kind === 'in-list') yield* entriesOf(part.list);
+    if (part.kind === 'mentions')
+      yield* part.words.kind === 'list' ? entriesOf(part.words.list) : part.words.words.slice(0, entriesMax);
+    if (part.kind === 'like') yield part.pattern.replaceAll('*', 'x');
+  }
+}
+
+/** The first request that differs in one text of the payload and is one; null where none is. */
+export function withAnotherText(
+  facts: Facts,
+  texts: readonly string[],
+  isOne: (facts: Facts) => boolean,
+): Facts | null {
+  let attempts = 0;
+  for (const path of textPaths(facts.payload)) {
+    for (const text of texts) {
+      attempts += 1;
+      if (attempts > attemptsMax) return null;
+      const next = { ...facts, payload: replacedAt(facts.payload, path, text) as Facts['payload'] };
+      if (isOne(next)) return next;
+    }
+  }
+  return null;
+}
+
+type Path = readonly (string | number)[];
+
+function* textPaths(json: Json, path: Path = []): Generator<Path> {
+  if (typeof json === 'string') yield path;
+  else if (Array.isArray(json))
+    for (const [at, one] of json.entries()) yield* textPaths(one as Json, [...path, at]);
+  else if (typeof json === 'object' && json !== null)
+    for (const [key, one] of Object.entries(json)) yield* textPaths(one as Json, [...path, key]);
+}
+
+function replacedAt(json: Json, [first, ...rest]: Path, text: string): Json {
+  if (first === undefined) return text;
+  if (Array.isArray(json))
+    return json.map((one: Json, at: number) => (at === first ? replacedAt(one, rest, text) : one));
+  const record = json as Readonly<Record<string, Json>>;
+  return { ...record, [first]: replacedAt(record[first]!, rest, text) };
+}

@@ -1,0 +1,203 @@
+// A comparison of two policy sets as plain data: what every way of printing it, and every program that reads it, goes by.
+
+import { position, type SourceOf } from '../../../language/diagnostic/render.ts';
+import type { Span } from '../../../language/diagnostic/span.ts';
+import type { Requirements } from '../../../language/model/decision.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import { horizon } from '../../../reasoning/cells/times.ts';
+import type { PolicyDiff } from '../../../reasoning/diff/diff.ts';
+import type { DiffExample, DiffFinding, FindingCause } from '../../../reasoning/diff/finding.ts';
+import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
+import type { ClaimVerdict } from '../../../reasoning/prove/prove.ts';
+import { requestJson } from '../../../reasoning/prove/request-json.ts';
+import { claimText } from './guarantees.ts';
+
+export interface ComparedSide {
+  /** As people named it: a revision or a folder. */
+  readonly name: string;
+  readonly digest: string;
+  readonly set: PolicySet;
+  readonly sourceOf: SourceOf;
+  /** A path of the set as seen from where the command runs. */
+  readonly shown: (file: string) => string;
+}
+
+export interface SetComparison {
+  readonly sides: BothSides<ComparedSide>;
+  readonly diff: PolicyDiff;
+  readonly guarantees: readonly GuaranteeChange[];
+}
+
+/** What became of one claim; null where the side does not make it. */
+export interface GuaranteeChange {
+  readonly name: string;
+  readonly text: string;
+  readonly old: ClaimVerdict['kind'] | null;
+  readonly new: ClaimVerdict['kind'] | null;
+}
+
+export type Direction = 'loosened' | 'stricter' | 'reworded';
+
+export interface ReportedPlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface ReportedFinding {
+  readonly direction: Direction;
+  readonly tier: DiffFinding['tier'];
+  readonly difference: DiffFinding['difference'];
+  readonly from: string;
+  readonly to: string;
+  readonly actions: readonly string[];
+  readonly when: readonly string[];
+  readonly causes: readonly (Omit<FindingCause, 'span' | 'side' | 'reads'> & {
+    readonly place: ReportedPlace | null;
+    readonly side: 'old' | 'new';
+    readonly reads: readonly string[];
+  })[];
+  readonly example: ReportedExample | null;
+  /** Conditions that were guessed, where there is no example. */
+  readonly guessed: readonly string[];
+}
+
+interface ReportedExample {
+  /** As `writ decide` takes it. */
+  readonly request: object;
+  /** Readings on the old side, where meters that say something else take part. */
+  readonly old_meters: object | null;
+  readonly old: ReportedDecision;
+  readonly new: ReportedDecision;
+  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+}
+
+interface ReportedDecision {
+  readonly decision: string;
+  readonly by: string;
+  readonly valid_for_seconds: number | null;
+  readonly requires: Requirements | null;
+}
+
+export interface DiffReport {
+  readonly old: { readonly name: string; readonly digest: string };
+  readonly new: { readonly name: string; readonly digest: string };
+  readonly loosened: number;
+  readonly stricter: number;
+  readonly reworded: number;
+  /** Findings without a request, and actions of which not everything is proved to be found. */
+  readonly undecided: number;
+  readonly findings: readonly ReportedFinding[];
+  /** What keeps the findings from being proved to be all, by action. */
+  readonly limits: PolicyDiff['limits'];
+  readonly actions: readonly string[];
+  readonly meters: readonly string[];
+  readonly guarantees: readonly GuaranteeChange[];
+  /** Dates: the decisions that the proof speaks of. */
+  readonly horizon: { readonly from: string; readonly to: string };
+}
+
+export function reportOf({ sides, diff, guarantees }: SetComparison): DiffReport {
+  const findings = diff.findings.map((finding) => reportedFinding(sides, finding));
+  const decided = findings.filter(({ example }) => example !== null);
+  const count = (direction: Direction): number =>
+    decided.filter((finding) => finding.direction === direction).length;
+  return {
+    old: { name: sides.before.name, digest: sides.before.digest },
+    new: { name: sides.after.name, digest: sides.after.digest },
+    loosened: count('loosened'),
+    stricter: count('stricter'),
+    reworded: count('reworded'),
+    undecided: findings.length - decided.length + diff.limits.length,
+    findings,
+    limits: diff.limits,
+    actions: diff.actions,
+    meters: diff.meters,
+    guarantees,
+    horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
+  };
+}
+
+function dateOf(second: number): string {
+  return new Date(second * 1000).toISOString().slice(0, 10);
+}
+
+function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): ReportedFinding {
+  const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
+  return {
+    direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',
+    tier,
+    difference,
+    from,
+    to,
+    actions,
+    when,
+    causes: causes.map((cause) => reportedCause(sides, cause)),
+    example: example === null ? null : reportedExample(example),
+    guessed: [...new Set(guessed.map((span) => textAt(sides, span)))].filter((text) => text !== ''),
+  };
+}
+
+function reportedCause(
+  sides: SetComparison['sides'],
+  { rule, change, span, side, reads }: FindingCause,
+): ReportedFinding['causes'][number] {
+  const own = sides[side];
+  const shown = reads.map(({ name, span: at }) => {
+    const place = at === null ? null : placeOf(own, at);
+    return place === null ? name : `${name}, ${place.file}:${place.line}`;
+  });
+  return { rule, change, place: placeOf(own, span), side: side === 'before' ? 'old' : 'new', reads: shown };
+}
+
+function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportedPlace | null {
+  const text = sourceOf(file);
+  return text === null ? null : { file: shown(file), line: position(text, start).line };
+}
+
+function textAt({ before, after }: SetComparison['sides'], { file, start, end }: Span): string {
+  const text = after.sourceOf(file) ?? before.sourceOf(file) ?? '';
+  return text.slice(start, end).replace(/\s+/g, ' ').trim();
+}
+
+function reportedExample({ facts, decisions, near }: DiffExample): ReportedExample {
+  const [old, now] = [requestJson(facts.before), requestJson(facts.after)];
+  const meters = (request: object): object => (request as { readonly meters: object }).meters;
+  const isSame = JSON.stringify(meters(old)) === JSON.stringify(meters(now));
+  return {
+    request: now,
+    old_meters: isSame ? null : meters(old),
+    old: reportedDecision(decisions.before),
+    new: reportedDecision(decisions.after),
+    near,
+  };
+}
+
+function reportedDecision({
+  outcome,
+  by,
+  validForSeconds,
+  requires,
+}: DiffExample['decisions']['before']): ReportedDecision {
+  return { decision: outcome, by, valid_for_seconds: validForSeconds, requires };
+}
+
+/** What became of each claim on the two sides: the same claim is one of the same words under the same name. */
+export function guaranteeChanges(
+  sides: SetComparison['sides'],
+  verdicts: BothSides<readonly ClaimVerdict[]>,
+): readonly GuaranteeChange[] {
+  const named = (side: 'before' | 'after') =>
+    verdicts[side].map(({ guarantee, claim, kind }) => {
+      const text = claimText(claim, sides[side].sourceOf);
+      return { key: `${guarantee.name} ${text}`, name: guarantee.name, text, kind };
+    });
+  const [old, now] = [named('before'), named('after')];
+  const kindIn = (all: typeof old, key: string) => all.find((one) => one.key === key)?.kind ?? null;
+  const all = new Map([...old, ...now].map((one) => [one.key, one]));
+  return [...all.values()].map(({ key, name, text }) => ({
+    name,
+    text,
+    old: kindIn(old, key),
+    new: kindIn(now, key),
+  }));
+}

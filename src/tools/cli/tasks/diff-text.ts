@@ -1,0 +1,228 @@
+// A comparison of two policy sets as people read it: on a terminal, and in Markdown for a pull request. The loosest comes
+// first, and the last lines say what is proved.
+// INVARIANT: text of policies and requests stands in code spans in Markdown, and is escaped on a terminal.
+
+import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import { fromNumber } from '../../../language/value/decimal.ts';
+import { formatDuration } from '../../../language/value/time.ts';
+import type { DiffReport, GuaranteeChange, ReportedFinding } from './diff-report.ts';
+
+/** How the parts of a line are set off. */
+interface Style {
+  readonly code: (text: string) => string;
+  readonly strong: (text: string) => string;
+}
+
+const plainStyle: Style = { code: escapeForTerminal, strong: escapeForTerminal };
+
+const markdownStyle: Style = { code: codeSpan, strong: (text) => `**${text}**` };
+
+export function diffToText(report: DiffReport): string {
+  const title = `${escapeForTerminal(`${report.old.name}..${report.new.name}`)}   ${countsText(report)}\n`;
+  const findings = report.findings.map((finding) => {
+    const [head, ...lines] = findingLines(finding, plainStyle);
+    return `\n${head}\n${lines.map((line) => `   ${line}\n`).join('')}`;
+  });
+  const end = endLines(report, plainStyle).map((line) => `${line}\n`);
+  return [title, ...findings, '\n', ...end].join('');
+}
+
+export function diffToMarkdown(report: DiffReport): string {
+  const title = `### Policies: ${codeSpan(`${report.old.name}..${report.new.name}`)}\n\n${countsText(report)}\n`;
+  const shown = report.findings.filter(({ direction }) => direction !== 'reworded');
+  const reworded = report.findings.filter(({ direction }) => direction === 'reworded');
+  const folded =
+    reworded.length === 0
+      ? ''
+      : `\n<details><summary>${many(reworded.length, 'place')} where another rule is named for the same decision</summary>\n${reworded.map(markdownFinding).join('')}\n</details>\n`;
+  const end = endLines(report, markdownStyle).map((line) => `${line}  \n`);
+  return [title, ...shown.map(markdownFinding), folded, '\n', ...end].join('');
+}
+
+function markdownFinding(finding: ReportedFinding): string {
+  const [head, ...lines] = findingLines(finding, markdownStyle);
+  return `\n${head}\n${lines.map((line) => `- ${line.trim()}\n`).join('')}`;
+}
+
+function countsText({ loosened, stricter, undecided }: DiffReport): string {
+  return `${loosened} loosened · ${stricter} stricter · ${undecided} undecided`;
+}
+
+function many(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+// ---- a finding
+
+/** The heading, and a line for each thing that there is to say. */
+function findingLines(finding: ReportedFinding, style: Style): readonly string[] {
+  const { actions, when, example } = finding;
+  const mark = example === null ? '❓' : { loosened: '🔓', stricter: '🔒', reworded: '·' }[finding.direction];
+  return [
+    `${mark} ${style.strong(headingOf(finding))}   ${actions.map(style.code).join(', ')}`,
+    ...(when.length === 0 ? [] : [`when ${when.map(style.code).join(' and ')}`]),
+    ...(finding.causes.length === 0
+      ? []
+      : [`because ${finding.causes.map((cause) => causeText(cause, style)).join('; ')}`]),
+    ...(example === null ? undecidedLines(finding, style) : exampleLines(finding, example, style)),
+  ];
+}
+
+function headingOf({ from, to, difference, tier, direction }: ReportedFinding): string {
+  const turn = from === to ? from : `${from} → ${to}`;
+  switch (difference) {
+    case 'outcome':
+      return tier === 4 ? `${turn}, refused before any rule until now` : turn;
+    case 'people':
+      return direction === 'loosened'
+        ? `${turn}, by fewer or other people or later`
+        : `${turn}, by more people or sooner`;
+    case 'time':
+      return direction === 'loosened' ? `${turn}, for longer` : `${turn}, for a shorter time`;
+    case 'rule':
+      return `${turn} as before, by another rule`;
+  }
+}
+
+function causeText(
+  { rule, change, place, side, reads }: ReportedFinding['causes'][number],
+  style: Style,
+): string {
+  const at = place === null ? null : `${place.file}:${place.line}${side === 'old' ? ' before' : ''}`;
+  const details = [...reads, ...(reads.length > 0 || at === null ? [] : [at])].map(style.code).join(', ');
+  const what = rule === null ? shapeWords[change] : `${style.code(rule)} ${ruleWords[change]}`;
+  return details === '' ? what : `${what} (${details})`;
+}
+
+const ruleWords = {
+  changed: 'changed',
+  new: 'is new',
+  gone: 'is gone',
+  renamed: 'has another name',
+} as const satisfies Readonly<Record<ReportedFinding['causes'][number]['change'], string>>;
+
+const shapeWords = {
+  changed: 'the payload is declared otherwise',
+  new: 'the action is new',
+  gone: 'the action is gone',
+  renamed: 'the action has another name',
+} as const satisfies typeof ruleWords | Readonly<Record<keyof typeof ruleWords, string>>;
+
+function undecidedLines({ guessed }: ReportedFinding, style: Style): readonly string[] {
+  const terms = guessed.length === 0 ? '' : `: it may turn on ${guessed.map(style.code).join(', ')}`;
+  return [`undecided, no request was found that is decided so${terms}`];
+}
+
+function exampleLines(
+  { from, to }: ReportedFinding,
+  example: NonNullable<ReportedFinding['example']>,
+  style: Style,
+): readonly string[] {
+  const { request, old_meters: oldMeters, near, old, new: now } = example;
+  const knownMax = 800;
+  const text = JSON.stringify(shortened(request));
+  const shown = text.length > knownMax ? `${text.slice(0, knownMax)}…` : text;
+  const asked = from === to ? ` asking ${asksText(old)}` : '';
+  return [
+    `for example ${style.code(shown)}`,
+    ...(near === null ? [] : [nearText(near, style)]),
+    ...(oldMeters === null ? [] : [`meters before ${style.code(JSON.stringify(oldMeters))}`]),
+    `was ${from} by ${style.code(old.by)}${asked} · is ${to} by ${style.code(now.by)}${from === to ? ` asking ${asksText(now)}` : ''}`,
+  ];
+}
+
+function nearText({ name, changed }: { name: string; changed: readonly string[] }, style: Style): string {
+  const but = changed.length === 0 ? 'itself' : `but for ${changed.map(style.code).join(', ')}`;
+  return `the test ${style.code(name)} ${but}`;
+}
+
+/** Without what is empty. */
+function shortened(request: object): object {
+  const isEmpty = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && Object.values(value).flat().length === 0;
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => !isEmpty(value)));
+}
+
+function asksText({
+  requires,
+  valid_for_seconds: seconds,
+}: NonNullable<ReportedFinding['example']>['old']): string {
+  const people = requires?.approvals.map(
+    ({ group, needs, withinSeconds }) => `${needs} of ${group} within ${durationText(withinSeconds)}`,
+  );
+  const stepUp = requires?.reauth ?? null;
+  const step =
+    stepUp === null
+      ? []
+      : [
+          stepUp.withinSeconds === null
+            ? 'a step-up now'
+            : `a step-up within ${durationText(stepUp.withinSeconds)}`,
+        ];
+  const all = [...(people ?? []), ...step];
+  if (all.length > 0) return all.join(' and ');
+  return seconds === null ? 'nobody' : `nobody, for ${durationText(seconds)}`;
+}
+
+function durationText(seconds: number): string {
+  return formatDuration(fromNumber(seconds));
+}
+
+// ---- what holds for the whole
+
+function endLines(report: DiffReport, style: Style): readonly string[] {
+  const { findings, limits, meters } = report;
+  const decisions = findings.filter(({ direction, example }) => direction !== 'reworded' || example === null);
+  return [
+    ...meters.map(
+      (name) => `⚠ meter ${style.code(name)} says something else: it is computed anew from the records`,
+    ),
+    ...guaranteeLines(report.guarantees, style),
+    ...limits.map(
+      ({ action, limits: own }) =>
+        `⚠ ${style.code(action)}: not proved to be all, ${own.map((one) => limitWords[one]).join('; ')}`,
+    ),
+    ...(limits.length > 0
+      ? []
+      : [
+          `✓ ${decisions.length === 0 ? 'No decision changes' : 'Nothing else changes'}: ${proofText(report)}`,
+        ]),
+  ];
+}
+
+function proofText({ actions, horizon }: DiffReport): string {
+  return `proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
+}
+
+const limitWords = {
+  'too many findings': 'there are more findings than are shown (--max)',
+  'long lists': 'a longer list might be decided otherwise',
+  'huge payloads': 'a payload so large that a condition is unknown might be decided otherwise',
+  'too much search': 'the search took too long',
+} as const satisfies Readonly<Record<DiffReport['limits'][number]['limits'][number], string>>;
+
+function guaranteeLines(guarantees: readonly GuaranteeChange[], style: Style): readonly string[] {
+  const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
+  const others = guarantees.filter((one) => one.old !== one.new || one.new !== 'proved');
+  return [
+    ...(both.length === 0 ? [] : [`✓ ${many(both.length, 'claim')} of guarantees proved on both sides`]),
+    ...others.map(
+      ({ name, text, old, new: now }) =>
+        `${now === 'proved' ? '✓' : '⚠'} guarantee ${style.code(`${name}: ${text}`)} ${becameText(old, now)}`,
+    ),
+  ];
+}
+
+function becameText(old: GuaranteeChange['old'], now: GuaranteeChange['new']): string {
+  if (now === null) return `is gone, it was ${old}`;
+  if (old === null) return `is new and ${now}`;
+  return old === now ? `is ${now} on both sides` : `was ${old} and is ${now}`;
+}
+
+/** With as many backticks around it as it takes. */
+function codeSpan(text: string): string {
+  const shown = escapeForTerminal(text);
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const ticks = '`'.repeat(longest + 1);
+  return longest === 0 ? `${ticks}${shown}${ticks}` : `${ticks} ${shown} ${ticks}`;
+}

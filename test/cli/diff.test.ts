@@ -1,0 +1,155 @@
+// `writ diff` as people run it: revisions, files as they are now, folders, every format, and what is wrong usage.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writ } from './writ.ts';
+
+const payments = join(import.meta.dirname, '../../policies/payments');
+const root = mkdtempSync(join(tmpdir(), 'writ-diff-test-'));
+const policies = join(root, 'policies');
+
+function git(...args: readonly string[]): void {
+  const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.org', '-c', 'commit.gpgsign=false'];
+  execFileSync('git', [...who, ...args], { cwd: root, stdio: 'ignore' });
+}
+
+const policy = (limit: number, file = 'trusted.txt'): string => `approvers finance "Finance"
+action pay.make { amount: number 0.01.., to: string }
+list trusted: string from "${file}"
+policy p on pay.make {
+  allow known_payee when payload.to in trusted and payload.amount <= ${limit}
+  allow any after approval by finance when payload.amount <= 10_000
+}
+guarantee ceiling on pay.make { never allow when payload.amount > 10_000 }
+`;
+
+beforeAll(() => {
+  mkdirSync(join(policies, 'lists'), { recursive: true });
+  git('init', '-q', '-b', 'main');
+  writeFileSync(join(policies, 'pay.policy'), policy(1_000, 'linked.txt'));
+  writeFileSync(join(policies, 'lists', 'payees.txt'), 'ann\nbob\n');
+  symlinkSync('lists/payees.txt', join(policies, 'linked.txt'));
+  git('add', '-A');
+  git('commit', '-q', '-m', 'one');
+  writeFileSync(join(policies, 'pay.policy'), policy(12_000, 'linked.txt'));
+  git('commit', '-q', '-a', '-m', 'two');
+  git('tag', 'raised');
+  writeFileSync(join(policies, 'pay.policy'), 'nonsense');
+  git('commit', '-q', '-a', '-m', 'three');
+  git('tag', 'broken');
+  git('reset', '-q', '--hard', 'raised');
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe('writ diff', () => {
+  it('shows what a revision loosened, the loosest first, and that nothing else changes', async () => {
+    const { code, stdout } = await writ(['diff', 'main~1..main'], { cwd: root });
+    expect(code).toBe(0);
+    expect(stdout).toContain('main~1..main   2 loosened · 0 stricter · 0 undecided');
+    expect(stdout).toMatch(
+      /DENY → ALLOW {3}pay\.make\n {3}when payload\.amount > 10000 and <= 12000 and payload\.to in trusted/,
+    );
+    expect(stdout.indexOf('DENY → ALLOW')).toBeLessThan(stdout.indexOf('ESCALATE → ALLOW'));
+    expect(stdout).toContain('was proved and is refuted');
+    expect(stdout).toMatch(/✓ Nothing else changes: proved for all requests of 1 action, /);
+  });
+
+  it('compares a revision with the files as they are, also from a folder below and of one file', async () => {
+    writeFileSync(join(policies, 'lists', 'payees.txt'), 'ann\nbob\neve\n');
+    const { stdout } = await writ(['diff', 'HEAD', '.'], { cwd: policies });
+    expect(stdout).toContain(
+      'when payload.amount > 10000 and <= 12000 and payload.to in trusted (new: "eve")',
+    );
+    git('checkout', '-q', '--', '.');
+    const unchanged = await writ(['diff'], { cwd: root });
+    expect(unchanged.stdout).toContain('✓ No decision changes');
+    const ofFile = await writ(['diff', 'main~1', 'policies/pay.policy'], { cwd: root });
+    expect(ofFile.stdout).toContain('2 loosened');
+    const alone = await writ(['diff', 'policies'], { cwd: root });
+    expect(alone.stdout).toContain('HEAD..files');
+  });
+
+  it('prints JSON whose requests are decided as it says', async () => {
+    const { stdout } = await writ(['diff', 'main~1', '--json'], { cwd: root });
+    const [{ from, to, tier, example }] = JSON.parse(stdout).findings;
+    expect([tier, from, to]).toEqual([1, 'DENY', 'ALLOW']);
+    const decided = await writ(['decide', '--policies', policies], {
+      stdin: JSON.stringify(example.request),
+    });
+    expect(decided.stdout).toContain('ALLOW');
+  });
+
+  it('prints Markdown, SARIF and annotations', async () => {
+    const of = async (format: string) =>
+      (await writ(['diff', 'main~1', '--format', format], { cwd: root })).stdout;
+    expect(await of('markdown')).toMatch(
+      /^### Policies: `main~1\.\.files`\n[\s\S]*- when `payload\.amount > 10000 and <= 12000`/,
+    );
+    const { ruleId, locations } = JSON.parse(await of('sarif')).runs[0].results[0];
+    expect(ruleId).toBe('decision-loosened');
+    expect(locations[0].physicalLocation).toMatchObject({
+      artifactLocation: { uri: 'policies/pay.policy' },
+      region: { startLine: 5 },
+    });
+    expect(await of('github')).toMatch(
+      /^::warning file=policies\/pay\.policy,line=5,.*title=decision-loosened::DENY → ALLOW/,
+    );
+  });
+
+  it.each([
+    [['main~1..main'], 0],
+    [['main~1..main', '--fail-on', 'loosened'], 1],
+    [['main..main~1', '--fail-on', 'loosened'], 0],
+    [['main..main~1', '--fail-on', 'any'], 1],
+    [['main..main', '--fail-on', 'any'], 0],
+  ])('%j ends with %d', async (args, expected) => {
+    const { code } = await writ(['diff', ...args], { cwd: root });
+    expect(code).toBe(expected);
+  });
+
+  it('compares two folders without git', async () => {
+    const other = join(root, 'other');
+    cpSync(payments, other, { recursive: true });
+    const file = join(other, 'payments.policy');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}deny [\s\S]*?(?=^ {2}\w)/m, ''));
+    const { code, stdout } = await writ(['diff', '--old', payments, '--new', other]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/DENY → (ALLOW|ESCALATE)|No decision changes/);
+  });
+
+  it('names the side that does not compile', async () => {
+    const { code, stderr } = await writ(['diff', 'main..broken'], { cwd: root });
+    expect(code).toBe(1);
+    expect(stderr).toContain('broken: the policies do not compile');
+  });
+
+  it.each([
+    [['no-such'], 'git knows no revision `no-such` here'],
+    [['main', 'nowhere'], '`nowhere` does not exist in `main`'],
+    [['--old', 'policies'], '--old goes with --new'],
+    [['main', '--max', '0'], '--max takes a whole number from 1'],
+  ])('%j is wrong usage', async (args, message) => {
+    const { code, stderr } = await writ(['diff', ...args], { cwd: root });
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  it('says that there is no repository, and how to compare without one', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'writ-diff-outside-'));
+    cpSync(payments, join(outside, 'policies'), { recursive: true });
+    const { code, stderr } = await writ(['diff'], { cwd: outside });
+    rmSync(outside, { recursive: true });
+    expect(stderr).toContain('is in no git repository; --old and --new compare two folders');
+    expect(code).toBe(2);
+  });
+
+  it('says that git is missing', async () => {
+    const { code, stderr } = await writ(['diff'], { cwd: root, env: { PATH: '/nowhere' } });
+    expect(stderr).toContain('git is not installed');
+    expect(code).toBe(2);
+  });
+});

@@ -1,0 +1,17 @@
+// A few mutants of each pack and conformance set, compared with what they were made of.
+
+import { describe, expect, it } from 'vitest';
+import { holdDiffLaw, type MutantTally, mutatedFolders } from './diffs.ts';
+
+describe('comparisons of mutants', () => {
+  it('miss nothing that random requests show, and show requests that are decided so', {
+    timeout: 120_000,
+  }, async () => {
+    const tallies: MutantTally[] = [];
+    for (const folder of mutatedFolders()) tallies.push(await holdDiffLaw(folder, 40, 15));
+    expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);
+    const sum = (of: 'mutants' | 'undecided'): number => tallies.reduce((all, one) => all + one[of], 0);
+    expect(sum('mutants')).toBeGreaterThan(3);
+    expect(sum('undecided')).toBeLessThan(sum('mutants') / 2);
+  });
+});

@@ -1,0 +1,188 @@
+// The law of comparisons, on mutants of the shipped packs and the conformance sets: what random requests show to be decided
+// otherwise is among the findings, and each finding's request is decided as it says. By hand, every mutant:
+// node test/laws/diffs.ts 1
+
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Outcome } from '../../src/language/model/decision.ts';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import {
+  type CompileCache,
+  checkSources,
+  createCompileCache,
+  type PolicySources,
+} from '../../src/pipeline.ts';
+import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
+import type { BothSides } from '../../src/reasoning/diff/joint-set.ts';
+import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
+import { readSources } from '../../src/tools/cli/tasks/policies.ts';
+import { applyEdits } from '../../src/tools/testing/mutation/edit.ts';
+import { mutantsOf } from '../../src/tools/testing/mutation/mutants.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+export interface MutantTally {
+  mutants: number;
+  /** Proved that no decision changes. */
+  nothing: number;
+  /** Every finding has a request that is decided so, and nothing else changes. */
+  witnessed: number;
+  /** Something is left undecided. */
+  undecided: number;
+  /** Changes that random requests did not show. */
+  unseenByRandom: number;
+  milliseconds: number;
+  worst: number;
+  /** What is undecided, and why. */
+  readonly open: string[];
+  /** Of the law; there may be none. */
+  readonly broken: string[];
+}
+
+/** The packs of the project, and the conformance sets where they are there. */
+export function mutatedFolders(): readonly string[] {
+  const folders = ['policies', '../shared/conformance'].map((path) => join(root, path)).filter(existsSync);
+  return folders.flatMap((folder) =>
+    [...new Set(globSync('**/*.policy', { cwd: folder }).map((path) => dirname(join(folder, path))))].sort(),
+  );
+}
+
+/** Each n-th mutant of a folder's policies, with so many random requests an action. */
+export async function holdDiffLaw(folder: string, every: number, requests: number): Promise<MutantTally> {
+  const tally: MutantTally = {
+    mutants: 0,
+    nothing: 0,
+    witnessed: 0,
+    undecided: 0,
+    unseenByRandom: 0,
+    milliseconds: 0,
+    worst: 0,
+    open: [],
+    broken: [],
+  };
+  const { sources } = await readSources(folder);
+  const memory = createCompileCache();
+  const { set } = checkSources(sources, memory);
+  if (set === null) return tally;
+  let place = Math.floor(every / 2);
+  for (const { name, other } of mutatedSets(sources, memory)) {
+    place += 1;
+    if (place % every === 0) holdOne(tally, { name: `${folder} ${name}`, set, other, requests });
+  }
+  return tally;
+}
+
+function* mutatedSets(
+  sources: PolicySources,
+  memory: CompileCache,
+): Generator<{ readonly name: string; readonly other: PolicySet }> {
+  const textOf = (path: string): string => {
+    const list = sources.files.some((file) => file.path === path) ? null : sources.readListFile(path);
+    if (list !== null) return 'text' in list ? list.text : '';
+    return sources.files.find((file) => file.path === path)!.text;
+  };
+  for (const file of checkSources(sources).files) {
+    for (const mutant of mutantsOf(file, textOf(file.span.file), sources.readListFile)) {
+      const at = mutant.edits[0]!.span.file;
+      const text = applyEdits(textOf(at), mutant.edits);
+      const files = sources.files.map((one) => (one.path === at ? { path: at, text } : one));
+      const readListFile: PolicySources['readListFile'] = (path) =>
+        path === at ? { text } : sources.readListFile(path);
+      const { set } = checkSources({ files, readListFile }, memory);
+      if (set !== null) yield { name: `${mutant.subject}: ${mutant.change}`, other: set };
+    }
+  }
+}
+
+interface OneMutant {
+  readonly name: string;
+  readonly set: PolicySet;
+  readonly other: PolicySet;
+  readonly requests: number;
+}
+
+function holdOne(tally: MutantTally, { name, set, other, requests }: OneMutant): void {
+  const start = performance.now();
+  const diff = diffPolicies(set, other);
+  const took = performance.now() - start;
+  tally.mutants += 1;
+  tally.milliseconds += took;
+  tally.worst = Math.max(tally.worst, took);
+  const decisive = diff.findings.filter(({ tier }) => tier < 6);
+  const isUndecided = diff.limits.length > 0 || diff.findings.some(({ example }) => example === null);
+  if (isUndecided) {
+    tally.undecided += 1;
+    const why = diff.findings.filter(({ example }) => example === null);
+    tally.open.push(
+      `${name}: ${JSON.stringify([diff.limits, why.map(({ tier, from, to, when }) => [tier, from, to, when])])}`,
+    );
+  }
+  if (!isUndecided && decisive.length === 0) tally.nothing += 1;
+  if (!isUndecided && decisive.length > 0) tally.witnessed += 1;
+  for (const { example, from, to } of diff.findings) {
+    if (example === null) continue;
+    const [old, now] = [authorize(set, example.facts.before), authorize(other, example.facts.after)];
+    if (old.outcome !== from || now.outcome !== to)
+      tally.broken.push(`${name}: ${from} ${to} is not replayed`);
+  }
+  const shown = shownByRandom({ set, other, requests }, diff);
+  tally.broken.push(...shown.missed.map((what) => `${name}: ${what}`));
+  if (decisive.length > 0 && !shown.any) tally.unseenByRandom += 1;
+}
+
+function shownByRandom({ set, other, requests }: Omit<OneMutant, 'name'>, diff: PolicyDiff) {
+  const missed: string[] = [];
+  let any = false;
+  for (const [seed, from] of [set, other].entries()) {
+    const source = requestSource(from, 11 + seed);
+    for (const action of from.actions.values()) {
+      for (let drawn = 0; drawn < requests; drawn += 1) {
+        const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
+        const asked: BothSides<Facts> = { before: facts, after: facts };
+        const [old, now] = [authorize(set, asked.before), authorize(other, asked.after)];
+        if (old.outcome === now.outcome) continue;
+        any = true;
+        if (diff.limits.some((one) => one.action === action.key)) continue;
+        const own = diff.findings.filter(
+          ({ from: a, to: b, actions }) =>
+            isTurn(a, b, old.outcome, now.outcome) && actions.includes(action.key),
+        );
+        if (!own.some((finding) => finding.isMetBy(asked)))
+          missed.push(
+            `${action.key} ${old.outcome} ${now.outcome} ${own.length} ${JSON.stringify(facts, plain)}`,
+          );
+      }
+    }
+  }
+  return { any, missed: missed.slice(0, 1) };
+}
+
+function isTurn(a: Outcome, b: Outcome, old: Outcome, now: Outcome): boolean {
+  return a === old && b === now;
+}
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [every, requests] = [Number(process.argv[2] ?? 10), Number(process.argv[3] ?? 100)];
+  const wanted = process.argv[4] ?? '';
+  const totals = { mutants: 0, nothing: 0, witnessed: 0, undecided: 0, unseenByRandom: 0, broken: 0 };
+  for (const folder of mutatedFolders().filter((path) => path.includes(wanted))) {
+    const { broken, open, milliseconds, worst, ...tally } = await holdDiffLaw(folder, every, requests);
+    for (const one of broken.slice(0, 2)) console.error(one);
+    for (const one of open.slice(0, 5)) console.error(`undecided ${one}`);
+    const each = tally.mutants === 0 ? 0 : milliseconds / tally.mutants;
+    console.log(
+      `${folder.split('/').slice(-2).join('/')} ${JSON.stringify(tally)} broken ${broken.length}, ${each.toFixed(0)} ms each, worst ${worst.toFixed(0)}`,
+    );
+    for (const key of ['mutants', 'nothing', 'witnessed', 'undecided', 'unseenByRandom'] as const)
+      totals[key] += tally[key];
+    totals.broken += broken.length;
+  }
+  console.log(JSON.stringify(totals));
+  process.exitCode = totals.broken > 0 ? 1 : 0;
+}

@@ -1,0 +1,73 @@
+// Comparisons of policy sets: the findings of kept edits, in their order and words; each with a request that both
+// definitions decide so; and the same from the other side.
+
+import { describe, expect, it } from 'vitest';
+import type { PolicySet } from '../../src/language/model/policy.ts';
+import { authorize } from '../../src/language/spec/authorize.ts';
+import { checkSources } from '../../src/pipeline.ts';
+import { type DiffOptions, diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
+import { type KeptDiff, keptDiffs } from './kept-diffs.ts';
+
+function setOf(text: string, lists: Readonly<Record<string, string>> = {}): PolicySet {
+  const { set, diagnostics } = checkSources({
+    files: [{ path: 'a.policy', text }],
+    readListFile: (path) =>
+      lists[path] === undefined ? { code: 'list-file-missing', message: path } : { text: lists[path] },
+  });
+  if (set === null)
+    throw new Error(JSON.stringify(diagnostics.filter(({ severity }) => severity === 'error')));
+  return set;
+}
+
+function compared(
+  { before, after, lists }: Pick<KeptDiff, 'before' | 'after' | 'lists'>,
+  options?: DiffOptions,
+) {
+  const sets = { before: setOf(before, lists?.before), after: setOf(after, lists?.after) };
+  return { ...sets, diff: diffPolicies(sets.before, sets.after, options) };
+}
+
+function linesOf({ findings }: PolicyDiff): readonly string[] {
+  return findings
+    .filter(({ tier }) => tier < 6)
+    .map(({ tier, from, to, when }) => `${tier} ${from} ${to}: ${when.join(' and ')}`);
+}
+
+describe('kept edits', () => {
+  it.each(keptDiffs)('$name', (kept) => {
+    const { diff } = compared(kept);
+    expect(linesOf(diff)).toEqual(kept.findings);
+    expect(diff.limits).toEqual([]);
+  });
+
+  it.each(keptDiffs)('$name: each request is decided as it says, and is one of its finding alone', (kept) => {
+    const { before, after, diff } = compared(kept);
+    for (const { example, from, to, isMetBy } of diff.findings) {
+      expect(example).not.toBeNull();
+      expect(authorize(before, example!.facts.before).outcome).toBe(from);
+      expect(authorize(after, example!.facts.after).outcome).toBe(to);
+      expect(isMetBy(example!.facts)).toBe(true);
+    }
+  });
+
+  it.each(keptDiffs)('$name: the other way round it is no finding fewer', (kept) => {
+    const { diff } = compared({
+      before: kept.after,
+      after: kept.before,
+      ...(kept.lists === undefined ? {} : { lists: { before: kept.lists.after, after: kept.lists.before } }),
+    });
+    expect(linesOf(diff).length > 0).toBe(kept.findings.length > 0);
+    expect(diff.limits).toEqual([]);
+  });
+
+  it.each(keptDiffs)('$name: compared with itself nothing changes', ({ before, lists }) => {
+    const same = {
+      before,
+      after: before,
+      ...(lists === undefined ? {} : { lists: { before: lists.before, after: lists.before } }),
+    };
+    const { diff } = compared(same);
+    expect(diff.findings).toEqual([]);
+    expect(diff.asked).toEqual([]);
+  });
+});
