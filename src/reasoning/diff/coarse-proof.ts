@@ -21,7 +21,7 @@ export function isCompleteCoarsely(coarse: JointProblem, found: readonly FoundCh
       circuit.require([notLiteral(own), ...terms.flatMap((term) => failing(coarse.ctx, term))]);
     return [region.literal, own];
   });
-  const proof = new FreshProof(circuit.solver);
+  const proof = new FreshProof(coarse.ctx);
   return left.every((assumptions) => proof.cannotHold(assumptions) === true);
 }
 

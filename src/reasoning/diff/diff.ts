@@ -4,6 +4,7 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { isCompleteCoarsely } from './coarse-proof.ts';
 import { declarationsIn, isAlike, type ReadKind, readsChanged } from './declarations.ts';
@@ -89,7 +90,7 @@ function diffAction(joint: JointSet, action: string, { known = [], findingsMax }
 }
 
 function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): boolean {
-  return ctx.circuit.solver.solve([differs]) !== false;
+  return solveFor(ctx, [differs]) !== false;
 }
 
 function readsLists(joint: JointSet, action: string): boolean {

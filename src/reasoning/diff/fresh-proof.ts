@@ -1,6 +1,9 @@
 // Whether something cannot be, by a proof of its own: the clauses alone go to a new solver, so that the log holds nothing of
 // the searches before, and the naive checker reads that log. INVARIANT: true is said of nothing that was not checked.
 
+import { followsFrom } from '../linear/inequality.ts';
+import type { ProofContext } from '../prove/context.ts';
+import { saidBy } from '../prove/search.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 import { Solver } from '../solver/solver.ts';
@@ -12,7 +15,11 @@ export class FreshProof {
   readonly #checker = new LogChecker();
   #derived = 0;
 
-  constructor({ variables, given }: Solver) {
+  constructor(ctx: ProofContext) {
+    const { variables, given } = ctx.circuit.solver;
+    for (const lemma of ctx.lemmas)
+      if (!followsFrom(lemma, (literal) => saidBy(ctx, literal)))
+        throw new Error('a lemma about sums does not follow');
     while (this.#solver.variables < variables) this.#solver.variable();
     for (const clause of given) {
       this.#solver.add(clause);

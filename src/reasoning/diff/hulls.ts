@@ -3,6 +3,7 @@
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, marksOf } from '../cells/leaf.ts';
 import type { ProofContext } from '../prove/context.ts';
+import { solveFor } from '../prove/search.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 
 export interface Hull {
@@ -33,11 +34,11 @@ export function hullsOf(ctx: ProofContext, must: SolverClause): readonly Hull[] 
   return numbers.slice(0, leavesMax).flatMap((leaf) => hullOf(ctx, leaf, must) ?? []);
 }
 
-function hullOf({ circuit: { solver } }: ProofContext, leaf: Leaf, must: SolverClause): Hull | null {
+function hullOf(ctx: ProofContext, leaf: Leaf, must: SolverClause): Hull | null {
   const first = leaf.cells.findIndex(({ value }) => isValue(value));
   const last = leaf.cells.length - 1;
   if (first < 0 || first === last) return null;
-  const canBe = (literal: number): boolean => solver.solve([...must, literal]) !== false;
+  const canBe = (literal: number): boolean => solveFor(ctx, [...must, literal]) !== false;
   // Where it may be missing, no number is what it takes.
   if (first > 0 && canBe(notLiteral(leaf.order[first]!))) return null;
   const low = lowest((at) => canBe(notLiteral(leaf.order[at + 1]!)), first, last);

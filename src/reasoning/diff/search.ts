@@ -10,6 +10,7 @@ import { unknown } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { solveFor } from '../prove/search.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
@@ -107,7 +108,9 @@ class Search {
   /** That nothing is left in any region, with payloads of any size. */
   #prove(left: readonly SolverClause[]): void {
     if (this.#limits.size > 0) return;
-    const proof = new FreshProof(this.#ctx.circuit.solver);
+    // What has to be known of sums becomes part of the clauses first.
+    for (const assumptions of left) solveFor(this.#ctx, assumptions, conflictsMax);
+    const proof = new FreshProof(this.#ctx);
     for (const assumptions of left) {
       if (proof.cannotHold(assumptions) === true) continue;
       const isDone = proof.cannotHold([...assumptions, ...this.#small]);
@@ -118,7 +121,7 @@ class Search {
 
   /** What is not settled may be for all that is known. */
   #canHold(assumptions: SolverClause): boolean {
-    const answer = this.#ctx.circuit.solver.solve([...assumptions, ...this.#small], conflictsMax);
+    const answer = solveFor(this.#ctx, [...assumptions, ...this.#small], conflictsMax);
     if (answer === null) this.#limits.add('too much search');
     return answer !== false;
   }
@@ -171,9 +174,10 @@ class Search {
     ];
     for (const { differs } of all) {
       if (!solver.holds(differs)) continue;
-      if (solver.solve([...kept, notLiteral(differs)], conflictsMax) === true) kept.push(notLiteral(differs));
+      if (solveFor(this.#ctx, [...kept, notLiteral(differs)], conflictsMax) === true)
+        kept.push(notLiteral(differs));
     }
-    solver.solve(kept);
+    solveFor(this.#ctx, kept);
     return all.filter(({ differs }) => solver.holds(differs));
   }
 
@@ -209,7 +213,7 @@ class Search {
     if (term.truths.length < 2) return term;
     const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
     const isUnknown = [notLiteral(isTrue), notLiteral(isFalse)];
-    const mayBe = this.#ctx.circuit.solver.solve([...must, ...isUnknown], conflictsMax) !== false;
+    const mayBe = solveFor(this.#ctx, [...must, ...isUnknown], conflictsMax) !== false;
     return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
   }
 
@@ -219,7 +223,7 @@ class Search {
     if (stakes.length === 0) return [];
     const isOtherwise = this.#ctx.circuit.or(stakes.map(notLiteral));
     const follows = (from: readonly SolverLiteral[]): boolean =>
-      solver.solve([isOtherwise, ...from], conflictsMax) === false;
+      solveFor(this.#ctx, [isOtherwise, ...from], conflictsMax) === false;
     if (!follows(parts)) return [...new Set([...parts, ...stakes])];
     let core = solver.core.filter((literal) => literal !== isOtherwise);
     for (const literal of core) {
@@ -257,7 +261,7 @@ class Search {
     const { circuit } = this.#ctx;
     const attempt = circuit.free(true);
     for (let round = 0; round < witnessesMax; round += 1) {
-      if (circuit.solver.solve([...must, attempt], conflictsMax) !== true) break;
+      if (solveFor(this.#ctx, [...must, attempt], conflictsMax) !== true) break;
       const facts = this.#request();
       const isGood = (one: Facts): boolean => isOne(sidedFacts(this.#problem.joint, one));
       if (isGood(facts)) return facts;
