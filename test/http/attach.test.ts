@@ -121,7 +121,7 @@ describe('Prefer: attach', () => {
     });
     await expect(ask(service)).rejects.toThrow('stopped');
     expect((await look(service, id)).body.status).toBe('approved');
-    await admin.send(`/v1/switches/${on.body.id}`, { method: 'DELETE' });
+    await admin.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
     expect(await ask(service)).toMatchObject({ request_id: id, decision: 'ALLOW' });
   });
 });

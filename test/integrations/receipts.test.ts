@@ -116,7 +116,7 @@ describe('a receipt', () => {
     expect(await status(view.request_id)).toBe(200);
     const on = await admin.send('/v1/switches', { method: 'POST', body: { scope: 'all', reason: 'x' } });
     expect(await status(view.request_id)).toBe(403);
-    await admin.send(`/v1/switches/${on.body.id}`, { method: 'DELETE' });
+    await admin.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
     await fetch(`${service.url}/v1/requests/${view.request_id}/outcome`, {
       method: 'POST',
       headers: { 'x-agent-api-key': service.apiKey, 'content-type': 'application/json' },

@@ -70,7 +70,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'has': {
       const { subject } = expression;
       const read = readField(subject, scope);
-      if (read === unknown) return !subject.isSigned && isAlwaysThere(subject, scope) ? true : unknown;
+      if (read === unknown) return isAlwaysThere(subject, scope) ? true : unknown;
       return read !== undefined && read !== null;
     }
     case 'else':

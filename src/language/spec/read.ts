@@ -47,8 +47,9 @@ export function readField(
   return value === undefined || value === null ? value : fromJson(field.type, value, parent);
 }
 
-/** Whether every payload of the shape has the field, and not as null. */
-export function isAlwaysThere({ root, steps }: FieldRead, { set, facts }: FieldScope): boolean {
+/** Of an unknown payload: whether every payload of the shape has the field, and not as null. */
+export function isAlwaysThere({ root, steps, isSigned }: FieldRead, { set, facts }: FieldScope): boolean {
+  if (facts.payload !== unknownPayload || isSigned) return false;
   const fields = root === 'payload' ? fieldsAlong(steps, set.actions.get(facts.action)?.shape) : [];
   return (
     fields.length === steps.length &&
