@@ -9,22 +9,22 @@ import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from
 /** A new, empty place for records, which can be opened any number of times at once. */
 export interface Place {
   open(): Promise<Store>;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 const limits = { openMax: 20 };
 
-export function describeStore(name: string, createPlace: () => Place): void {
+export function describeStore(name: string, createPlace: () => Promise<Place>): void {
   describe(name, () => {
     let place: Place;
     let store: Store;
     beforeEach(async () => {
-      place = createPlace();
+      place = await createPlace();
       store = await place.open();
     });
     afterEach(async () => {
       await store.close();
-      place.remove();
+      await place.remove();
     });
 
     /** What a second opening of the same place, as by another process, makes of it. */

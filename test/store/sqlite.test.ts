@@ -16,11 +16,11 @@ import { describeMeters } from './meters-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
 import { describeStatistics } from './statistics-contract.ts';
 
-const createPlace = () => {
+const createPlace = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-test-'));
   return {
     open: () => openStore({ path: join(folder, 'writ.db') }),
-    remove: () => rmSync(folder, { recursive: true }),
+    remove: async () => rmSync(folder, { recursive: true }),
   };
 };
 

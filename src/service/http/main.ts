@@ -17,7 +17,6 @@ import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { tampered } from '../store/contract/store-error.ts';
 import { openStore } from '../store/open.ts';
-import { lockForServing } from '../store/sqlite/file/serving-lock.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
@@ -82,8 +81,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const store = await openStore({ path: dataFile });
   opened.push(() => store.close());
   await checkState(store, dataFile);
-  const lock = lockForServing(dataFile);
-  opened.push(async () => lock.release());
+  await store.serve();
   const clock = await startClock(config, store, log);
   const policies = await opening;
 

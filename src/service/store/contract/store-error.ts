@@ -17,6 +17,12 @@ export type StoreErrorCode =
   /** Another process serves this store. */
   | 'already-served'
   | 'writer-died'
+  /** Another process serves this store by now; nothing of this one is stored any more. */
+  | 'fenced'
+  /** The database does not answer; nothing was stored. */
+  | 'unreachable'
+  /** The connection broke before the database said whether the write is stored. */
+  | 'uncertain'
   | 'closed'
   /** The master key is missing, malformed or that of another database. */
   | 'master-key'
