@@ -228,6 +228,22 @@ test('a second process that wants to serve is refused with one clear line, and m
   expect(await told(second.requests.append(requestRow(), limits))).toBe('stored');
 });
 
+test.each(['fsync', 'full_page_writes'])('a server with %s off is not served from', async (name) => {
+  const store = await openStore(await server.createDatabase());
+  onTestFinished(() => store.close());
+  const set = async (change: string) => {
+    await server.query(`ALTER SYSTEM ${change}`);
+    await server.query('SELECT pg_reload_conf()');
+    await sleep(200);
+  };
+  await set(`SET ${name} = off`);
+  onTestFinished(() => set(`RESET ${name}`));
+  await expect(store.serve()).rejects.toMatchObject({
+    code: 'unwritable',
+    message: expect.stringContaining(name),
+  });
+});
+
 test('a commit whose wait for the standby is cancelled counts as uncertain, not as stored', async () => {
   const { store } = await setUp();
   await server.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");

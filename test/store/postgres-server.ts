@@ -137,10 +137,16 @@ function createServer({ bin, data, folder }: ServerFiles): PostgresServer {
       await untilAnswering(query);
     },
     async kill() {
-      const postmaster = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '';
-      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', postmaster]).toString().split('\n');
-      for (const pid of [postmaster, ...children].map(Number).filter((one) => one > 0)) endProcess(pid);
+      const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+      // Stopped, it makes no more of them.
+      process.kill(postmaster, 'SIGSTOP');
+      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)])
+        .toString()
+        .split('\n');
+      const all = [postmaster, ...children.map(Number).filter((pid) => pid > 0)];
+      for (const pid of all) signal(pid, 'SIGKILL');
       await this.stop();
+      while (all.some((pid) => signal(pid, 0))) await sleep(5);
     },
     async stop() {
       const present = child;
@@ -154,11 +160,12 @@ function createServer({ bin, data, folder }: ServerFiles): PostgresServer {
   return server;
 }
 
-function endProcess(pid: number): void {
+/** Whether there is such a process. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, 'SIGKILL');
+    return process.kill(pid, name);
   } catch {
-    // It has just ended by itself.
+    return false;
   }
 }
 

@@ -44,6 +44,11 @@ export class StoreError extends Error {
   }
 }
 
+/** Whether what was asked for may have been done all the same. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'uncertain';
+}
+
 /** `what`: a sentence in lower case without a final period. */
 export function tampered(what: string): StoreError {
   const advice = 'see `writ audit verify`; restore a backup, or take it as it is with `writ audit accept`';

@@ -17,7 +17,7 @@ import {
 } from './append.ts';
 import { type Connection, connect } from './connection.ts';
 import { toStoreFailure, uncertain, unreachable } from './errors.ts';
-import { claimAgain, claimSlot, type Fence, keepSlot, noFence, releaseSlot } from './fence.ts';
+import { checkServer, claimAgain, claimSlot, type Fence, keepSlot, noFence, releaseSlot } from './fence.ts';
 import { inTransaction, type Work } from './transaction.ts';
 
 /** A word for each request; `duplicate-id` is a mistake of ours. */
@@ -117,9 +117,12 @@ export class CommitQueue {
 
   /** From now on this process serves, and stores nothing once another does. Rejects with a StoreError. */
   async claim(): Promise<void> {
-    this.#fence = await claimSlot(this.#connection).catch((error: unknown) => {
+    try {
+      await checkServer(this.#connection);
+      this.#fence = await claimSlot(this.#connection);
+    } catch (error) {
       throw toStoreFailure(error);
-    });
+    }
     this.#keeping = setInterval(() => this.#keep(), keepEveryMs).unref();
   }
 
@@ -252,11 +255,15 @@ export class CommitQueue {
 
   #fail(batch: readonly Waiting[], cause: unknown): void {
     this.#failedAtMs = performance.now();
-    const isLost = this.#connection.isLost();
-    const error = isLost ? uncertain(cause) : toStoreFailure(cause);
-    if (isLost) for (const listener of this.#listeners) listener();
+    const failure = toStoreFailure(cause);
+    // A server that ends the session may have committed before.
+    const isDoubtful = this.#connection.isLost() || failure.code === 'unreachable';
+    const error = isDoubtful ? uncertain(cause) : failure;
+    if (isDoubtful) {
+      for (const listener of this.#listeners) listener();
+      this.#connection.destroy();
+    }
     if (error.code === 'fenced') this.#end(error);
-    if (error.code === 'unreachable') this.#connection.destroy();
     // One that the database refuses does no harm to the others of its batch.
     if (error.code === 'internal' && batch.length > 1)
       this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));

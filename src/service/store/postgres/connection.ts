@@ -55,6 +55,8 @@ export function clientConfig(url: string): pg.ClientConfig {
 /** Rejects with a StoreError. */
 export async function connect(url: string): Promise<Connection> {
   const client = new pg.Client(clientConfig(url));
+  // What is reported after the start has failed, too, tells nothing more.
+  client.on('error', () => {});
   try {
     await client.connect();
   } catch (error) {

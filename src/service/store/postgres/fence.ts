@@ -29,6 +29,20 @@ const looks = (goneAfterSeconds * 1000) / lookAgainMs + 4;
 /** One process counts meters and keeps caches for itself, so a second one is refused. */
 const servingSlot = 0;
 
+/** A server that may forget what it has acknowledged, or that takes no writes, serves nobody. Rejects with a StoreError. */
+export async function checkServer(connection: Connection): Promise<void> {
+  const [found] = await connection.query<{ readonly fault: string | null }>({
+    text: `SELECT CASE
+      WHEN pg_is_in_recovery() THEN 'is a standby: name the primary'
+      WHEN current_setting('fsync') <> 'on' THEN 'runs with fsync off, and may lose what it has acknowledged: set it on'
+      WHEN current_setting('full_page_writes') <> 'on'
+        THEN 'runs with full_page_writes off, and may lose what it has acknowledged: set it on'
+      END AS fault`,
+  });
+  if (found?.fault == null) return;
+  throw new StoreError('unwritable', `the server of the database ${found.fault}`);
+}
+
 /** Waits for the end of a process that may have ended without saying so. Rejects with a StoreError. */
 export async function claimSlot(connection: Connection): Promise<Fence> {
   const instance = randomUUID();

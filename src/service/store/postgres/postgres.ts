@@ -73,7 +73,7 @@ function createStore(pool: ReadPool, queue: CommitQueue, masterKey: Uint8Array):
     meters: meterStore(pool, queue, requests),
     statistics: statisticsStore(pool, queue),
     activity: activityStore(pool),
-    state: consistencyStore(pool, queue),
+    state: consistencyStore(pool),
     masterKey,
     serve: () => queue.claim(),
     copyTo: () =>

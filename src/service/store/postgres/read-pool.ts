@@ -29,6 +29,8 @@ export function createReadPool(url: string): ReadPool {
   });
   // A connection that breaks while nobody uses it is made anew by the next query.
   pool.on('error', () => {});
+  // While one is used, its query rejects.
+  pool.on('connect', (client) => client.on('error', () => {}));
   let closing: Promise<void> | null = null;
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {

@@ -2,7 +2,7 @@
 // records, so what is found is what contradicts the records, not every edit.
 
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
-import type { CommitQueue } from './commit-queue.ts';
+import { tampered } from '../contract/store-error.ts';
 import type { ReadPool, Rows } from './read-pool.ts';
 
 /** Enough to see what happened. */
@@ -12,16 +12,10 @@ interface Found {
   readonly row: string;
 }
 
-export function consistencyStore({ snapshot }: ReadPool, queue: Pick<CommitQueue, 'write'>): StateStore {
+export function consistencyStore({ snapshot }: ReadPool): StateStore {
   return {
     differences: (check) => snapshot((rows) => differencesOf(rows, check)),
-    accept: ({ atMs, differences }) =>
-      queue.write(async ({ recordChange }) => {
-        const before = {
-          differences: differences.map(({ table, row, message }) => ({ table, row, message })),
-        };
-        await recordChange({ atMs, what: 'state-accepted', subject: '', before, after: null });
-      }),
+    accept: () => Promise.reject(tampered('rows contradict the records, and there is no seal to renew')),
   };
 }
 

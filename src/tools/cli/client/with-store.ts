@@ -3,20 +3,26 @@
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
+import { isDatabaseAddress } from '../../../service/http/config.ts';
 import type { Store } from '../../../service/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../../service/store/contract/store-error.ts';
-import { openStore } from '../../../service/store/open.ts';
-import { type ExitCode, exitCodes, printError, printJson } from '../output/output.ts';
+import { fileOf, openStore, type StorePlace, storePlaceOf } from '../../../service/store/open.ts';
+import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
 
 export interface DataOption {
   readonly data: string;
+  /** Address of the database, where the service has one. */
+  readonly store?: string | undefined;
 }
+
+export const storeMeaning = 'the PostgreSQL database of the service, where it has one (WRIT_STORE)';
 
 /** Adds the option that names the data directory. */
 export function withDataOption(command: Command): Command {
-  return command.option('--data <directory>', 'the data directory of the service', './var');
+  return command
+    .option('--data <directory>', 'the data directory of the service', './var')
+    .option('--store <address>', storeMeaning);
 }
 
 export interface StoreOptions extends DataOption {
@@ -26,23 +32,24 @@ export interface StoreOptions extends DataOption {
 
 /** Runs a command on the store. A store that is missing is an error: a misspelt directory must not become an empty store. */
 export async function withStore(
-  { data, json }: StoreOptions,
+  { json, ...options }: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const path = join(data, 'writ.db');
+  const place = commandPlace(options);
+  const file = fileOf(place);
   const fail = (code: StoreErrorCode | 'no-store', message: string): ExitCode => {
     if (json === true) printJson({ ok: false, error: { code, message } });
     else printError(`error: ${message}\n`);
     return exitCodes.wrong;
   };
-  if (!existsSync(path)) {
+  if (!existsSync(file)) {
     return fail(
       'no-store',
-      `there is no store at ${path}: name the data directory of the service with --data`,
+      `there is no store at ${file}: name the data directory of the service with --data`,
     );
   }
   try {
-    const store = await openStore({ path, actor: commandLineUser() });
+    const store = await openStore({ ...place, actor: commandLineUser() });
     try {
       return await run(store);
     } finally {
@@ -52,6 +59,13 @@ export async function withStore(
     if (!(error instanceof StoreError)) throw error;
     return fail(error.code, error.message);
   }
+}
+
+/** Throws UsageError for an address that is none. */
+export function commandPlace({ data, store = process.env.WRIT_STORE }: DataOption): StorePlace {
+  if (store !== undefined && !isDatabaseAddress(store))
+    throw new UsageError('--store must be an address such as postgres://user@host/database');
+  return storePlaceOf({ data, database: store ?? null });
 }
 
 /** The name under which changes from the command line are recorded. */
