@@ -12,7 +12,9 @@ import { copyDatabase } from '../../src/service/store/sqlite/file/copy.ts';
 import type { SqliteOptions } from '../../src/service/store/sqlite/sqlite.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
+import { describeGrantBasis } from './grant-basis-contract.ts';
 import { describeMeters } from './meters-contract.ts';
+import { describeRequestLists } from './request-lists-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
 import { describeStatistics } from './statistics-contract.ts';
 
@@ -26,6 +28,8 @@ const createPlace = async () => {
 
 describeStore('the SQLite store', createPlace);
 describeDocuments('the SQLite store', createPlace);
+describeGrantBasis('the SQLite store', createPlace);
+describeRequestLists('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);
 describeStatistics('the SQLite store', createPlace);
 
