@@ -221,6 +221,21 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         expect(await store.requests.find('nothing')).toBeNull();
       });
 
+      test('a record comes back as it went in, whatever characters are in it', async () => {
+        const odd = ['"', '\\', '{a,"b"}', 'NULL', '', '\n\t\u0001', 'é 😀 \u2028', "'; --", '"sequence":0'];
+        const records = odd.map((text) =>
+          requestRow({
+            actionKey: `a.${text}`,
+            recordJson: JSON.stringify({ payload: { [text]: text } }),
+            idempotency: { key: `k${text}`, bodyDigest: text, keptUntilMs: startMs + 100 },
+          }),
+        );
+        await Promise.all(records.map((record) => store.requests.append(record, limits)));
+        const found = await Promise.all(records.map(({ id }) => store.requests.find(id)));
+        expect(found).toEqual(records);
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: odd.length } });
+      });
+
       test('many at once are all stored', async () => {
         const records = Array.from({ length: 2500 }, () => requestRow());
         const results = await Promise.all(records.map((record) => store.requests.append(record, limits)));

@@ -7,6 +7,7 @@ import type { MeterEntryRow } from '../contract/metering.ts';
 import type { NonceUse, RequestRow } from '../contract/records.ts';
 import type { AppendLimits } from '../contract/store.ts';
 import { type RequestColumns, requestColumns } from '../sqlite/rows.ts';
+import { plainArray, textArray } from './arrays.ts';
 import type { Query } from './connection.ts';
 import type { Fence } from './fence.ts';
 
@@ -50,7 +51,10 @@ export function appendValues(
   nonces: readonly NonceUse[],
   requests: readonly PreparedRequest[],
 ): readonly unknown[] {
-  const column = (name: keyof RequestColumns) => requests.map(({ columns }) => columns[name]);
+  const texts = (name: KeysOf<RequestColumns, string>) =>
+    textArray(requests.map(({ columns }) => columns[name]));
+  const numbers = (name: KeysOf<RequestColumns, number>) =>
+    plainArray(requests.map(({ columns }) => columns[name]));
   const bases = requests.map(({ limits }) => limits.basis ?? null);
   const documents = bases.flatMap((basis, at) =>
     (basis?.documents ?? []).map((document) => ({ ...document, at: at + 1 })),
@@ -60,24 +64,28 @@ export function appendValues(
   );
   return [
     ...[fence.slot, fence.epoch, fence.batch, switchKind],
-    ...[nonces.map((use) => use.keptUntilMs), nonces.map((use) => use.usedAtMs)],
-    nonces.map((use) => use.nonce),
-    ...[column('id'), column('agent_id'), column('action_key'), column('outcome'), column('status')],
-    ...[column('created_ms'), column('decided_ms'), column('expires_ms')],
-    ...[column('idempotency_key'), column('idempotency_digest'), column('idempotency_until_ms')],
-    column('record_json'),
-    ...[requests.map(({ before }) => before), requests.map(({ after }) => after)],
-    requests.map(({ limits }) => limits.openMax),
-    ...[bases.map((basis) => basis?.agentId ?? null), bases.map((basis) => basis?.agentVersion ?? null)],
-    bases.map((basis) => basis?.keyNotAfterMs ?? null),
-    bases.map((basis) => basis?.switchGeneration ?? null),
-    ...[documents.map(({ at }) => at), documents.map(({ kind }) => kind)],
-    ...[documents.map(({ id }) => id), documents.map(({ version }) => version)],
-    ...[entries.map(({ at }) => at), entries.map(({ definition }) => definition)],
-    ...[entries.map(({ key }) => key), entries.map(({ isCertain }) => isCertain)],
-    entries.map(({ value }) => value),
+    ...[plainArray(nonces.map((use) => use.keptUntilMs)), plainArray(nonces.map((use) => use.usedAtMs))],
+    textArray(nonces.map((use) => use.nonce)),
+    ...[texts('id'), texts('agent_id'), texts('action_key'), texts('outcome'), texts('status')],
+    ...[numbers('created_ms'), numbers('decided_ms'), numbers('expires_ms')],
+    ...[texts('idempotency_key'), texts('idempotency_digest'), numbers('idempotency_until_ms')],
+    texts('record_json'),
+    ...[textArray(requests.map(({ before }) => before)), textArray(requests.map(({ after }) => after))],
+    plainArray(requests.map(({ limits }) => limits.openMax)),
+    textArray(bases.map((basis) => basis?.agentId ?? null)),
+    plainArray(bases.map((basis) => basis?.agentVersion ?? null)),
+    plainArray(bases.map((basis) => basis?.keyNotAfterMs ?? null)),
+    plainArray(bases.map((basis) => basis?.switchGeneration ?? null)),
+    ...[plainArray(documents.map(({ at }) => at)), textArray(documents.map(({ kind }) => kind))],
+    ...[textArray(documents.map(({ id }) => id)), plainArray(documents.map(({ version }) => version))],
+    ...[plainArray(entries.map(({ at }) => at)), textArray(entries.map(({ definition }) => definition))],
+    ...[textArray(entries.map(({ key }) => key)), plainArray(entries.map(({ isCertain }) => isCertain))],
+    textArray(entries.map(({ value }) => value)),
   ];
 }
+
+/** The names of the columns that hold this, or null. */
+type KeysOf<C, T> = { [K in keyof C]: C[K] extends T | null ? K : never }[keyof C];
 
 /** How many of the first requests can be judged together, as none of them can be the reason to refuse another. */
 export function judgedTogether(requests: readonly PreparedRequest[]): number {
