@@ -16,7 +16,7 @@ import {
   prepareRequest,
 } from './append.ts';
 import { type Connection, connect } from './connection.ts';
-import { toStoreFailure, uncertain, unreachable } from './errors.ts';
+import { fenced, toStoreFailure, uncertain, unreachable } from './errors.ts';
 import { checkServer, claimAgain, claimSlot, type Fence, keepSlot, noFence, releaseSlot } from './fence.ts';
 import { inTransaction, type Work } from './transaction.ts';
 
@@ -292,20 +292,32 @@ export class CommitQueue {
 
   async #connectAgain(): Promise<void> {
     while (this.#ended === null) {
+      // What the broken connection was to store is told as uncertain first.
+      await this.#pumping;
       try {
-        // What the broken connection was to store is told as uncertain first.
-        await this.#pumping;
-        const connection = await connect(this.#options.url);
-        const fence = this.#fence.slot === null ? noFence : await claimAgain(connection, this.#fence);
-        if (fence === null) return this.#end(toStoreFailure(Object.assign(new Error(), { code: 'WR001' })));
-        this.#fence = fence;
-        this.#failedAtMs = -Infinity;
-        this.#connecting = null;
-        return this.#use(connection);
+        return await this.#take(await connect(this.#options.url));
       } catch {
         await sleep(connectAgainMs);
       }
     }
+  }
+
+  /** Goes on over a new connection, where the slot is still that of this process. */
+  async #take(connection: Connection): Promise<void> {
+    try {
+      const fence = this.#fence.slot === null ? noFence : await claimAgain(connection, this.#fence);
+      if (fence === null) {
+        this.#end(fenced());
+        return await connection.end();
+      }
+      this.#fence = fence;
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+    this.#failedAtMs = -Infinity;
+    this.#connecting = null;
+    this.#use(connection);
   }
 
   /** Only where nothing else tells that this process is alive. */
@@ -319,7 +331,7 @@ export class CommitQueue {
     const giveUp = setTimeout(() => connection.destroy(), silenceMaxMs);
     try {
       const isKept = await this.#asking(() => keepSlot(connection, this.#fence));
-      if (!isKept) this.#end(toStoreFailure(Object.assign(new Error(), { code: 'WR001' })));
+      if (!isKept) this.#end(fenced());
     } catch {
       connection.destroy();
     } finally {

@@ -49,6 +49,10 @@ export function unreachable(cause: unknown): StoreError {
   return new StoreError('unreachable', messages.unreachable, { cause });
 }
 
+export function fenced(): StoreError {
+  return new StoreError('fenced', messages.fenced);
+}
+
 /** The connection broke, or was given up, after a write had been sent and before its end was heard of. */
 export function uncertain(cause: unknown): StoreError {
   const message = 'the connection to the database broke before it said whether the record is stored';
