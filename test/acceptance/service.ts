@@ -75,7 +75,7 @@ export async function startService({
 }
 
 /** Registers an agent with the command and yields its key. */
-export async function addAgent(data: string, name: string): Promise<string> {
+export async function addAgent(data: string, name: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const args = [
     entry,
     'agent',
@@ -89,7 +89,7 @@ export async function addAgent(data: string, name: string): Promise<string> {
     data,
     '--json',
   ];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
   const key = /writ_[0-9A-Za-z]+/.exec(stdout)?.[0];
   if (key === undefined) throw new Error(`no key in ${stdout}`);
   return key;

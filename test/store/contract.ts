@@ -9,22 +9,22 @@ import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from
 /** A new, empty place for records, which can be opened any number of times at once. */
 export interface Place {
   open(): Promise<Store>;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 const limits = { openMax: 20 };
 
-export function describeStore(name: string, createPlace: () => Place): void {
+export function describeStore(name: string, createPlace: () => Promise<Place>): void {
   describe(name, () => {
     let place: Place;
     let store: Store;
     beforeEach(async () => {
-      place = createPlace();
+      place = await createPlace();
       store = await place.open();
     });
     afterEach(async () => {
       await store.close();
-      place.remove();
+      await place.remove();
     });
 
     /** What a second opening of the same place, as by another process, makes of it. */
@@ -219,6 +219,21 @@ export function describeStore(name: string, createPlace: () => Place): void {
         expect(await store.requests.append(record, limits)).toBe('stored');
         expect(await store.requests.find(record.id)).toEqual(record);
         expect(await store.requests.find('nothing')).toBeNull();
+      });
+
+      test('a record comes back as it went in, whatever characters are in it', async () => {
+        const odd = ['"', '\\', '{a,"b"}', 'NULL', '', '\n\t\u0001', 'é 😀 \u2028', "'; --", '"sequence":0'];
+        const records = odd.map((text) =>
+          requestRow({
+            actionKey: `a.${text}`,
+            recordJson: JSON.stringify({ payload: { [text]: text } }),
+            idempotency: { key: `k${text}`, bodyDigest: text, keptUntilMs: startMs + 100 },
+          }),
+        );
+        await Promise.all(records.map((record) => store.requests.append(record, limits)));
+        const found = await Promise.all(records.map(({ id }) => store.requests.find(id)));
+        expect(found).toEqual(records);
+        expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: odd.length } });
       });
 
       test('many at once are all stored', async () => {

@@ -37,17 +37,17 @@ const change: ManagementChange = {
   after: { name: 'Ben' },
 };
 
-export function describeDocuments(name: string, createPlace: () => Place): void {
+export function describeDocuments(name: string, createPlace: () => Promise<Place>): void {
   describe(`${name}: documents`, () => {
     let place: Place;
     let store: Store;
     beforeEach(async () => {
-      place = createPlace();
+      place = await createPlace();
       store = await place.open();
     });
     afterEach(async () => {
       await store.close();
-      place.remove();
+      await place.remove();
     });
 
     test('come back as they went in, by id and by name', async () => {

@@ -14,17 +14,17 @@ function entry(value: string | null, definition = 'spent'): MeterEntryRow {
   return { definition, key: '"agent-1', isCertain: true, value };
 }
 
-export function describeMeters(name: string, createPlace: () => Place): void {
+export function describeMeters(name: string, createPlace: () => Promise<Place>): void {
   describe(`${name}: meters`, () => {
     let place: Place;
     let store: Store;
     beforeEach(async () => {
-      place = createPlace();
+      place = await createPlace();
       store = await place.open();
     });
     afterEach(async () => {
       await store.close();
-      place.remove();
+      await place.remove();
     });
 
     const add = async (row: RequestRow, ...entries: readonly MeterEntryRow[]): Promise<RequestRow> => {

@@ -1,170 +1,19 @@
-// Lists of requests: each page holds what a plain look through all rows finds, and none looks through all of them.
+// How SQLite goes about lists of requests: along an index, whatever is asked.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
-import type { RequestFilter, RequestPlace, Store } from '../../src/service/store/contract/store.ts';
+import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { grantedText, outcomeTexts } from '../../src/service/store/sqlite/agent-activity.ts';
-import {
-  heldText,
-  listText,
-  lookedThroughMax,
-  waitingText,
-  walks,
-} from '../../src/service/store/sqlite/request-lists.ts';
-import { agentRow, keyRow, requestRow, startMs, temporaryFolder } from './rows.ts';
+import { heldText, listText, waitingText, walks } from '../../src/service/store/sqlite/request-lists.ts';
+import { everything } from './request-lists-contract.ts';
+import { temporaryFolder } from './rows.ts';
 
-interface Opened {
-  readonly store: Store;
-  readonly path: string;
-}
-
-async function open(): Promise<Opened> {
+async function makeStore(): Promise<string> {
   const path = join(temporaryFolder(), 'writ.db');
-  const store = await openStore({ path });
-  onTestFinished(() => store.close());
-  return { store, path };
+  await (await openStore({ path })).close();
+  return path;
 }
-
-const everything: RequestFilter = {
-  agentId: null,
-  actionKey: null,
-  status: null,
-  outcome: null,
-  policy: null,
-  riskMin: null,
-  riskMax: null,
-  fromMs: null,
-  untilMs: null,
-  seenBy: null,
-  nowMs: startMs,
-};
-
-interface Drawn {
-  readonly agent: number;
-  readonly action: string;
-  readonly status: RequestStatus;
-  readonly outcome: string;
-  readonly policy: string;
-  readonly risk: number;
-  readonly group: string;
-  readonly atMs: number;
-  readonly endsMs: number;
-}
-
-const drawn: fc.Arbitrary<Drawn> = fc.record({
-  agent: fc.nat(2),
-  action: fc.constantFrom('pay.create', 'pay.refund'),
-  status: fc.constantFrom('auto_approved', 'pending', 'rejected', 'approved'),
-  outcome: fc.constantFrom('ALLOW', 'DENY', 'ESCALATE'),
-  policy: fc.constantFrom('pay', 'default_deny'),
-  risk: fc.integer({ min: 0, max: 100 }),
-  group: fc.constantFrom('finance', 'security'),
-  atMs: fc.nat(5),
-  endsMs: fc.constantFrom(-10, 10),
-});
-
-function rowOf(
-  { agent, action, status, atMs, endsMs, ...drawn }: Drawn,
-  agentIds: readonly string[],
-): RequestRow {
-  const { outcome, policy, risk, group } = drawn;
-  const approvals = outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60 }] : [];
-  const decision = { outcome, matchedPolicy: policy, risk: { low: 0, high: risk }, requires: { approvals } };
-  return requestRow({
-    agentId: agentIds[agent] ?? '',
-    actionKey: action,
-    status,
-    outcome,
-    createdAtMs: startMs + atMs,
-    expiresAtMs: startMs + endsMs,
-    recordJson: JSON.stringify({ decision }),
-  });
-}
-
-const filter = fc.record({
-  agent: fc.option(fc.nat(2)),
-  actionKey: fc.option(fc.constantFrom('pay.create', 'pay.other')),
-  status: fc.option(fc.constantFrom<RequestStatus>('auto_approved', 'pending', 'rejected', 'expired')),
-  outcome: fc.option(fc.constantFrom('ALLOW', 'DENY')),
-  policy: fc.option(fc.constantFrom('pay', 'no_such')),
-  riskMin: fc.option(fc.integer({ min: 0, max: 100 })),
-  riskMax: fc.option(fc.integer({ min: 0, max: 100 })),
-  from: fc.option(fc.nat(5)),
-  until: fc.option(fc.nat(5)),
-  seenBy: fc.option(
-    fc.record({
-      owner: fc.option(fc.constantFrom({ id: 'p1', email: 'Ann@example.com' }, { id: 'ben-id', email: 'x' })),
-      groups: fc.subarray(['finance', 'security']),
-    }),
-  ),
-  limit: fc.integer({ min: 1, max: 4 }),
-});
-
-test('a list holds what fits, the latest first, each once, whatever is asked', async () => {
-  const { store } = await open();
-  const owners = ['ann@example.com', 'ben-id', 'nobody'];
-  const agents = owners.map((controlOwner) => agentRow({ controlOwner }));
-  for (const agent of agents) await store.agents.add(agent, keyRow(agent.id));
-  const agentIds = agents.map(({ id }) => id);
-  const draws = fc.sample(drawn, { numRuns: 40, seed: 7 });
-  const rows = draws.map((one) => rowOf(one, agentIds));
-  await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1_000 })));
-
-  const fits = (at: number, asked: RequestFilter): boolean => {
-    const [row, draw] = [rows[at], draws[at]];
-    if (row === undefined || draw === undefined) return false;
-    const isOver = row.expiresAtMs <= asked.nowMs && row.status !== 'rejected';
-    const owner = owners[draw.agent];
-    const { seenBy } = asked;
-    const isSeen =
-      seenBy === null ||
-      owner === seenBy.owner?.id ||
-      owner === seenBy.owner?.email.toLowerCase() ||
-      (draw.outcome === 'ESCALATE' && seenBy.groups.includes(draw.group));
-    return (
-      (asked.agentId === null || asked.agentId === row.agentId) &&
-      (asked.actionKey === null || asked.actionKey === row.actionKey) &&
-      (asked.status === null || asked.status === (isOver ? 'expired' : row.status)) &&
-      (asked.outcome === null || asked.outcome === row.outcome) &&
-      (asked.policy === null || asked.policy === draw.policy) &&
-      (asked.riskMin === null || draw.risk >= asked.riskMin) &&
-      (asked.riskMax === null || draw.risk <= asked.riskMax) &&
-      (asked.fromMs === null || row.createdAtMs >= asked.fromMs) &&
-      (asked.untilMs === null || row.createdAtMs <= asked.untilMs) &&
-      isSeen
-    );
-  };
-
-  await fc.assert(
-    fc.asyncProperty(filter, async ({ agent, from, until, limit, ...rest }) => {
-      const asked: RequestFilter = {
-        ...everything,
-        ...rest,
-        agentId: agent === null ? null : (agentIds[agent] ?? ''),
-        fromMs: from === null ? null : startMs + from,
-        untilMs: until === null ? null : startMs + until,
-      };
-      const found: string[] = [];
-      let after: RequestPlace | null = null;
-      do {
-        const page = await store.requests.list({ ...asked, after, countMax: limit });
-        expect(page.found.length).toBeLessThanOrEqual(limit);
-        found.push(...page.found.map(({ row }) => row.id));
-        after = page.next;
-      } while (after !== null);
-      const expected = rows
-        .filter((_, at) => fits(at, asked))
-        .map(({ id }) => id)
-        .toReversed();
-      expect(found).toEqual(expected);
-    }),
-    { numRuns: 200 },
-  );
-});
 
 describe('a walk', () => {
   /** How SQLite goes about a query. */
@@ -203,70 +52,11 @@ describe('a walk', () => {
     ['outcomes', outcomeTexts.requests, 'SEARCH requests USING INDEX requests_by_agent'],
     ['refusals', outcomeTexts.refusals, 'SEARCH refusals USING INDEX refusals_by_agent'],
   ])('by %s goes along its index, and sorts and scans no requests', async (_, text, walk) => {
-    const { path } = await open();
+    const path = await makeStore();
     const plan = planOf(path, text);
     expect(plan.filter((step) => step.startsWith(walk))).toHaveLength(1);
     expect(plan.filter((step) => /SCAN (requests|request_events|refusals)\b/.test(step))).toEqual([]);
     // Only those with the very same deadline are put in order.
     expect(plan.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step))).toEqual([]);
   });
-
-  test('looks through so many and no more, and says where to go on', async () => {
-    const { store } = await open();
-    const rows = Array.from({ length: lookedThroughMax + 10 }, (_, at) =>
-      requestRow({ createdAtMs: startMs + at, recordJson: '{}', actionKey: at === 0 ? 'a.rare' : 'a.usual' }),
-    );
-    await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
-    const asked = { ...everything, actionKey: 'a.rare', countMax: 5 };
-    const first = await store.requests.list({ ...asked, after: null });
-    expect(first.found).toEqual([]);
-    expect(first.next).toEqual({ sequence: 11 });
-    const second = await store.requests.list({ ...asked, after: first.next });
-    expect(second.found.map(({ row }) => row.id)).toEqual([rows[0]?.id]);
-    expect(second.next).toBeNull();
-  });
-});
-
-test('a stretch of time is gone to directly, however much came after it', async () => {
-  const { store } = await open();
-  const minutes = lookedThroughMax + 500;
-  const rows = Array.from({ length: minutes }, (_, at) =>
-    requestRow({ createdAtMs: startMs + at * 60_000, recordJson: '{}' }),
-  );
-  await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
-  for (const at of [0, 1, 77, minutes - 1]) {
-    const ms = startMs + at * 60_000;
-    const page = { ...everything, fromMs: ms, untilMs: ms, after: null, countMax: 5 };
-    const { found, next } = await store.requests.list(page);
-    expect(found.map(({ row }) => row.id)).toEqual([rows[at]?.id]);
-    expect(next).toBeNull();
-  }
-  const none = { ...everything, untilMs: startMs - 1, after: null, countMax: 5 };
-  expect(await store.requests.list(none)).toEqual({ found: [], next: null });
-});
-
-test('a request comes with all that became of it, as it then stood', async () => {
-  const { store } = await open();
-  const row = requestRow({ status: 'pending', decidedAtMs: null });
-  await store.requests.append(row, { openMax: 1 });
-  const state = { status: 'pending', decidedAtMs: null, expiresAtMs: row.expiresAtMs } as const;
-  const approved = {
-    atMs: startMs + 1,
-    who: 'ann',
-    what: 'approved',
-    state,
-    detail: { comment: 'a' },
-  } as const;
-  const rejected = { ...approved, what: 'rejected', state: { ...state, status: 'rejected' } } as const;
-  const change = { requestId: row.id, from: ['pending'] as const };
-  expect(await store.requests.change({ ...change, events: [approved], seen: 1 })).toBe('state-differs');
-  expect(await store.requests.change({ ...change, events: [approved], seen: 0 })).toBe('changed');
-  expect(await store.requests.change({ ...change, events: [rejected], seen: 0 })).toBe('state-differs');
-  expect(await store.requests.change({ ...change, events: [approved, rejected], seen: 1 })).toBe('changed');
-  const history = await store.requests.history(row.id);
-  expect(history?.row.status).toBe('rejected');
-  const events = [approved, approved, rejected].map((event) => ({ ...event, requestId: row.id }));
-  expect(history?.events).toEqual(events);
-  expect(await store.requests.events(row.id)).toEqual(events);
-  expect(await store.requests.history('no-such-id')).toBeNull();
 });

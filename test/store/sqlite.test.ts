@@ -12,20 +12,24 @@ import { copyDatabase } from '../../src/service/store/sqlite/file/copy.ts';
 import type { SqliteOptions } from '../../src/service/store/sqlite/sqlite.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
+import { describeGrantBasis } from './grant-basis-contract.ts';
 import { describeMeters } from './meters-contract.ts';
+import { describeRequestLists } from './request-lists-contract.ts';
 import { agentRow, keyRow, requestRow, temporaryFolder } from './rows.ts';
 import { describeStatistics } from './statistics-contract.ts';
 
-const createPlace = () => {
+const createPlace = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-test-'));
   return {
     open: () => openStore({ path: join(folder, 'writ.db') }),
-    remove: () => rmSync(folder, { recursive: true }),
+    remove: async () => rmSync(folder, { recursive: true }),
   };
 };
 
 describeStore('the SQLite store', createPlace);
 describeDocuments('the SQLite store', createPlace);
+describeGrantBasis('the SQLite store', createPlace);
+describeRequestLists('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);
 describeStatistics('the SQLite store', createPlace);
 

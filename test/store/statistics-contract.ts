@@ -10,17 +10,17 @@ const nothing: StatisticsChange = { puts: [], removed: null, hits: [], shadowCha
 const cell = (atMs: number, spanMs: number, json = '{}'): StatisticsCell => ({ atMs, spanMs, json });
 const limits = { openMax: 20 };
 
-export function describeStatistics(name: string, createPlace: () => Place): void {
+export function describeStatistics(name: string, createPlace: () => Promise<Place>): void {
   describe(`${name}: statistics`, () => {
     let place: Place;
     let store: Store;
     beforeEach(async () => {
-      place = createPlace();
+      place = await createPlace();
       store = await place.open();
     });
     afterEach(async () => {
       await store.close();
-      place.remove();
+      await place.remove();
     });
 
     const page = { fromMs: 0, untilMs: 1_000, spanMs: null, after: null, countMax: 100 };

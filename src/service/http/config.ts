@@ -21,6 +21,8 @@ export interface Config {
   readonly compileTimeoutMs: number;
   /** Absolute path of the directory in which the store lies. */
   readonly data: string;
+  /** Address of a database in PostgreSQL; null keeps the store in the data directory. */
+  readonly store: string | null;
   /** Null: the one that was made at the first start. */
   readonly sandboxToken: string | null;
   readonly ratePerMinute: number;
@@ -60,7 +62,7 @@ export interface Config {
 interface Setting {
   readonly default: string | number | boolean | null;
   readonly kind:
-    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'boolean' | 'networks' }
+    | { readonly is: 'text' | 'path' | 'secret' | 'address' | 'smtp' | 'database' | 'boolean' | 'networks' }
     | { readonly is: 'integer'; readonly from: number; readonly to: number }
     | { readonly is: 'choice'; readonly of: readonly string[] };
 }
@@ -72,6 +74,7 @@ export const settings = {
   policies: { default: './policies', kind: { is: 'path' } },
   'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
   data: { default: './var', kind: { is: 'path' } },
+  store: { default: null, kind: { is: 'database' } },
   'sandbox.token': { default: null, kind: { is: 'secret' } },
   'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
   'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
@@ -256,6 +259,8 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
       return isAddress(value) ? value : wants('an http or https address without a password');
     case 'smtp':
       return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
+    case 'database':
+      return isDatabaseAddress(value) ? value : wants('an address such as postgres://user@host/database');
     case 'networks': {
       const networks = networksOf(value);
       return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, one after another') : networks;
@@ -304,6 +309,13 @@ function isSmtpAddress(value: unknown): value is string {
   return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
 }
 
+/** Also of a socket, which stands in the query: `postgres://user@localhost/database?host=/run/postgresql`. */
+export function isDatabaseAddress(value: unknown): value is string {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  if (url === null || (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')) return false;
+  return url.hostname !== '' && url.pathname.length > 1;
+}
+
 function configOf(values: ReadonlyMap<SettingName, Value>): Config {
   const text = (name: SettingName) => String(values.get(name));
   const textOrNull = (name: SettingName) => (values.get(name) === null ? null : text(name));
@@ -316,6 +328,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     policies: text('policies'),
     compileTimeoutMs: number('policies.compile_timeout') * 1_000,
     data: text('data'),
+    store: textOrNull('store'),
     sandboxToken: textOrNull('sandbox.token'),
     ratePerMinute: number('limits.rate_per_minute'),
     burst: number('limits.burst'),
@@ -350,7 +363,7 @@ function show(
   const shown =
     value === null || value === ''
       ? '(none)'
-      : kind.is === 'secret' || kind.is === 'smtp'
+      : kind.is === 'secret' || kind.is === 'smtp' || kind.is === 'database'
         ? '********'
         : String(value);
   return { name, shown, origin: found.get(name)?.origin ?? 'default' };

@@ -1,7 +1,6 @@
 // From a configuration to a running service: opens the store, loads the policies, listens, says where, and stops in
 // order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
 
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { randomBase62 } from '../agents/keys.ts';
 import { addAgent } from '../agents/registry.ts';
@@ -16,8 +15,7 @@ import { createMetering } from '../requests/metering/metering.ts';
 import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { tampered } from '../store/contract/store-error.ts';
-import { openStore } from '../store/open.ts';
-import { lockForServing } from '../store/sqlite/file/serving-lock.ts';
+import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
@@ -74,16 +72,15 @@ async function closeAll(opened: readonly Closing[]): Promise<void> {
 }
 
 async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
-  const dataFile = join(config.data, 'writ.db');
+  const place = storePlaceOf({ data: config.data, database: config.store });
   const log = createLateLog();
   // The policies are compiled while the rest of the program is loaded and the store opens.
   const opening = startPolicies(config, log, opened);
   const loading = import('./app.ts');
-  const store = await openStore({ path: dataFile });
+  const store = await openStore(place);
   opened.push(() => store.close());
-  await checkState(store, dataFile);
-  const lock = lockForServing(dataFile);
-  opened.push(async () => lock.release());
+  await checkState(store, shownPlace(place));
+  await store.serve();
   const clock = await startClock(config, store, log);
   const policies = await opening;
 
@@ -144,7 +141,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   print(
     welcome({
       url,
-      dataFile,
+      dataFile: shownPlace(place),
       policies: policies.state(),
       newSandboxToken: sandbox.made,
       actionKeys: policies.current().about().actions,
@@ -195,9 +192,9 @@ function configuredDeps(config: Config) {
 }
 
 /** A start decides by what the store says, so that must be what the service itself has written. */
-async function checkState(store: Store, dataFile: string): Promise<void> {
+async function checkState(store: Store, shown: string): Promise<void> {
   const [first] = await store.state.differences({ isQuick: true });
-  if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${dataFile}\`: ${first.message}`);
+  if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${shown}\`: ${first.message}`);
 }
 
 /** Grants of before must not live again: the service goes on from its newest record, or does not start. */

@@ -6,7 +6,7 @@ import type { PolicyState } from '../policies/policy-host.ts';
 export interface Welcome {
   readonly url: string;
   readonly policies: PolicyState;
-  /** Path of the store's file. */
+  /** Where the store is: a file, or the address of a database without its password. */
   readonly dataFile: string;
   /** Keys of the declared actions, sorted. */
   readonly actionKeys: readonly string[];

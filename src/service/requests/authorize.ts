@@ -8,6 +8,7 @@ import type { JsonObject } from '../../language/model/json.ts';
 import { nothingSatisfied } from '../../language/model/request.ts';
 import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
+import { isUncertain } from '../store/contract/store-error.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
@@ -273,7 +274,7 @@ async function spend(
   const uses = inForce.entries(facts);
   const basis = basisOf(input, switches, stepUp?.documents ?? noDocuments);
   let decided: Decided | null = null;
-  let result: Spent['result'] | null = null;
+  let result: Spent['result'];
   const takeBack = () => {
     if (decided !== null) metering.takeBack(input.requestId, decided.uses);
   };
@@ -286,9 +287,12 @@ async function spend(
   };
   try {
     result = await store.meters.spend(meterPlaces(uses), work);
-  } finally {
-    if (result !== 'stored') takeBack();
+  } catch (error) {
+    // Of one that may be stored nothing is taken back: all meters are read anew.
+    if (!isUncertain(error)) takeBack();
+    throw error;
   }
+  if (result !== 'stored') takeBack();
   if (decided === null) throw new Error('a store does the work before it says what came of it');
   return { result, decided };
 }

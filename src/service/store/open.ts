@@ -1,19 +1,73 @@
 // The configured place of the records into an open store: the one line a new kind of store adds.
 
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { RecordReader } from './contract/log.ts';
 import type { Store } from './contract/store.ts';
+import { StoreError } from './contract/store-error.ts';
+import type { PostgresOptions } from './postgres/postgres.ts';
 import { openSqliteRecords } from './sqlite/record-reader.ts';
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite.ts';
+
+export type StorePlace = SqliteOptions | PostgresOptions;
+
+/** Of a database, whose records a new file would not have. */
+const keyName = 'writ.key';
+
+interface ConfiguredStore {
+  /** The data directory, in which the master key lies, and the file where there is no database. */
+  readonly data: string;
+  /** Address of a database in PostgreSQL; null for a file. */
+  readonly database: string | null;
+}
+
+export function storePlaceOf({ data, database }: ConfiguredStore): StorePlace {
+  return database === null
+    ? { path: join(data, 'writ.db') }
+    : { url: database, keyFile: join(data, keyName) };
+}
+
+/** What must be there already, unless the store is to be made anew. */
+export function fileOf(place: StorePlace): string {
+  return 'url' in place ? place.keyFile : place.path;
+}
+
+/** As people may see it: the address of a database without its password. */
+export function shownPlace(place: StorePlace): string {
+  if (!('url' in place)) return place.path;
+  const url = new URL(place.url);
+  url.password = '';
+  return url.href;
+}
+
+function refuseBesideKey(path: string): void {
+  const folder = dirname(path);
+  if (existsSync(path) || !existsSync(join(folder, keyName))) return;
+  throw new StoreError(
+    'unsafe-files',
+    `the records of \`${folder}\` are in a database: name it with --store, WRIT_STORE or \`store\` in writ.yaml`,
+  );
+}
 
 /**
  * Opens the store, creating what is missing (directories 0700, files 0600) and bringing an older one up to date.
  * Rejects with a StoreError.
  */
-export function openStore(options: SqliteOptions): Promise<Store> {
-  return openSqliteStore(options);
+export async function openStore(options: StorePlace): Promise<Store> {
+  if (!('url' in options)) {
+    refuseBesideKey(options.path);
+    return await openSqliteStore(options);
+  }
+  // Its driver is loaded only where it is used.
+  const { openPostgresStore } = await import('./postgres/postgres.ts');
+  return await openPostgresStore(options);
 }
 
 /** Opens the records of a store that is there, to be read alone; a service may be writing to it. Rejects with a StoreError. */
-export function openRecords({ path }: Pick<SqliteOptions, 'path'>): Promise<RecordReader> {
-  return openSqliteRecords(path);
+export async function openRecords(place: StorePlace): Promise<RecordReader> {
+  if (!('url' in place)) return await openSqliteRecords(place.path);
+  throw new StoreError(
+    'not-a-file',
+    'records in a database are read from an export: save one with `GET /v1/requests/export`, and name the file',
+  );
 }

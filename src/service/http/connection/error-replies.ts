@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { StoreError } from '../../store/contract/store-error.ts';
+import { isUncertain, StoreError } from '../../store/contract/store-error.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -50,12 +50,16 @@ export async function sendProblem(
 export function toProblem(error: Error & { readonly code?: unknown }): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof StoreError) {
-    return withCause(new ProblemError('record_failed', 'nothing was decided or granted'), error);
+    const detail = isUncertain(error) ? uncertainDetail : 'nothing was decided or granted';
+    return withCause(new ProblemError('record_failed', detail), error);
   }
   const known = frameworkCodes[String(error.code)];
   if (known !== undefined) return new ProblemError(...known);
   return withCause(new ProblemError('internal_error', 'nothing was decided or granted'), error);
 }
+
+const uncertainDetail =
+  'it is not known whether the request was recorded, and nothing may be done on it: send it again with the same `Idempotency-Key`';
 
 /** Errors of Fastify and of the connection that the client has caused. */
 const frameworkCodes: Readonly<Record<string, readonly [ProblemCode, string]>> = {

@@ -58,7 +58,7 @@ export function createMetering(options: MeteringOptions): Metering {
 
 /** A class because it holds where the meters stand. */
 class LiveMetering implements Metering {
-  readonly #totals: MeterTotals = createMeterTotals();
+  #totals: MeterTotals = createMeterTotals();
   readonly #options: MeteringOptions;
   /** Those that the store has noted. */
   #noted: readonly MeterDefinition[] | null = null;
@@ -72,6 +72,7 @@ class LiveMetering implements Metering {
 
   constructor(options: MeteringOptions) {
     this.#options = options;
+    options.meters.onUncertain(() => this.#forget());
   }
 
   note(inForce: MeteredPolicies): Promise<void> | null {
@@ -141,6 +142,13 @@ class LiveMetering implements Metering {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#filling;
+  }
+
+  /** All meters are unknown until they have been noted again and filled in from what is stored. */
+  #forget(): void {
+    this.#totals = createMeterTotals();
+    this.#noted = null;
+    this.#kept.clear();
   }
 
   /** Whatever set is in force when this is stored, no request is decided by it before. */

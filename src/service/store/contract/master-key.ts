@@ -8,6 +8,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -21,7 +22,7 @@ import { checkKeyFile } from './file-guards.ts';
 import { StoreError } from './store-error.ts';
 
 const keyForm = /^([0-9a-f]{64})(\s+sealed)?\s*$/i;
-const masterKeySetting = 'master_key_check';
+export const masterKeySetting = 'master_key_check';
 
 export interface MasterKey {
   readonly key: Buffer;
@@ -44,13 +45,17 @@ export function readMasterKey(path: string): MasterKey {
   if (isMissing(path) || !knowsMasterKey(path)) createKeyFile(draftPath);
   // Another process may have given it its name meanwhile.
   const made = readKey(draftPath) ?? readKey(keyPath);
-  if (made === null) {
-    throw new StoreError(
-      'master-key',
-      `the master key \`${keyPath}\` is missing: restore it from where it was kept`,
-    );
-  }
+  if (made === null) throw keyMissing(keyPath);
   return { key: made.key, isSealed: false, keep: () => publish(draftPath, keyPath) };
+}
+
+/** The key at `path` of a database elsewhere; a new one where the database knows of none. Throws StoreError. */
+export function readKeyOf(path: string, isKnown: boolean): Buffer {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!isKnown && !existsSync(path)) createKeyFile(path);
+  const found = readKey(path);
+  if (found === null) throw keyMissing(path);
+  return found.key;
 }
 
 /** What the database remembers of a key, telling nothing of it. */
@@ -71,6 +76,13 @@ export function masterKeyMismatch(path: string): StoreError {
   return new StoreError(
     'master-key',
     `\`${path}\` is not the master key of this database: restore the right one`,
+  );
+}
+
+function keyMissing(path: string): StoreError {
+  return new StoreError(
+    'master-key',
+    `the master key \`${path}\` is missing: restore it from where it was kept`,
   );
 }
 

@@ -39,6 +39,11 @@ export interface MeterStore {
    */
   spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
   /**
+   * The listener is called when the store cannot tell whether a write was stored, before its promise rejects as `uncertain`:
+   * where meters stand has to be read anew. All that waited then is refused.
+   */
+  onUncertain(listener: () => void): void;
+  /**
    * From now on every request enters these meters and no others; what was kept of others is forgotten. Yields, in the
    * order of `definitions`, since when it has been so; null where requests may lack that were pending then.
    */

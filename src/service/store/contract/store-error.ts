@@ -19,11 +19,19 @@ export type StoreErrorCode =
   /** Another process serves this store. */
   | 'already-served'
   | 'writer-died'
+  /** Another process serves this store by now; nothing of this one is stored any more. */
+  | 'fenced'
+  /** The database does not answer; nothing was stored. */
+  | 'unreachable'
+  /** The connection broke before the database said whether the write is stored. */
+  | 'uncertain'
   | 'closed'
   /** The master key is missing, malformed or that of another database. */
   | 'master-key'
   /** Something was changed, and not by the service. */
   | 'tampered'
+  /** What was asked for is there for a store in a file alone. */
+  | 'not-a-file'
   /** The database is missing, or others may read or write its files. */
   | 'unsafe-files'
   /** A mistake of ours: the cause says more. */
@@ -38,6 +46,11 @@ export class StoreError extends Error {
     this.name = 'StoreError';
     this.code = code;
   }
+}
+
+/** Whether what was asked for may have been done all the same. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'uncertain';
 }
 
 /** `what`: a sentence in lower case without a final period. */

@@ -36,6 +36,11 @@ export interface Store {
   readonly statistics: StatisticsStore;
   readonly activity: ActivityStore;
   readonly state: StateStore;
+  /**
+   * From now on this process serves the store, until it closes it. Rejects with `already-served` where another one does: each
+   * would count meters for itself.
+   */
+  serve(): Promise<void>;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
   /**

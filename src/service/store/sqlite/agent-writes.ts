@@ -3,7 +3,14 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
-import type { AgentRow, AgentStatus, KeyRow } from '../contract/records.ts';
+import {
+  agentOnRecord,
+  descriptionOnRecord,
+  signingOnRecord,
+  statusNames,
+} from '../contract/agent-changes.ts';
+import type { KeyUse } from '../contract/key-uses.ts';
+import type { AgentRow, KeyRow } from '../contract/records.ts';
 import {
   type AgentDescription,
   type AgentDescriptionResult,
@@ -16,11 +23,6 @@ import {
 } from '../contract/store.ts';
 import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from './rows.ts';
 import type { WriteContext } from './write-context.ts';
-
-export interface KeyUse {
-  readonly keyId: string;
-  readonly atMs: number;
-}
 
 interface NewAgent {
   readonly agent: AgentRow;
@@ -35,7 +37,7 @@ export function prepareAgentWrites(database: Database, { recordChange: record }:
     'add-agent'({ agent, key, who }: NewAgent): 'added' | 'name-taken' {
       if (agents.insert.run(agentColumns(agent)).changes === 0) return 'name-taken';
       keys.insert.run(keyColumns(key));
-      const after = { ...shownAgent(agent), keys: keys.ends(agent.id) };
+      const after = { ...agentOnRecord(agent), keys: keys.ends(agent.id) };
       record({ atMs: agent.createdAtMs, who, what: 'agent-added', subject: agent.id, before: null, after });
       return 'added';
     },
@@ -44,7 +46,7 @@ export function prepareAgentWrites(database: Database, { recordChange: record }:
       const present = agents.find(subject);
       if (present === null) return 'unknown-agent';
       if (present.status === 'revoked') return 'already-revoked';
-      const [before, after] = [shownDescription(present), shownDescription(described)];
+      const [before, after] = [descriptionOnRecord(present), descriptionOnRecord(described)];
       if (isDeepStrictEqual(before, after)) return 'unchanged';
       const holder = agents.holderOf(described.name);
       if (holder !== null && holder !== subject) return 'name-taken';
@@ -71,9 +73,9 @@ export function prepareAgentWrites(database: Database, { recordChange: record }:
       const sealedSigningSecret = signing === 'off' ? null : (newSealedSecret ?? present.sealedSigningSecret);
       if (signing !== 'off' && sealedSigningSecret === null) return 'no-secret';
       agents.updateSigning.run({ agentId: subject, signing, sealedSigningSecret, atMs });
-      const before = shownSigning(present);
+      const before = signingOnRecord(present);
       const after = {
-        ...shownSigning({ signing, sealedSigningSecret }),
+        ...signingOnRecord({ signing, sealedSigningSecret }),
         isSecretNew: signing !== 'off' && newSealedSecret !== null,
       };
       record({ atMs, who, what: 'signing-changed', subject, before, after });
@@ -101,32 +103,6 @@ export function prepareAgentWrites(database: Database, { recordChange: record }:
 }
 
 type KeyRotationResult = 'added' | 'too-many-keys' | 'unknown-agent';
-
-const statusNames = {
-  active: 'agent-enabled',
-  disabled: 'agent-disabled',
-  revoked: 'agent-revoked',
-} as const satisfies Record<AgentStatus, string>;
-
-function shownAgent(agent: AgentRow) {
-  const { sealedSigningSecret: _, createdAtMs: __, changedAtMs: ___, version: ____, ...shown } = agent;
-  return shown;
-}
-
-function shownDescription({
-  name,
-  riskTier,
-  controlOwner,
-  tags,
-  ratePerMinute,
-  burst,
-}: Pick<AgentDescription, 'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst'>) {
-  return { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
-}
-
-function shownSigning({ signing, sealedSigningSecret }: Pick<AgentRow, 'signing' | 'sealedSigningSecret'>) {
-  return { signing, hasSecret: sealedSigningSecret !== null };
-}
 
 function prepareAgentStatements(database: Database) {
   const select = database.prepare<[string], AgentColumns>('SELECT * FROM agents WHERE id = ?');

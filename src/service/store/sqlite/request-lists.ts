@@ -16,7 +16,7 @@ import type {
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
 /** Requests that are looked through for one page. */
-export const lookedThroughMax = 2_000;
+const lookedThroughMax = 2_000;
 
 const statusNow = 'coalesce(now_status, status)';
 const endNow = 'coalesce(now_expires_ms, expires_ms)';

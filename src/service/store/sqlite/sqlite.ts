@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import type { ActivityStore } from '../contract/agent-activity.ts';
 import type { DocumentStore } from '../contract/documents.ts';
 import { checkDataFiles } from '../contract/file-guards.ts';
+import { createKeyUses } from '../contract/key-uses.ts';
 import { type MasterKey, readMasterKey } from '../contract/master-key.ts';
 import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import type { PlantRow, RefusalRecord, RequestRow } from '../contract/records.ts';
@@ -24,7 +25,7 @@ import type {
 import { StoreError } from '../contract/store-error.ts';
 import { copyDatabase } from './file/copy.ts';
 import { withStoreErrors } from './file/errors.ts';
-import { createKeyUses } from './key-uses.ts';
+import { lockForServing, type ServingLock } from './file/serving-lock.ts';
 import { prepareReads, type Reads } from './reads.ts';
 import { stateStore } from './state.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
@@ -89,7 +90,8 @@ async function openWithWriter(
       if (!reader.open) throw new StoreError('closed', 'the store is closed');
       return withStoreErrors(path, () => query(reads));
     };
-    const uses = createKeyUses(queue);
+    let lock: ServingLock | null = null;
+    const uses = createKeyUses((noted) => queue.write({ kind: 'note-uses', uses: noted }));
     const requests = requestStore(read, queue);
     return {
       agents: agentStore(read, queue, uses.note),
@@ -104,6 +106,9 @@ async function openWithWriter(
       activity: activityStore(read),
       state: stateStore({ path, openReader, masterKey }, queue),
       masterKey,
+      async serve() {
+        lock ??= lockForServing(path);
+      },
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
       queueDepth: queue.depth,
@@ -112,6 +117,8 @@ async function openWithWriter(
         // The last connection to close folds the log into the file, which a read-only one cannot.
         reader.close();
         await queue.close();
+        lock?.release();
+        lock = null;
       },
     };
   } catch (error) {
@@ -199,6 +206,9 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
 /** One process serves the file, so what it has entered is all there is. */
 function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore, 'append'>): MeterStore {
   return {
+    onUncertain() {
+      // The thread that writes says of each write whether it is stored.
+    },
     async spend(_places, work) {
       const made = work();
       return made === null ? 'nothing' : await append(made.row, made.limits, made.entries);

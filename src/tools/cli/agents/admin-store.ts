@@ -1,6 +1,5 @@
 // `writ agent` on the store of a data directory. The service may be running: a change takes effect within a second.
 
-import { join } from 'node:path';
 import {
   type AgentDraft,
   addAgent,
@@ -12,7 +11,7 @@ import type { AgentRow } from '../../../service/store/contract/records.ts';
 import type { Store } from '../../../service/store/contract/store.ts';
 import { StoreError } from '../../../service/store/contract/store-error.ts';
 import { openStore } from '../../../service/store/open.ts';
-import { commandLineUser } from '../client/with-store.ts';
+import { commandLineUser, commandPlace, type DataOption } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import { agentJson, keyJson, shownTime } from './text.ts';
@@ -22,11 +21,11 @@ class CommandError extends Error {}
 
 /** Opens and closes the store; an error of the operation or the store is printed for the operator. */
 export async function withStoreAdmin(
-  data: string,
+  options: DataOption,
   run: (admin: AgentAdmin) => Promise<void>,
 ): Promise<ExitCode> {
   try {
-    const store = await openStore({ path: join(data, 'writ.db'), actor: commandLineUser() });
+    const store = await openStore({ ...commandPlace(options), actor: commandLineUser() });
     try {
       await run(storeAdmin(store));
     } finally {

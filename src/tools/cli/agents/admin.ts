@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { type ApiOptions, withApi } from '../client/api-client.ts';
+import { storeMeaning } from '../client/with-store.ts';
 import { type ExitCode, UsageError } from '../output/output.ts';
 import { httpAdmin } from './admin-http.ts';
 import { withStoreAdmin } from './admin-store.ts';
@@ -10,11 +11,13 @@ import type { AgentAdmin } from './agent-admin.ts';
 
 export interface AgentOptions extends ApiOptions {
   readonly data?: string;
+  readonly store?: string;
 }
 
 export function withAgentOptions(command: Command): Command {
   return command
     .option('--data <directory>', 'the data directory of the service (default: ./var)')
+    .option('--store <address>', storeMeaning)
     .option('--url <address>', 'the running service to call instead, as one of its people')
     .option('--token <token>', 'a personal token for --url (WRIT_TOKEN, which other users do not see)')
     .option('--json', 'print the result as JSON');
@@ -25,12 +28,12 @@ export function withAgentAdmin(
   options: AgentOptions,
   run: (admin: AgentAdmin) => Promise<void>,
 ): Promise<ExitCode> {
-  const { data, url, token } = options;
+  const { data, store, url, token } = options;
   if (url === undefined) {
     if (token !== undefined) throw new UsageError('--token is for a running service: name it with --url');
-    return withStoreAdmin(data ?? './var', run);
+    return withStoreAdmin({ data: data ?? './var', store }, run);
   }
-  if (data !== undefined)
-    throw new UsageError('name the data directory (--data) or the service (--url), not both');
+  if (data !== undefined || store !== undefined)
+    throw new UsageError('name the store (--data, --store) or the service (--url), not both');
   return withApi(options, (api) => run(httpAdmin(api)));
 }

@@ -3,21 +3,33 @@
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
+import { isDatabaseAddress } from '../../../service/http/config.ts';
 import type { RecordReader } from '../../../service/store/contract/log.ts';
 import type { Store } from '../../../service/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../../service/store/contract/store-error.ts';
-import { openRecords, openStore } from '../../../service/store/open.ts';
-import { type ExitCode, exitCodes, printError, printJson } from '../output/output.ts';
+import {
+  fileOf,
+  openRecords,
+  openStore,
+  type StorePlace,
+  storePlaceOf,
+} from '../../../service/store/open.ts';
+import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
 
 export interface DataOption {
   readonly data: string;
+  /** Address of the database, where the service has one. */
+  readonly store?: string | undefined;
 }
+
+export const storeMeaning = 'the PostgreSQL database of the service, where it has one (WRIT_STORE)';
 
 /** Adds the option that names the data directory. */
 export function withDataOption(command: Command): Command {
-  return command.option('--data <directory>', 'the data directory of the service', './var');
+  return command
+    .option('--data <directory>', 'the data directory of the service', './var')
+    .option('--store <address>', storeMeaning);
 }
 
 export interface StoreOptions extends DataOption {
@@ -30,7 +42,7 @@ export function withStore(
   options: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withOpened(options, (path) => openStore({ path, actor: commandLineUser() }), run);
+  return withOpened(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
 }
 
 /** Runs a command on the records of the store, which it only reads. */
@@ -38,28 +50,29 @@ export function withRecords(
   options: StoreOptions,
   run: (records: RecordReader) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withOpened(options, (path) => openRecords({ path }), run);
+  return withOpened(options, openRecords, run);
 }
 
 async function withOpened<Opened extends { close(): Promise<void> }>(
-  { data, json }: StoreOptions,
-  open: (path: string) => Promise<Opened>,
+  { json, ...options }: StoreOptions,
+  open: (place: StorePlace) => Promise<Opened>,
   run: (opened: Opened) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const path = join(data, 'writ.db');
+  const place = commandPlace(options);
+  const file = fileOf(place);
   const fail = (code: StoreErrorCode | 'no-store', message: string): ExitCode => {
     if (json === true) printJson({ ok: false, error: { code, message } });
     else printError(`error: ${message}\n`);
     return exitCodes.wrong;
   };
-  if (!existsSync(path)) {
+  if (!existsSync(file)) {
     return fail(
       'no-store',
-      `there is no store at ${path}: name the data directory of the service with --data`,
+      `there is no store at ${file}: name the data directory of the service with --data`,
     );
   }
   try {
-    const opened = await open(path);
+    const opened = await open(place);
     try {
       return await run(opened);
     } finally {
@@ -69,6 +82,13 @@ async function withOpened<Opened extends { close(): Promise<void> }>(
     if (!(error instanceof StoreError)) throw error;
     return fail(error.code, error.message);
   }
+}
+
+/** Throws UsageError for an address that is none. */
+export function commandPlace({ data, store = process.env.WRIT_STORE }: DataOption): StorePlace {
+  if (store !== undefined && !isDatabaseAddress(store))
+    throw new UsageError('--store must be an address such as postgres://user@host/database');
+  return storePlaceOf({ data, database: store ?? null });
 }
 
 /** The name under which changes from the command line are recorded. */

@@ -2,7 +2,6 @@
 // request, or a JSON file with one. The command records nothing.
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
@@ -11,7 +10,8 @@ import { digest } from '../../../service/policies/digest.ts';
 import { type RequestRecord, requestRecord } from '../../../service/requests/record/record.ts';
 import { engineVersions, versionDifferences } from '../../../service/requests/record/versions.ts';
 import { StoreError } from '../../../service/store/contract/store-error.ts';
-import { openStore } from '../../../service/store/open.ts';
+import { fileOf, openStore } from '../../../service/store/open.ts';
+import { commandPlace, type DataOption, storeMeaning } from '../client/with-store.ts';
 import {
   createMarks,
   type ExitCode,
@@ -45,6 +45,7 @@ export function defineExplain(command: Command, finish: (code: ExitCode) => void
       'a policy directory, or one file (default: ./policies, else the current directory)',
     )
     .option('--data <directory>', 'the data directory of the service', './var')
+    .option('--store <address>', storeMeaning)
     .option('--json', 'print the decision and the explanation as JSON')
     .addHelpText('after', examples)
     .action(async (request: string, options: Options) => {
@@ -61,14 +62,13 @@ Examples:
 A recorded request is decided again with the facts of its record, by the policies as they are now; where they are
 not the ones that decided, that is said first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
 
-interface Options {
+interface Options extends DataOption {
   readonly policies?: string;
-  readonly data: string;
   readonly json?: boolean;
 }
 
 async function explain(request: string, options: Options): Promise<ExitCode> {
-  const record = isRequestId(request) ? await findRecord(request, options.data) : null;
+  const record = isRequestId(request) ? await findRecord(request, options) : null;
   if (record === 'none') return exitCodes.wrong;
   const given = record === null ? await readGiven(request) : null;
   const loaded = await loadPolicies(options.policies ?? defaultPath());
@@ -109,12 +109,13 @@ function isRequestId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-async function findRecord(id: string, data: string): Promise<RequestRecord | 'none'> {
-  const path = join(data, 'writ.db');
+async function findRecord(id: string, options: DataOption): Promise<RequestRecord | 'none'> {
+  const { data } = options;
+  const place = commandPlace(options);
   // Opening the store would create a missing one.
-  if (!existsSync(path)) return fail(`there is no store in \`${data}\``);
+  if (!existsSync(fileOf(place))) return fail(`there is no store in \`${data}\``);
   try {
-    const store = await openStore({ path });
+    const store = await openStore(place);
     try {
       const row = await store.requests.find(id.toLowerCase());
       return row === null ? fail(`there is no request \`${id}\` in \`${data}\``) : requestRecord(row);

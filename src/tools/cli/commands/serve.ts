@@ -26,6 +26,7 @@ const examples = `
 Examples:
   writ serve
   writ serve --port 9000 --policies ./policies --data /var/lib/writ
+  writ serve --store postgres://writ@db.example.com/writ --data /var/lib/writ
   WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
 
 Flags override environment variables (WRIT_PORT and so on), which override the file, which overrides the defaults.
@@ -42,6 +43,11 @@ const descriptions = {
     meaning: 'how long compiling a change of the policies may take',
   },
   data: { value: 'directory', meaning: 'the data directory, with the records' },
+  store: {
+    value: 'address',
+    meaning:
+      'a PostgreSQL database that keeps the records instead (WRIT_STORE hides a password from other users)',
+  },
   'sandbox.token': {
     value: 'token',
     meaning: 'the token of POST /plants; made at the first start unless it is set',

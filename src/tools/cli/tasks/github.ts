@@ -10,7 +10,7 @@ export function toGithub(findings: readonly Finding[]): string {
 }
 
 function toCommand({ code, severity, message, file, start, end, help, related }: Finding): string {
-  const properties = Object.entries({ file, ...placeOf(start, end), title: code })
+  const properties = Object.entries({ file, ...storePlaceOf(start, end), title: code })
     .map(([name, value]) => `${name}=${escapeProperty(String(value))}`)
     .join(',');
   const notes = related.map((one) => `note: ${one.message ?? ''} (${one.file}${lineOf(one)})`);
@@ -19,7 +19,7 @@ function toCommand({ code, severity, message, file, start, end, help, related }:
 }
 
 /** Columns belong to places within one line only. */
-function placeOf(start: Position | null, end: Position | null): object {
+function storePlaceOf(start: Position | null, end: Position | null): object {
   if (start === null || end === null) return {};
   if (start.line !== end.line) return { line: start.line, endLine: end.line };
   return { line: start.line, col: start.column, endLine: end.line, endColumn: end.column };

@@ -40,10 +40,14 @@ type ReportedCode = Exclude<
   | 'already-served'
   | 'overloaded'
   | 'writer-died'
+  | 'fenced'
+  | 'unreachable'
+  | 'uncertain'
   | 'closed'
   | 'master-key'
   | 'tampered'
   | 'unsafe-files'
+  | 'not-a-file'
 >;
 
 const messages = {

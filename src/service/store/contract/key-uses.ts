@@ -1,8 +1,12 @@
 // Uses of keys into the minute of the last one, gathered for a second and written together: a request never waits for
 // this write and never causes one of its own. Losing it loses only a time of last use.
 
-import type { KeyRow } from '../contract/records.ts';
-import type { WriteQueue } from './write-queue.ts';
+import type { KeyRow } from './records.ts';
+
+export interface KeyUse {
+  readonly keyId: string;
+  readonly atMs: number;
+}
 
 export interface KeyUses {
   note(key: KeyRow, nowMs: number): void;
@@ -15,7 +19,7 @@ const gatherMs = 1_000;
 /** Beyond this many the rows decide again, at the cost of a write. */
 const keysMax = 10_000;
 
-export function createKeyUses(queue: WriteQueue): KeyUses {
+export function createKeyUses(write: (uses: readonly KeyUse[]) => Promise<unknown>): KeyUses {
   const noted = new Map<string, number>();
   /** The latest minute of each key that was handed on: the row that a caller holds may be older. */
   const handedOn = new Map<string, number>();
@@ -30,7 +34,7 @@ export function createKeyUses(queue: WriteQueue): KeyUses {
     for (const [keyId, atMs] of noted) handedOn.set(keyId, atMs);
     noted.clear();
     // A store that cannot write says so where it matters; the next use is noted again.
-    await queue.write({ kind: 'note-uses', uses }).catch(() => {});
+    await write(uses).catch(() => {});
   }
 
   return {

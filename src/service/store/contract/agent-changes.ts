@@ -1,0 +1,33 @@
+// What the record says of a change of an agent: the same in every store, and no secret, sealed or not.
+
+import type { AgentRow, AgentStatus } from './records.ts';
+import type { AgentDescription } from './store.ts';
+
+export const statusNames = {
+  active: 'agent-enabled',
+  disabled: 'agent-disabled',
+  revoked: 'agent-revoked',
+} as const satisfies Record<AgentStatus, string>;
+
+export function agentOnRecord(agent: AgentRow) {
+  const { sealedSigningSecret: _, createdAtMs: __, changedAtMs: ___, version: ____, ...shown } = agent;
+  return shown;
+}
+
+export function descriptionOnRecord({
+  name,
+  riskTier,
+  controlOwner,
+  tags,
+  ratePerMinute,
+  burst,
+}: Pick<AgentDescription, 'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst'>) {
+  return { name, riskTier, controlOwner, tags: [...tags], ratePerMinute, burst };
+}
+
+export function signingOnRecord({
+  signing,
+  sealedSigningSecret,
+}: Pick<AgentRow, 'signing' | 'sealedSigningSecret'>) {
+  return { signing, hasSecret: sealedSigningSecret !== null };
+}

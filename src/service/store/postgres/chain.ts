@@ -1,0 +1,153 @@
+// Stretches of the chain out of rows, checkpoints, and the deletion of the records before one. INVARIANT: a stretch and the
+// place where the chain begins are read in one look; records go only together with the storing of the checkpoint that stands
+// for them, and only where the chain still has the record that it names.
+
+import {
+  type ChainEntry,
+  type ChainRecord,
+  chainStart,
+  type Link,
+  type RecordKind,
+} from '../contract/chain.ts';
+import type { ChangeRow } from '../contract/changes.ts';
+import type { ChainStore, ChainStretch, SignedCheckpoint } from '../contract/store.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { ReadPool, Rows } from './read-pool.ts';
+import type { Work } from './transaction.ts';
+
+const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
+
+const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature';
+
+export function chainStore({ rows, snapshot }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
+  return {
+    stretch: (afterSequence, countMax) => snapshot((read) => readStretch(read, afterSequence, countMax)),
+    changes: ({ beforeSequence, countMax }) =>
+      rows<ChangeRow>(
+        `SELECT sequence, at_ms AS "atMs", who, what, subject, before_json AS "beforeJson", after_json AS "afterJson"
+         FROM changes WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2`,
+        [beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax],
+      ),
+    checkpoints: () =>
+      rows<SignedCheckpoint>(`SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`),
+    async latestAtMs() {
+      const [latest] = await rows<{ readonly atMs: number | null }>(
+        `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,
+      );
+      return latest?.atMs ?? null;
+    },
+    addCheckpoint: (checkpoint) =>
+      queue.write(
+        async ({ insert }) =>
+          void (await insert('checkpoints', columnsOf(checkpoint), 'ON CONFLICT DO NOTHING')),
+      ),
+    prune: (checkpoint) => queue.write(prune(checkpoint)),
+  };
+}
+
+const latestOfEach = tables
+  .map((table) => {
+    const column = table === 'requests' ? 'created_ms' : 'at_ms';
+    return `(SELECT ${column} AS at_ms FROM ${table} ORDER BY sequence DESC LIMIT 1)`;
+  })
+  .join(' UNION ALL ');
+
+const endOfEach = tables
+  .map((table) => `SELECT min(sequence) AS first, max(sequence) AS last FROM ${table}`)
+  .join(' UNION ALL ');
+
+function columnsOf({ sequence, hash, atMs, purpose, signature }: SignedCheckpoint) {
+  return { sequence, hash, at_ms: atMs, purpose, signature };
+}
+
+async function readStretch(rows: Rows, afterSequence: number, countMax: number): Promise<ChainStretch> {
+  const [pruning] = await rows<SignedCheckpoint>(
+    `SELECT ${checkpointColumns} FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1`,
+  );
+  const begin: Link = pruning ?? chainStart;
+  const after = Math.max(afterSequence, begin.sequence);
+  const records = [
+    ...(await readRequests(rows, after, after + countMax)),
+    ...(await readOthers(rows, 'refusal', after, after + countMax)),
+    ...(await readOthers(rows, 'change', after, after + countMax)),
+    ...(await readOthers(rows, 'event', after, after + countMax)),
+  ];
+  const [ends] = await rows<{ readonly first: number | null; readonly last: number | null }>(
+    `SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS ends`,
+  );
+  return {
+    pruning: pruning ?? null,
+    records: records.sort((a, b) => a.entry.sequence - b.entry.sequence),
+    firstSequence: ends?.first ?? null,
+    lastSequence: ends?.last ?? begin.sequence,
+  };
+}
+
+interface StoredRequest {
+  readonly sequence: number;
+  readonly hash: string;
+  readonly now_status: string | null;
+  readonly now_decided_ms: number | null;
+  readonly now_expires_ms: number | null;
+  readonly event_status: string | null;
+  readonly event_decided_ms: number | null;
+  readonly event_expires_ms: number | null;
+}
+
+/** The present state of a request is no part of its record: it comes beside the record, with the state that its events give. */
+async function readRequests(rows: Rows, after: number, upTo: number): Promise<readonly ChainRecord[]> {
+  const found = await rows<StoredRequest>(
+    `SELECT requests.*, event.status AS event_status, event.decided_ms AS event_decided_ms,
+       event.expires_ms AS event_expires_ms
+     FROM requests LEFT JOIN LATERAL (
+       SELECT * FROM request_events WHERE request_id = requests.id ORDER BY sequence DESC LIMIT 1) AS event ON true
+     WHERE requests.sequence > $1 AND requests.sequence <= $2`,
+    [after, upTo],
+  );
+  return found.map((row) => {
+    const { hash, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
+    const { event_status, event_decided_ms, event_expires_ms, ...columns } = rest;
+    const stored = { status: now_status, decidedAtMs: now_decided_ms, expiresAtMs: now_expires_ms };
+    const byEvents = { status: event_status, decidedAtMs: event_decided_ms, expiresAtMs: event_expires_ms };
+    return { entry: { ...columns, kind: 'request' }, hash, later: { stored, byEvents } };
+  });
+}
+
+const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events' } as const;
+
+async function readOthers(
+  rows: Rows,
+  kind: Exclude<RecordKind, 'request'>,
+  after: number,
+  upTo: number,
+): Promise<readonly ChainRecord[]> {
+  const found = await rows<Link>(`SELECT * FROM ${tableOf[kind]} WHERE sequence > $1 AND sequence <= $2`, [
+    after,
+    upTo,
+  ]);
+  return found.map(({ hash, ...columns }) => ({
+    // Columns hold texts, numbers and nulls.
+    entry: { ...columns, kind } as ChainEntry,
+    hash,
+    later: null,
+  }));
+}
+
+function prune(checkpoint: SignedCheckpoint): Work<'pruned' | 'not-there'> {
+  const { sequence, hash, atMs } = checkpoint;
+  return async ({ rows, recordChange, insert }) => {
+    const named = tables.map((table) => `SELECT 1 FROM ${table} WHERE sequence = $1 AND hash = $2`);
+    if ((await rows(named.join(' UNION ALL '), [sequence, hash])).length === 0) return 'not-there';
+    const [last] = await rows<{ readonly sequence: number | null }>(
+      "SELECT max(sequence) AS sequence FROM checkpoints WHERE purpose = 'pruned'",
+    );
+    const before = { firstSequence: (last?.sequence ?? 0) + 1 };
+    const after = { firstSequence: sequence + 1 };
+    // First, so that the number of the new record is after all that go.
+    await recordChange({ atMs, what: 'records-pruned', subject: '', before, after });
+    for (const table of tables) await rows(`DELETE FROM ${table} WHERE sequence <= $1`, [sequence]);
+    await rows('DELETE FROM checkpoints WHERE sequence < $1', [sequence]);
+    await insert('checkpoints', columnsOf(checkpoint), 'ON CONFLICT DO NOTHING');
+    return 'pruned';
+  };
+}

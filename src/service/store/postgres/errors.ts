@@ -1,0 +1,74 @@
+// What PostgreSQL and the network report into a StoreError with a sentence for the operator. INVARIANT: a write whose end is
+// not known is never reported as one that was not stored.
+
+import { StoreError, type StoreErrorCode } from '../contract/store-error.ts';
+
+type ReportedCode = Extract<
+  StoreErrorCode,
+  'fenced' | 'unreachable' | 'locked' | 'full' | 'io' | 'corrupt' | 'unwritable' | 'internal'
+>;
+
+const messages = {
+  fenced:
+    'another process serves this database by now: this one stores nothing any more, so restart it or end it',
+  unreachable: 'the database cannot be reached: nothing is granted until it can',
+  locked: 'another transaction of the database holds a lock: end it, or try again once it is done',
+  full: 'the disk of the database is full: make room, later writes then succeed by themselves',
+  io: 'the database reported an error of its disk: check the disk and the log of the server',
+  corrupt: 'the database is damaged: restore it from a backup',
+  unwritable: 'the database refuses this user: let it own the database, or grant it what it lacks',
+  internal: 'the database refused a statement: this is a mistake in Writ, please report it',
+} as const satisfies Record<ReportedCode, string>;
+
+/** By the beginning of the five characters that PostgreSQL gives each error. */
+const beginnings: readonly (readonly [string, ReportedCode])[] = [
+  ['WR001', 'fenced'],
+  ['08', 'unreachable'],
+  ['57P', 'unreachable'],
+  ['25006', 'unreachable'],
+  ['53100', 'full'],
+  ['53', 'unreachable'],
+  ['55P03', 'locked'],
+  ['40', 'locked'],
+  ['57014', 'locked'],
+  ['58', 'io'],
+  ['XX001', 'corrupt'],
+  ['XX002', 'corrupt'],
+  ['28', 'unwritable'],
+  ['3D000', 'unwritable'],
+  ['42501', 'unwritable'],
+];
+
+export function toStoreFailure(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = classify(error);
+  return new StoreError(code, messages[code], { cause: error });
+}
+
+export function unreachable(cause: unknown): StoreError {
+  return new StoreError('unreachable', messages.unreachable, { cause });
+}
+
+export function fenced(): StoreError {
+  return new StoreError('fenced', messages.fenced);
+}
+
+/** The connection broke, or was given up, after a write had been sent and before its end was heard of. */
+export function uncertain(cause: unknown): StoreError {
+  const message = 'the connection to the database broke before it said whether the record is stored';
+  return new StoreError('uncertain', message, { cause });
+}
+
+function classify(error: unknown): ReportedCode {
+  if (!(error instanceof Error)) return 'internal';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const known = beginnings.find(([beginning]) => code.startsWith(beginning));
+  if (known !== undefined) return known[1];
+  // What the network and the driver report has no code of PostgreSQL.
+  return /^[0-9A-Z]{5}$/.test(code) && 'severity' in error ? 'internal' : ofDriver(error);
+}
+
+/** Errors of our own code pass through the driver, too. */
+function ofDriver(error: Error): ReportedCode {
+  return error instanceof TypeError || error instanceof RangeError ? 'internal' : 'unreachable';
+}

@@ -1,0 +1,103 @@
+// What becomes of requests into records at the end of the chain, and the latest of them into the request's own row, by which
+// queries find it. INVARIANT: a request's row says what its last event says, and its entries in meters change with it, for all
+// of it is written together.
+
+import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
+import type { RefusalRecord, RequestEvent, RequestStatus } from '../contract/records.ts';
+import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
+import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
+import type { Transaction, Work } from './transaction.ts';
+
+export const requestWrites = { change, expireDue, appendRefusal };
+
+function change({ requestId, events, from, seen, basis }: RequestChange): Work<RequestChangeResult> {
+  return async (transaction) => {
+    const [present] = await transaction.rows<{ readonly status: RequestStatus; readonly count: number }>(
+      `SELECT coalesce(now_status, status) AS status,
+         (SELECT count(*) FROM request_events WHERE request_id = requests.id) AS count
+       FROM requests WHERE id = $1`,
+      [requestId],
+    );
+    if (present === undefined) return 'unknown-request';
+    const isSeen = seen === null || present.count === seen;
+    if (!from.includes(present.status) || !isSeen) return 'state-differs';
+    const atMs = events[0]?.atMs ?? 0;
+    if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
+    for (const event of events) await record(transaction, { ...event, requestId });
+    return 'changed';
+  };
+}
+
+interface Due {
+  readonly id: string;
+  readonly decidedAtMs: number | null;
+  readonly expiresAtMs: number;
+}
+
+/** The requests whose waits have ended; fewer than `countMax` where none is left. */
+function expireDue(atMs: number, countMax: number): Work<readonly string[]> {
+  return async (transaction) => {
+    const due = await transaction.rows<Due>(
+      `SELECT id, now_decided_ms AS "decidedAtMs", coalesce(now_expires_ms, expires_ms) AS "expiresAtMs"
+       FROM requests
+       WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) <= $1
+       ORDER BY coalesce(now_expires_ms, expires_ms), id LIMIT $2`,
+      [atMs, countMax],
+    );
+    for (const { id: requestId, decidedAtMs, expiresAtMs } of due) {
+      const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;
+      await record(transaction, { requestId, atMs, who: 'system', what: 'expired', state, detail: null });
+    }
+    return due.map(({ id }) => id);
+  };
+}
+
+function appendRefusal(refusal: RefusalRecord): Work<'stored' | 'duplicate-id'> {
+  return async ({ append }) =>
+    (await append('refusal', { ...refusalColumns(refusal) })) ? 'stored' : 'duplicate-id';
+}
+
+async function record(transaction: Transaction, event: RequestEvent): Promise<void> {
+  const columns = eventColumns(event);
+  await transaction.append('event', { ...columns });
+  await transaction.rows(
+    'UPDATE requests SET now_status = $2, now_decided_ms = $3, now_expires_ms = $4 WHERE id = $1',
+    [columns.request_id, columns.status, columns.decided_ms, columns.expires_ms],
+  );
+  await followInMeters(transaction, event);
+}
+
+/** Changes the entries as the event changes their request. */
+async function followInMeters(
+  { rows }: Transaction,
+  { requestId, what, state: { status, decidedAtMs } }: RequestEvent,
+): Promise<void> {
+  if (what === 'released') await rows('DELETE FROM meter_entries WHERE request_id = $1', [requestId]);
+  else if (status === 'approved' && decidedAtMs !== null)
+    await rows('UPDATE meter_entries SET granted_ms = $2 WHERE request_id = $1 AND granted_ms IS NULL', [
+      requestId,
+      decidedAtMs,
+    ]);
+  else if (status === 'rejected' || status === 'expired' || status === 'withdrawn')
+    await rows('DELETE FROM meter_entries WHERE request_id = $1 AND granted_ms IS NULL', [requestId]);
+}
+
+/** Whether agent, switches and people are as the change saw them, and the key is good at the moment. */
+async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Promise<boolean> {
+  const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents } = basis;
+  if (agentVersion === 0 || (keyNotAfterMs !== null && atMs >= keyNotAfterMs)) return false;
+  const [found] = await rows<{ readonly holds: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM agents WHERE id = $1 AND version = $2)
+       AND coalesce((SELECT generation FROM document_kinds WHERE kind = $3), 0) = $4
+       AND NOT EXISTS (
+         SELECT 1 FROM unnest($5::text[], $6::text[], $7::int8[]) AS seen(kind, id, version)
+         LEFT JOIN documents ON documents.kind = seen.kind AND documents.id = seen.id
+         WHERE coalesce(documents.version, 0) <> seen.version) AS holds`,
+    [
+      ...[agentId, agentVersion, switchKind, switchGeneration],
+      ...[documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
+      documents.map(({ version }) => version),
+    ],
+  );
+  return found?.holds === true;
+}

@@ -1,0 +1,133 @@
+// Entries of meters in rows. One process serves the database, so what it has entered is all there is; after a write of which it
+// does not know whether it is stored, what it knows of meters is to be read anew.
+
+import type { CountedRequest, MeterEntryRow, MeterStore, StoredMeterEntry } from '../contract/metering.ts';
+import type { RequestStore } from '../contract/store.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { ReadPool } from './read-pool.ts';
+import type { Work } from './transaction.ts';
+
+/** A grant that has ended counts on, unless it was released. */
+const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
+  (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
+
+/** A grant that is over was one: only a wait that ended without one has no time of decision. */
+const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
+  OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
+
+const entryColumns = `definition, request_id AS "requestId", meter_key AS key, granted_ms AS "grantedAtMs",
+  is_certain AS "isCertain", value`;
+
+const countedColumns = `id, action_key AS "actionKey", created_ms AS "createdAtMs",
+  coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson"`;
+
+export function meterStore(
+  { rows }: ReadPool,
+  queue: CommitQueue,
+  { append }: Pick<RequestStore, 'append'>,
+): MeterStore {
+  const entries = (condition: string, values: readonly unknown[]) =>
+    rows<StoredMeterEntry>(`SELECT ${entryColumns} FROM meter_entries WHERE ${condition}`, values);
+  return {
+    async spend(_places, work) {
+      const made = work();
+      return made === null ? 'nothing' : await append(made.row, made.limits, made.entries);
+    },
+    onUncertain: (listener) => queue.onUncertain(listener),
+    note: (definitions, atMs) => queue.write(noteMeters(definitions, atMs)),
+    noteWhole: (definition) =>
+      queue.write(async (transaction) => {
+        await transaction.rows('UPDATE meters SET is_whole = true WHERE definition = $1', [definition]);
+      }),
+    pending: (definition) => entries('definition = $1 AND granted_ms IS NULL', [definition]),
+    enteredBy: (requestId) => entries('request_id = $1', [requestId]),
+    granted: (definition, after, countMax) =>
+      entries(
+        'definition = $1 AND (granted_ms, request_id) > ($2, $3) ORDER BY granted_ms, request_id LIMIT $4',
+        [definition, after.grantedAtMs, after.requestId, countMax],
+      ),
+    add: (late) => queue.write(addEntries(late)),
+    /** Those that were made before the moment come first, all at once: people have approved them, or still may. */
+    async counted({ sinceMs, after, countMax }) {
+      const from = after ?? { createdAtMs: sinceMs, id: '\uffff' };
+      const isLate = `(coalesce(now_status, status) IN ('pending', 'approved', 'expired') OR ${isConsumed})`;
+      const isOpen = `(coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > $1)`;
+      const late =
+        after === null
+          ? await rows<CountedRequest>(
+              `SELECT ${countedColumns} FROM requests WHERE created_ms <= $1 AND ${isLate} AND ${isOpen}
+               ORDER BY created_ms, id`,
+              [sinceMs],
+            )
+          : [];
+      const others = await rows<CountedRequest>(
+        `SELECT ${countedColumns} FROM requests
+         WHERE (created_ms, id) > ($2, $3) AND ${isCounted} AND ${isOpen} ORDER BY created_ms, id LIMIT $4`,
+        [sinceMs, from.createdAtMs, from.id, countMax],
+      );
+      return [...late, ...others];
+    },
+    async wholeSinceMs() {
+      const [found] = await rows<{ readonly atMs: number | null }>(
+        `SELECT (SELECT min(at_ms) FROM (${firstOfEach}) AS first) AS "atMs"
+         FROM checkpoints WHERE purpose = 'pruned' LIMIT 1`,
+      );
+      return found === undefined ? null : (found.atMs ?? Number.MAX_SAFE_INTEGER);
+    },
+    forget: (definition, beforeMs, countMax) =>
+      queue.write(async (transaction) => {
+        const gone = await transaction.rows(
+          `DELETE FROM meter_entries WHERE definition = $1 AND request_id IN (
+             SELECT request_id FROM meter_entries WHERE definition = $1 AND granted_ms < $2 LIMIT $3) RETURNING 1`,
+          [definition, beforeMs, countMax],
+        );
+        return gone.length;
+      }),
+  };
+}
+
+const firstOfEach = [
+  ['requests', 'created_ms'],
+  ['refusals', 'at_ms'],
+  ['changes', 'at_ms'],
+  ['request_events', 'at_ms'],
+]
+  .map(([table, column]) => `(SELECT ${column} AS at_ms FROM ${table} ORDER BY sequence LIMIT 1)`)
+  .join(' UNION ALL ');
+
+function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string })[]): Work<void> {
+  return async ({ rows }) => {
+    await rows(
+      `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value)
+       SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::text[])
+         AS late(definition, request_id, key, certain, value)
+       JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,
+      [
+        ...[late.map(({ definition }) => definition), late.map(({ requestId }) => requestId)],
+        ...[late.map(({ key }) => key), late.map(({ isCertain }) => isCertain)],
+        late.map(({ value }) => value),
+      ],
+    );
+  };
+}
+
+/** Yields since when each meter has every request; a new store has nothing to miss. */
+function noteMeters(definitions: readonly string[], atMs: number): Work<readonly (number | null)[]> {
+  return async ({ rows }) => {
+    await rows('DELETE FROM meter_entries WHERE definition <> ALL ($1::text[])', [definitions]);
+    await rows('DELETE FROM meters WHERE definition <> ALL ($1::text[])', [definitions]);
+    await rows(
+      `INSERT INTO meters SELECT definition, CASE WHEN is_new THEN 0 ELSE $2::int8 END, is_new
+       FROM unnest($1::text[]) AS definition,
+         (SELECT NOT EXISTS (SELECT 1 FROM requests) AND NOT EXISTS (SELECT 1 FROM checkpoints) AS is_new) AS store
+       ON CONFLICT DO NOTHING`,
+      [definitions, atMs],
+    );
+    const known = await rows<{ readonly definition: string; readonly sinceMs: number | null }>(
+      'SELECT definition, CASE WHEN is_whole THEN since_ms END AS "sinceMs" FROM meters',
+    );
+    const since = new Map(known.map(({ definition, sinceMs }) => [definition, sinceMs]));
+    return definitions.map((definition) => since.get(definition) ?? null);
+  };
+}

@@ -1,0 +1,122 @@
+// A path into a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few others. Any
+// number of processes may have the same database open, and one of them serves it.
+
+import { createKeyUses } from '../contract/key-uses.ts';
+import type { PlantRow } from '../contract/records.ts';
+import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { activityStore } from './agent-activity.ts';
+import { agentWrites } from './agent-writes.ts';
+import { agentStore } from './agents.ts';
+import { chainStore } from './chain.ts';
+import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
+import { connect } from './connection.ts';
+import { documentStore } from './documents.ts';
+import { toStoreFailure } from './errors.ts';
+import { meterStore } from './meters.ts';
+import { createReadPool, type ReadPool } from './read-pool.ts';
+import { requestStore } from './requests.ts';
+import { keyOfDatabase, prepareSchema } from './schema.ts';
+import { consistencyStore } from './state.ts';
+import { statisticsStore } from './statistics.ts';
+
+export interface PostgresOptions {
+  /** Such as `postgres://user@host/database`. */
+  readonly url: string;
+  /** Where the master key lies, or is made for a new database. */
+  readonly keyFile: string;
+  /** Beyond this many waiting writes, further ones are refused as `overloaded`. */
+  readonly writesPendingMax?: number;
+  /** In whose name agents and keys are changed through this store; the service itself is `system`. */
+  readonly actor?: string;
+}
+
+const writesPendingMaxDefault = 10_000;
+
+/** Rejects with a StoreError. */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { url, writesPendingMax = writesPendingMaxDefault, actor = 'system' } = options;
+  const masterKey = await prepareDatabase(options);
+  const queue = await openCommitQueue({ url, actor, writesPendingMax });
+  return createStore(createReadPool(url), queue, masterKey);
+}
+
+async function prepareDatabase({ url, keyFile }: PostgresOptions): Promise<Buffer> {
+  const connection = await connect(url);
+  try {
+    await prepareSchema(connection);
+    return await keyOfDatabase(connection, keyFile);
+  } catch (error) {
+    throw toStoreFailure(error);
+  } finally {
+    await connection.end();
+  }
+}
+
+function createStore(pool: ReadPool, queue: CommitQueue, masterKey: Uint8Array): Store {
+  const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
+  const requests = requestStore(pool, queue);
+  return {
+    agents: agentStore(pool, queue, uses.note),
+    requests,
+    plants: plantStore(pool, queue),
+    settings: settingStore(pool, queue),
+    nonces: {
+      kept: () =>
+        pool.rows(
+          'SELECT nonce, used_ms AS "usedAtMs", kept_until_ms AS "keptUntilMs" FROM nonces ORDER BY kept_until_ms',
+        ),
+      note: (use) => queue.noteNonce(use),
+    },
+    chain: chainStore(pool, queue),
+    documents: documentStore(pool, queue),
+    meters: meterStore(pool, queue, requests),
+    statistics: statisticsStore(pool, queue),
+    activity: activityStore(pool),
+    state: consistencyStore(pool),
+    masterKey,
+    serve: () => queue.claim(),
+    copyTo: () =>
+      Promise.reject(
+        new StoreError('unwritable', 'a database in PostgreSQL is copied by its own tools: use pg_dump'),
+      ),
+    isWritable: () => queue.isWritable(),
+    queueDepth: () => queue.depth(),
+    async close() {
+      await uses.flush();
+      await queue.close();
+      await pool.close();
+    },
+  };
+}
+
+function plantStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): PlantStore {
+  return {
+    async add({ id, name, tag }: PlantRow) {
+      if (BigInt.asIntN(64, id) !== id) throw new RangeError('a plant id is a signed 64-bit integer');
+      return await queue.write(async ({ insert }) => {
+        const count = await insert('plants', { id: String(id), name, tag }, 'ON CONFLICT (id) DO NOTHING');
+        return count === 0 ? 'used' : 'added';
+      });
+    },
+    async find(id) {
+      const text = 'SELECT id::text AS id, name, tag FROM plants WHERE id = $1';
+      const [found] = await rows<Omit<PlantRow, 'id'> & { readonly id: string }>(text, [String(id)]);
+      return found === undefined ? null : { ...found, id: BigInt(found.id) };
+    },
+  };
+}
+
+function settingStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): SettingStore {
+  const get = async (name: string): Promise<string | null> => {
+    const text = 'SELECT value FROM settings WHERE name = $1';
+    return (await rows<{ readonly value: string }>(text, [name]))[0]?.value ?? null;
+  };
+  return {
+    get,
+    async putIfAbsent(name, value) {
+      await queue.write(({ insert }) => insert('settings', { name, value }, 'ON CONFLICT (name) DO NOTHING'));
+      return (await get(name)) ?? value;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+// Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
+// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended, and
+// so far and no farther; the queue walks those that are pending.
+
+import type {
+  HeldQuery,
+  RequestFilter,
+  RequestHistory,
+  RequestPage,
+  RequestPlace,
+  RequestsFound,
+  WaitingPage,
+} from '../contract/store.ts';
+import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
+import type { Rows } from './read-pool.ts';
+
+/** Requests that are looked through for one page. */
+const lookedThroughMax = 2_000;
+
+/** Requests are numbered as they are stored, and made up to so much earlier or later than their neighbours. */
+export const outOfOrderMs = 60_000;
+
+const statusNow = 'coalesce(now_status, status)';
+const endNow = 'coalesce(now_expires_ms, expires_ms)';
+
+/** The walk of a list: of one agent, of one status, or of all. */
+const walks = {
+  agent: 'agent_id = $1',
+  // The second condition is that of the index.
+  status: `${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`,
+  all: 'true',
+} as const;
+
+/** Whether a decision asks one of the groups for an approval; `json` is a text with the decision in it. */
+const asks = (json: string, groups: string): string =>
+  `EXISTS (SELECT 1 FROM json_array_elements(${json}::json #> '{decision,requires,approvals}') AS asked
+     WHERE asked ->> 'group' = ANY (${groups}::text[]))`;
+
+const decidedOf = `(SELECT detail_json FROM request_events
+  WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
+
+/** What a list asks beyond its walk; each part only where it is asked. */
+const filters = `($1::text IS NULL OR agent_id = $1)
+  AND ($2::text IS NULL OR action_key = $2)
+  AND ($3::text IS NULL OR $3 = CASE
+    WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
+    ELSE ${statusNow} END)
+  AND ($5::text IS NULL OR outcome = $5)
+  AND ($6::text IS NULL OR record_json::json #>> '{decision,matchedPolicy}' = $6)
+  AND ($7::float8 IS NULL OR (record_json::json #>> '{decision,risk,high}')::float8 >= $7)
+  AND ($8::float8 IS NULL OR (record_json::json #>> '{decision,risk,high}')::float8 <= $8)
+  AND created_ms BETWEEN $9 AND $10
+  AND ($11::bool OR agent_id IN (
+      SELECT id FROM agents WHERE lower(control_owner COLLATE "C") = lower($12 COLLATE "C") OR control_owner = $13)
+    OR ${asks('record_json', '$14')} OR ${asks(decidedOf, '$14')})`;
+
+const listText = (walk: string): string =>
+  `SELECT sequence, id, created_ms AS "createdAtMs", coalesce(${filters}, false) AS "isFound" FROM requests
+   WHERE ${walk} AND sequence < $15 ORDER BY sequence DESC LIMIT ${lookedThroughMax}`;
+
+const waitingText = `SELECT id FROM requests
+  WHERE ${statusNow} = 'pending' AND ${endNow} > $1 AND (${endNow}, id) > ($2, $3)
+    AND ${asks(`coalesce(${decidedOf}, record_json)`, '$4')}
+  ORDER BY ${endNow}, id LIMIT $5`;
+
+const heldText = `SELECT request_id AS id FROM request_events
+    WHERE what = 'taken' AND detail_json::json ->> 'taker' = $3
+  UNION ALL
+  (SELECT id FROM requests
+    WHERE agent_id = $1 AND action_key = $2 AND ${statusNow} IN ('pending', 'approved') AND ${endNow} > $4
+    ORDER BY ${endNow} DESC LIMIT $5)`;
+
+interface Looked extends RequestPlace {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly isFound: boolean;
+}
+
+export async function findHistory(rows: Rows, id: string): Promise<RequestHistory | null> {
+  return (await findAll(rows, [id]))[0] ?? null;
+}
+
+/** In this order; those that are not there are left out. */
+async function findAll(rows: Rows, ids: readonly string[]): Promise<readonly RequestHistory[]> {
+  const requests = await rows<StoredRequestColumns>('SELECT * FROM requests WHERE id = ANY ($1)', [ids]);
+  const events = await rows<EventColumns>(
+    'SELECT * FROM request_events WHERE request_id = ANY ($1) ORDER BY sequence',
+    [ids],
+  );
+  const byId = new Map(requests.map((columns) => [columns.id, columns]));
+  const byRequest = Map.groupBy(events.map(requestEvent), ({ requestId }) => requestId);
+  return ids.flatMap((id) => {
+    const columns = byId.get(id);
+    return columns === undefined ? [] : { row: requestRowOf(columns), events: byRequest.get(id) ?? [] };
+  });
+}
+
+export async function findWaiting(
+  rows: Rows,
+  { groups, nowMs, after, countMax }: WaitingPage,
+): Promise<readonly RequestHistory[]> {
+  const waiting = await rows<{ readonly id: string }>(waitingText, [
+    ...[nowMs, after?.expiresAtMs ?? -1, after?.id ?? '', groups, countMax],
+  ]);
+  return await findAll(
+    rows,
+    waiting.map(({ id }) => id),
+  );
+}
+
+/** Those that wait or are approved, the latest end first, behind the one that was taken. */
+export async function findHeld(
+  rows: Rows,
+  { agentId, actionKey, taker, nowMs, countMax }: HeldQuery,
+): Promise<readonly RequestHistory[]> {
+  const held = await rows<{ readonly id: string }>(heldText, [agentId, actionKey, taker, nowMs, countMax]);
+  return await findAll(
+    rows,
+    held.map(({ id }) => id),
+  );
+}
+
+export async function findPage(rows: Rows, asked: RequestPage): Promise<RequestsFound> {
+  const before =
+    asked.after?.sequence ??
+    (asked.untilMs === null ? Number.MAX_SAFE_INTEGER : await numberAfter(rows, asked.untilMs));
+  const looked = await rows<Looked>(listText(walks[walkOf(asked)]), [...filterValues(asked), before]);
+  const { found, next } = cut(looked, asked);
+  const histories = await findAll(
+    rows,
+    found.map(({ id }) => id),
+  );
+  return {
+    found: histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 })),
+    next,
+  };
+}
+
+/** What a page holds of the requests that were looked through. */
+function cut(
+  looked: readonly Looked[],
+  { countMax, fromMs }: RequestPage,
+): { readonly found: readonly Looked[]; readonly next: RequestPlace | null } {
+  const found: Looked[] = [];
+  let last: RequestPlace | null = null;
+  for (const one of looked) {
+    if (found.length === countMax) return { found, next: last };
+    if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { found, next: null };
+    last = { sequence: one.sequence };
+    if (one.isFound) found.push(one);
+  }
+  return { found, next: looked.length === lookedThroughMax ? last : null };
+}
+
+/** A number above those of all requests that were made at the time or before, and not much above. */
+export async function numberAfter(rows: Rows, untilMs: number): Promise<number> {
+  const [end] = await rows<{ readonly last: number | null }>('SELECT max(sequence) AS last FROM requests');
+  let [low, high] = [0, (end?.last ?? 0) + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [next] = await rows<Pick<Looked, 'sequence' | 'createdAtMs'>>(
+      'SELECT sequence, created_ms AS "createdAtMs" FROM requests WHERE sequence >= $1 ORDER BY sequence LIMIT 1',
+      [middle],
+    );
+    if (next !== undefined && next.createdAtMs <= untilMs + outOfOrderMs) low = next.sequence + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function walkOf({ agentId, status }: RequestFilter): keyof typeof walks {
+  if (agentId !== null) return 'agent';
+  // Nearly all that are granted at once stand so until they are over.
+  return status === null || status === 'auto_approved' || status === 'expired' ? 'all' : 'status';
+}
+
+/** Those of the filters, `$1` to `$14`. */
+function filterValues(asked: RequestPage): readonly unknown[] {
+  const { agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax, fromMs, untilMs, seenBy } =
+    asked;
+  return [
+    ...[agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax],
+    ...[fromMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER, seenBy === null],
+    ...[seenBy?.owner?.email ?? null, seenBy?.owner?.id ?? null, seenBy?.groups ?? []],
+  ];
+}

@@ -1,0 +1,74 @@
+// Requests, what became of them, and refusals, over the queue of commits and the connections that read.
+
+import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
+import type { RequestStore } from '../contract/store.ts';
+import {
+  type EventColumns,
+  type RefusalColumns,
+  refusalRecord,
+  requestEvent,
+  requestRowOf,
+  type StoredRequestColumns,
+} from '../sqlite/rows.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import { requestWrites } from './event-writes.ts';
+import type { ReadPool } from './read-pool.ts';
+import { findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
+
+const isPending = "coalesce(now_status, status) = 'pending'";
+const endNow = 'coalesce(now_expires_ms, expires_ms)';
+
+export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue): RequestStore {
+  const one = async (condition: string, values: readonly unknown[]) => {
+    const [columns] = await rows<StoredRequestColumns>(`SELECT * FROM requests WHERE ${condition}`, values);
+    return columns === undefined ? null : requestRowOf(columns);
+  };
+  return {
+    async append(row, limits, entries = []) {
+      const word = await queue.append({ row, limits, entries });
+      if (word === 'duplicate-id') throw duplicateId(row.id);
+      return word;
+    },
+    find: (id) => one('id = $1', [id]),
+    findByIdempotencyKey: ({ agentId, key, nowMs }) =>
+      one(
+        `agent_id = $1 AND idempotency_key = $2
+         AND idempotency_until_ms + greatest(0, ${endNow} - expires_ms) > $3`,
+        [agentId, key, nowMs],
+      ),
+    async countOpen(agentId, nowMs) {
+      const [open] = await rows<{ readonly count: number }>(
+        `SELECT count(*) AS count FROM requests WHERE ${isPending} AND agent_id = $1 AND ${endNow} > $2`,
+        [agentId, nowMs],
+      );
+      return open?.count ?? 0;
+    },
+    history: (id) => snapshot((read) => findHistory(read, id)),
+    async events(id): Promise<readonly RequestEvent[]> {
+      const text = 'SELECT * FROM request_events WHERE request_id = $1 ORDER BY sequence';
+      return (await rows<EventColumns>(text, [id])).map(requestEvent);
+    },
+    list: (page) => snapshot((read) => findPage(read, page)),
+    waiting: (page) => snapshot((read) => findWaiting(read, page)),
+    heldOf: (query) => snapshot((read) => findHeld(read, query)),
+    async openOf(agentId, countMax) {
+      const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;
+      return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
+    },
+    change: (change) => queue.write(requestWrites.change(change)),
+    expireDue: (atMs, countMax) => queue.write(requestWrites.expireDue(atMs, countMax)),
+    async appendRefusal(record: RefusalRecord) {
+      if ((await queue.write(requestWrites.appendRefusal(record))) === 'duplicate-id')
+        throw duplicateId(record.id);
+    },
+    async refusals(agentId, countMax) {
+      const text = 'SELECT * FROM refusals WHERE agent_id = $1 ORDER BY sequence DESC LIMIT $2';
+      return (await rows<RefusalColumns>(text, [agentId, countMax])).map(refusalRecord);
+    },
+  };
+}
+
+/** Ids are made here and never taken from a client, so this is a mistake of ours. */
+function duplicateId(id: string): Error {
+  return new Error(`the id \`${id}\` is in use`);
+}

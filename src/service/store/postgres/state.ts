@@ -1,0 +1,49 @@
+// What the rows of a store say of each other, compared in one snapshot. The database has no seal over what stands beside the
+// records, so what is found is what contradicts the records, not every edit.
+
+import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
+import { tampered } from '../contract/store-error.ts';
+import type { ReadPool, Rows } from './read-pool.ts';
+
+/** Enough to see what happened. */
+const differencesMax = 20;
+
+interface Found {
+  readonly row: string;
+}
+
+export function consistencyStore({ snapshot }: ReadPool): StateStore {
+  return {
+    differences: (check) => snapshot((rows) => differencesOf(rows, check)),
+    accept: () => Promise.reject(tampered('rows contradict the records, and there is no seal to renew')),
+  };
+}
+
+async function differencesOf(rows: Rows, { isQuick }: StateCheck): Promise<readonly StateDifference[]> {
+  const found = [...(await endDifferences(rows)), ...(isQuick ? [] : await entryDifferences(rows))];
+  return found.slice(0, differencesMax);
+}
+
+async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
+  const ends = await rows<Found>(
+    `SELECT chain_end.sequence::text AS row FROM chain_end WHERE sequence > 0 AND NOT EXISTS (
+       SELECT 1 FROM (${['requests', 'refusals', 'changes', 'request_events', 'checkpoints']
+         .map((table) => `SELECT sequence, hash FROM ${table}`)
+         .join(' UNION ALL ')}) AS record
+       WHERE record.sequence = chain_end.sequence AND record.hash = chain_end.hash)`,
+  );
+  const message = 'the last record is not the one that the service wrote';
+  return ends.map(({ row }) => ({ table: 'records', row, message }));
+}
+
+/** Entries that contradict the record of their request. */
+async function entryDifferences(rows: Rows): Promise<readonly StateDifference[]> {
+  const entries = await rows<Found>(
+    `SELECT json_build_array(definition, request_id)::text AS row
+     FROM meter_entries LEFT JOIN requests ON requests.id = request_id
+     WHERE granted_ms IS DISTINCT FROM coalesce(now_decided_ms, decided_ms)
+       AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE purpose = 'pruned') LIMIT ${differencesMax}`,
+  );
+  const message = 'it is not what the record of its request says';
+  return entries.map(({ row }) => ({ table: 'meter_entries', row, message }));
+}

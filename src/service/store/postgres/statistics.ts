@@ -1,0 +1,119 @@
+// Statistics in rows, and the rows that they are counted from.
+
+import type {
+  CountedRecord,
+  RuleHits,
+  SequenceRange,
+  ShadowChange,
+  StatisticsCell,
+  StatisticsChange,
+  StatisticsMark,
+  StatisticsStore,
+  WaitEnd,
+} from '../contract/statistics.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { ReadPool } from './read-pool.ts';
+import type { Work } from './transaction.ts';
+
+export function statisticsStore(
+  { rows, snapshot }: ReadPool,
+  queue: Pick<CommitQueue, 'write'>,
+): StatisticsStore {
+  const number = async (text: string, values: readonly unknown[] = []) =>
+    (await rows<{ readonly found: number | null }>(text, values))[0]?.found ?? 0;
+  // A person's approval leaves the request as it was; what the policies make of it is an event of its own.
+  const waitEnds = ({ after, upTo }: SequenceRange) =>
+    rows<WaitEnd>(
+      `SELECT event.at_ms AS "atMs", event.status, requests.created_ms AS "createdAtMs"
+       FROM request_events AS event LEFT JOIN requests ON requests.id = event.request_id
+       WHERE event.sequence > $1 AND event.sequence <= $2 AND event.what IN ('rejected', 'decided', 'expired')
+         AND event.status IN ('approved', 'rejected', 'expired') ORDER BY event.sequence`,
+      [after, upTo],
+    );
+  return {
+    async mark() {
+      const [mark] = await rows<StatisticsMark>(
+        `SELECT through_ms AS "throughMs", after_sequence AS "afterSequence", since_ms AS "sinceMs"
+         FROM statistics_mark`,
+      );
+      return mark ?? null;
+    },
+    cells: ({ spanMs, fromMs, untilMs, after, countMax }) =>
+      rows<StatisticsCell>(
+        `SELECT at_ms AS "atMs", span_ms AS "spanMs", cell_json AS json FROM statistics
+         WHERE at_ms >= $1 AND at_ms < $2 AND (at_ms, span_ms) > ($3, $4) AND ($5::int8 IS NULL OR span_ms = $5)
+         ORDER BY at_ms, span_ms LIMIT $6`,
+        [fromMs, untilMs, after?.atMs ?? fromMs, after?.spanMs ?? 0, spanMs, countMax],
+      ),
+    hits: () =>
+      snapshot(async (read) => ({
+        hits: await read<RuleHits>(
+          'SELECT rule, decided, met, last_ms AS "lastAtMs" FROM rule_hits ORDER BY rule',
+        ),
+        shadowChanges: await read<ShadowChange>(
+          'SELECT rule, from_outcome AS "from", to_outcome AS "to", count FROM shadow_changes ORDER BY rule',
+        ),
+      })),
+    change: (change) => queue.write(changeStatistics(change)),
+    async counted(range) {
+      const records = await rows<CountedRecord>(
+        `SELECT 'request' AS kind, created_ms AS "atMs", record_json AS "recordJson" FROM requests
+         WHERE sequence > $1 AND sequence <= $2`,
+        [range.after, range.upTo],
+      );
+      const refusals = await rows<CountedRecord>(
+        `SELECT 'refusal' AS kind, at_ms AS "atMs" FROM refusals WHERE sequence > $1 AND sequence <= $2`,
+        [range.after, range.upTo],
+      );
+      const ends = await waitEnds(range);
+      return [...records, ...refusals, ...ends.map((end) => ({ kind: 'end' as const, ...end }))];
+    },
+    waitEnds,
+    lastEvent: () => number('SELECT max(sequence) AS found FROM request_events'),
+    lastSequence: () => number(`SELECT max(sequence) AS found FROM (${lastOfEach}) AS last`),
+    waiting: (nowMs) =>
+      number(
+        `SELECT count(*) AS found FROM requests
+         WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) > $1`,
+        [nowMs],
+      ),
+  };
+}
+
+const lastOfEach = ['requests', 'refusals', 'changes', 'request_events']
+  .map((table) => `SELECT max(sequence) AS sequence FROM ${table}`)
+  .join(' UNION ALL ');
+
+function changeStatistics({ puts, removed, hits, shadowChanges, mark }: StatisticsChange): Work<void> {
+  return async ({ rows }) => {
+    if (removed !== null)
+      await rows('DELETE FROM statistics WHERE span_ms = $1 AND at_ms >= $2 AND at_ms < $3', [
+        ...[removed.spanMs, removed.fromMs, removed.untilMs],
+      ]);
+    for (const { atMs, spanMs, json } of puts)
+      await rows(
+        `INSERT INTO statistics (at_ms, span_ms, cell_json) VALUES ($1, $2, $3)
+         ON CONFLICT (at_ms, span_ms) DO UPDATE SET cell_json = excluded.cell_json`,
+        [atMs, spanMs, json],
+      );
+    for (const { rule, decided, met, lastAtMs } of hits)
+      await rows(
+        `INSERT INTO rule_hits AS present (rule, decided, met, last_ms) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (rule) DO UPDATE SET decided = present.decided + excluded.decided,
+           met = present.met + excluded.met, last_ms = greatest(present.last_ms, excluded.last_ms)`,
+        [rule, decided, met, lastAtMs],
+      );
+    for (const { rule, from, to, count } of shadowChanges)
+      await rows(
+        `INSERT INTO shadow_changes AS present (rule, from_outcome, to_outcome, count) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (rule, from_outcome, to_outcome) DO UPDATE SET count = present.count + excluded.count`,
+        [rule, from, to, count],
+      );
+    if (mark !== null)
+      await rows(
+        `INSERT INTO statistics_mark VALUES (1, $1, $2, $3) ON CONFLICT (id)
+         DO UPDATE SET through_ms = $1, after_sequence = $2, since_ms = $3`,
+        [mark.throughMs, mark.afterSequence, mark.sinceMs],
+      );
+  };
+}

@@ -1,0 +1,108 @@
+// The service as a real process on a store in PostgreSQL: what a user sees of it, and what happens when the server goes, when a
+// second process starts, and when a process that was stopped wakes.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { addAgent, ask, type Reply, type Service, startService, temporary } from './service.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const policy = `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  meter spent = sum(payload.amount) in USD of pay.send per agent over 24h
+  policy budget on pay.send { allow all  deny beyond when spent > 100 USD }`;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+async function setUp() {
+  const database = await server.createDatabase();
+  // The key of the template's store lies with the server: this one begins with an empty database.
+  await server.query(`DROP DATABASE ${database.name}`);
+  await server.query(`CREATE DATABASE ${database.name}`);
+  const env = { WRIT_STORE: database.url };
+  const data = temporary('data');
+  const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
+  writeFileSync(join(policies, 'a.policy'), policy);
+  const start = async (): Promise<Service> => {
+    const service = await startService({ policies, data, env });
+    onTestFinished(async () => {
+      service.process.kill('SIGCONT');
+      await service.end('SIGKILL');
+    });
+    return service;
+  };
+  const service = await start();
+  const key = await addAgent(data, 'buyer', env);
+  const pay = (amount: number, url = service.url): Promise<Reply> =>
+    ask(url, key, { action_key: 'pay.send', payload: { amount, currency: 'USD' } });
+  const ready = async (url = service.url) => (await fetch(`${url}/readyz`)).status;
+  const run = async (...args: readonly string[]) => {
+    const options = { env: { ...process.env, ...env } };
+    return (await promisify(execFile)(process.execPath, [entry, ...args, '--data', data], options)).stdout;
+  };
+  return { database, data, start, service, pay, ready, run };
+}
+
+test('decides, keeps its budget over a loss of the server, and is verified by the command', async () => {
+  const { pay, ready, run, service, database } = await setUp();
+  expect(service.output()).toContain(database.url);
+  expect((await pay(60)).body).toMatchObject({ decision: 'ALLOW' });
+  expect(await ready()).toBe(200);
+  await server.kill();
+  const killedAt = performance.now();
+  await expect.poll(() => ready(), { interval: 20, timeout: 5_000 }).toBe(503);
+  console.info(`not ready after ${(performance.now() - killedAt).toFixed(0)} ms`);
+  expect(await pay(10)).toMatchObject({ status: 500, body: { type: 'urn:writ:error:record_failed' } });
+  await server.start();
+  const backAt = performance.now();
+  await expect.poll(() => ready(), { interval: 20, timeout: 20_000 }).toBe(200);
+  console.info(`ready after ${(performance.now() - backAt).toFixed(0)} ms`);
+  expect((await pay(30)).body).toMatchObject({ decision: 'ALLOW' });
+  expect((await pay(11)).body).toMatchObject({ decision: 'DENY' });
+  expect(await run('audit', 'verify')).toMatch(/are as they were written/);
+});
+
+test('a second process is refused with one line, and takes over once the first has ended', async () => {
+  const { start, service, pay } = await setUp();
+  expect((await pay(60)).body).toMatchObject({ decision: 'ALLOW' });
+  await expect(start()).rejects.toThrow('a second replica is not supported');
+  expect((await pay(30)).body).toMatchObject({ decision: 'ALLOW' });
+  await service.end('SIGKILL');
+  const next = await start();
+  expect((await pay(11, next.url)).body).toMatchObject({ decision: 'DENY' });
+  expect((await pay(10, next.url)).body).toMatchObject({ decision: 'ALLOW' });
+});
+
+test('a process that was stopped for so long that another took over grants nothing when it wakes', async () => {
+  const { start, service, pay, ready } = await setUp();
+  expect((await pay(60)).body).toMatchObject({ decision: 'ALLOW' });
+  service.process.kill('SIGSTOP');
+  const next = await start();
+  expect((await pay(40, next.url)).body).toMatchObject({ decision: 'ALLOW' });
+  service.process.kill('SIGCONT');
+  // Where it stands in its own memory, 40 more would be within the budget.
+  const answers = await Promise.all(Array.from({ length: 20 }, () => pay(1)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]));
+  await expect.poll(() => ready(), { timeout: 5_000 }).toBe(503);
+  expect((await pay(1, next.url)).body).toMatchObject({ decision: 'DENY' });
+});
+
+test('a start without the address of the database does not begin another store', async () => {
+  const { service, data } = await setUp();
+  await service.end('SIGTERM');
+  const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
+  writeFileSync(join(policies, 'a.policy'), policy);
+  await expect(startService({ policies, data })).rejects.toThrow('are in a database: name it with --store');
+  const listing = promisify(execFile)(process.execPath, [entry, 'agent', 'list', '--data', data]);
+  await expect(listing).rejects.toMatchObject({ stderr: expect.stringContaining('name it with --store') });
+});

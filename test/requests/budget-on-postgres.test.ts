@@ -1,0 +1,84 @@
+// A budget on PostgreSQL while the server is killed under the load, again and again. INVARIANT: what the records of the grants
+// say is at most the budget, each reading is what the records before it come to, and in the end the budget is used up.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { agentRow, startMs } from '../store/rows.ts';
+import { begin, inForceOf, type World } from './metered.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const budget = 300;
+const policies = `
+  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+  meter spent = sum(payload.amount) in USD of pay.send per agent over 24h
+  policy budget on pay.send { allow all  deny beyond when spent > ${budget} USD }`;
+
+interface Row {
+  readonly status: string;
+  readonly recordJson: string;
+}
+
+/** All requests, in the order of their records. */
+async function rowsOf(store: Store): Promise<readonly Row[]> {
+  const { records } = await store.chain.stretch(0, 1_000_000);
+  return records
+    .filter(({ entry }) => entry.kind === 'request')
+    .map(({ entry }) => ({ status: String(entry.status), recordJson: String(entry.record_json) }));
+}
+
+test('is never passed and used to the end, whenever the server is killed', async () => {
+  const world: World = { nowMs: startMs, inForce: inForceOf(policies) };
+  const service = await begin(await server.createDatabase(), world, agentRow());
+  onTestFinished(() => service.end());
+  await service.store.serve();
+  await service.ask({ amount: 1, currency: 'USD' });
+  let isOver = false;
+  const told = { ALLOW: 1, DENY: 0, failed: 0 };
+  const ask = async () => {
+    while (!isOver) {
+      try {
+        const { decision } = await service.ask({ amount: 1, currency: 'USD' });
+        told[decision === 'ALLOW' ? 'ALLOW' : 'DENY'] += 1;
+      } catch {
+        told.failed += 1;
+        await sleep(5);
+      }
+      await sleep(20);
+    }
+  };
+  const asking = Array.from({ length: 8 }, ask);
+  for (let kills = 0; kills < 4; kills += 1) {
+    await sleep(100 + 40 * kills);
+    await server.kill();
+    await server.start();
+    await expect.poll(() => service.store.isWritable(), { timeout: 20_000 }).toBe(true);
+  }
+  const granted = async () =>
+    (await rowsOf(service.store)).filter(({ status }) => status === 'auto_approved');
+  await expect.poll(async () => (await granted()).length, { timeout: 60_000 }).toBe(budget);
+  isOver = true;
+  await Promise.all(asking);
+  let spent = 0;
+  const wrong: unknown[] = [];
+  for (const { status, recordJson } of await rowsOf(service.store)) {
+    const { spent: reading } = (JSON.parse(recordJson) as { meters: Record<string, { high?: string }> })
+      .meters;
+    if (reading?.high !== undefined && reading.high !== String(spent + 1)) wrong.push({ reading, spent });
+    if (status === 'auto_approved') spent += 1;
+  }
+  expect(wrong).toEqual([]);
+  expect(spent).toBe(budget);
+  expect(told.ALLOW).toBeLessThanOrEqual(spent);
+  expect(told.failed).toBeGreaterThan(0);
+  expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
+});

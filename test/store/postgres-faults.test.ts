@@ -1,0 +1,284 @@
+// What happens to a store in PostgreSQL when the server, the network or the process itself fails. Each fault is injected for
+// real, and nothing is stored that was not told, nothing told that is not stored.
+
+import { existsSync } from 'node:fs';
+import { connect, createServer as listen, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { verifyChain } from '../../src/service/audit/verify.ts';
+import type { AppendResult, Store } from '../../src/service/store/contract/store.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { type PostgresServer, startPostgres, type TestDatabase } from './postgres-server.ts';
+import { agentRow, keyRow, requestRow } from './rows.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const limits = { openMax: 20 };
+
+async function setUp() {
+  const database = await server.createDatabase();
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  await store.serve();
+  return { database, store };
+}
+
+/** What was told of a request: a word of the store, or the code of an error. */
+async function told(append: Promise<AppendResult>): Promise<string> {
+  try {
+    return await append;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+async function untilWritable(store: Store): Promise<void> {
+  await expect.poll(() => store.isWritable(), { timeout: 20_000, interval: 20 }).toBe(true);
+}
+
+/** Sends without a pause until `end` resolves; yields what was told, by id. */
+async function askUntil(store: Store, end: Promise<unknown>): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) {
+      const row = requestRow();
+      answers.set(row.id, await told(store.requests.append(row, limits)));
+      await sleep(1);
+    }
+  };
+  const asking = Array.from({ length: 16 }, ask);
+  await end;
+  isOver = true;
+  await Promise.all(asking);
+  return answers;
+}
+
+/** What was told of each request is so: an answer `stored` is stored, a refusal is not, and of the rest both may be. */
+async function expectTruth(store: Store, answers: ReadonlyMap<string, string>): Promise<void> {
+  const wrong: string[] = [];
+  for (const [id, answer] of answers) {
+    const isStored = (await store.requests.find(id)) !== null;
+    if (answer !== 'uncertain' && isStored !== (answer === 'stored')) wrong.push(`${answer}: ${isStored}`);
+  }
+  expect(wrong).toEqual([]);
+  expect(await verifyChain(store)).toMatchObject({ kind: 'whole' });
+}
+
+test('a server that is killed and comes back: what was told is so, and the store goes on by itself', async () => {
+  const { store } = await setUp();
+  const answers = await askUntil(
+    store,
+    (async () => {
+      for (let round = 0; round < 3; round += 1) {
+        await sleep(200);
+        await server.kill();
+        await server.start();
+        await untilWritable(store);
+      }
+      await sleep(200);
+    })(),
+  );
+  expect(new Set(answers.values())).toContain('stored');
+  expect(new Set(answers.values())).toContain('unreachable');
+  await expectTruth(store, answers);
+});
+
+test('without a server nothing is stored, and the store says within a second that it cannot', async () => {
+  const { store } = await setUp();
+  await server.kill();
+  const cutAt = performance.now();
+  await expect.poll(() => store.isWritable(), { interval: 5, timeout: 5_000 }).toBe(false);
+  const saidAfterMs = performance.now() - cutAt;
+  expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
+  await server.start();
+  await untilWritable(store);
+  expect(await told(store.requests.append(requestRow(), limits))).toBe('stored');
+  console.info(`said after ${saidAfterMs.toFixed(0)} ms`);
+});
+
+interface Proxy {
+  readonly database: TestDatabase;
+  /** What is sent from now on goes nowhere, and no answer comes: nobody is told. */
+  swallow(): void;
+  /** Connections break, and new ones go through. */
+  heal(): void;
+}
+
+/** Stands between a store and its server. */
+async function proxied(database: TestDatabase): Promise<Proxy> {
+  let isSwallowing = false;
+  const sockets = new Set<Socket>();
+  const proxy: Server = listen((socket) => {
+    const onward = connect(join(server.socket, '.s.PGSQL.5432'));
+    for (const [from, to] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => {
+        if (!isSwallowing) to.write(bytes);
+      });
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        if (!isSwallowing) to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const breakAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    breakAll();
+    proxy.close();
+  });
+  return {
+    database: { ...database, url: `postgres://writ@127.0.0.1:${port}/${database.name}` },
+    swallow: () => {
+      isSwallowing = true;
+    },
+    heal: () => {
+      breakAll();
+      isSwallowing = false;
+    },
+  };
+}
+
+test('a network that swallows all: what was on its way is uncertain, the rest is refused, and it heals', async () => {
+  const { database, swallow, heal } = await proxied(await server.createDatabase());
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  await store.serve();
+  let doubts = 0;
+  store.meters.onUncertain(() => {
+    doubts += 1;
+  });
+  const answers = await askUntil(
+    store,
+    (async () => {
+      await sleep(300);
+      swallow();
+      await expect.poll(() => store.isWritable(), { interval: 5, timeout: 10_000 }).toBe(false);
+      await expect.poll(() => doubts, { timeout: 10_000 }).toBe(1);
+      heal();
+      await untilWritable(store);
+      await sleep(100);
+    })(),
+  );
+  expect(new Set(answers.values())).toEqual(new Set(['stored', 'uncertain', 'unreachable']));
+  await expectTruth(store, answers);
+});
+
+test('a process that was replaced stores nothing, whatever it still has, and its successor does', async () => {
+  const { database, swallow, heal } = await proxied(await server.createDatabase());
+  const paused = await openStore(database);
+  onTestFinished(() => paused.close());
+  await paused.serve();
+  expect(await told(paused.requests.append(requestRow(), limits))).toBe('stored');
+  swallow();
+  const next = await openStore({ ...database, url: server.urlOf(database.name) });
+  onTestFinished(() => next.close());
+  await next.serve();
+  heal();
+  await expect
+    .poll(() => told(paused.requests.append(requestRow(), limits)), { timeout: 10_000 })
+    .toBe('fenced');
+  expect(paused.isWritable()).toBe(false);
+  const agent = agentRow();
+  await expect(paused.agents.add(agent, keyRow(agent.id))).rejects.toMatchObject({ code: 'fenced' });
+  expect(await told(next.requests.append(requestRow(), limits))).toBe('stored');
+  expect(await verifyChain(next)).toMatchObject({ kind: 'whole', end: { sequence: 2 } });
+});
+
+test('the epoch is compared by the statement that stores: a claim between two batches fences the second', async () => {
+  const { database, store } = await setUp();
+  expect(await told(store.requests.append(requestRow(), limits))).toBe('stored');
+  await server.query('UPDATE replicas SET epoch = epoch + 1 WHERE slot = 0', database.name);
+  const answers = await Promise.all(
+    Array.from({ length: 3 }, () => told(store.requests.append(requestRow(), limits))),
+  );
+  expect(answers).toEqual(['fenced', 'fenced', 'fenced']);
+  const rows = await server.query<{ count: string }>('SELECT count(*) FROM requests', database.name);
+  expect(rows[0]?.count).toBe('1');
+});
+
+test('a second process that wants to serve is refused with one clear line, and may once the first has closed', async () => {
+  const { database, store } = await setUp();
+  const second = await openStore(database);
+  onTestFinished(() => second.close());
+  await expect(second.serve()).rejects.toMatchObject({
+    code: 'already-served',
+    message:
+      'another process serves this database, and a second replica is not supported: stop that one first, or name another database',
+  });
+  expect(store.isWritable()).toBe(true);
+  await store.close();
+  await second.serve();
+  expect(await told(second.requests.append(requestRow(), limits))).toBe('stored');
+});
+
+test.each(['fsync', 'full_page_writes'])('a server with %s off is not served from', async (name) => {
+  const store = await openStore(await server.createDatabase());
+  onTestFinished(() => store.close());
+  const set = async (change: string) => {
+    await server.query(`ALTER SYSTEM ${change}`);
+    await server.query('SELECT pg_reload_conf()');
+    await sleep(200);
+  };
+  await set(`SET ${name} = off`);
+  onTestFinished(() => set(`RESET ${name}`));
+  await expect(store.serve()).rejects.toMatchObject({
+    code: 'unwritable',
+    message: expect.stringContaining(name),
+  });
+});
+
+test('a commit whose wait for the standby is cancelled counts as uncertain, not as stored', async () => {
+  const { store } = await setUp();
+  await server.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await server.query('SELECT pg_reload_conf()');
+  onTestFinished(async () => {
+    await server.query('ALTER SYSTEM RESET synchronous_standby_names');
+    await server.query('SELECT pg_reload_conf()');
+  });
+  await sleep(200);
+  const answer = told(store.requests.append(requestRow(), limits));
+  const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+  await expect.poll(async () => (await server.query(cancel)).length, { interval: 20 }).toBeGreaterThan(0);
+  expect(await answer).toBe('uncertain');
+});
+
+test('a row that the database refuses harms no other of its batch', async () => {
+  const { store } = await setUp();
+  const rows = Array.from({ length: 5 }, () => requestRow());
+  const broken = { ...requestRow(), createdAtMs: 2 ** 70 };
+  const answers = await Promise.all([...rows, broken].map((row) => told(store.requests.append(row, limits))));
+  expect(answers).toEqual([...rows.map(() => 'stored'), 'internal']);
+  const zero = requestRow({ actionKey: 'a\0b' });
+  expect(await told(store.requests.append(zero, limits))).toBe('internal');
+});
+
+test('another master key is refused, and so is a database of another program', async () => {
+  const { database } = await setUp();
+  const other = join(server.folder, 'other.key');
+  const opening = openStore({ ...database, keyFile: other });
+  await expect(opening).rejects.toMatchObject({ code: 'master-key' });
+  expect(existsSync(other)).toBe(false);
+  await server.query('CREATE DATABASE foreign_tables');
+  await server.query('CREATE TABLE control (name text)', 'foreign_tables');
+  const foreign = openStore({ ...database, url: server.urlOf('foreign_tables') });
+  await expect(foreign).rejects.toMatchObject({ code: 'foreign-database' });
+  await server.query('UPDATE control SET schema_version = 99', database.name);
+  await expect(openStore(database)).rejects.toMatchObject({ code: 'newer-database' });
+});

@@ -1,0 +1,31 @@
+// The contract on PostgreSQL.
+
+import { afterAll, beforeAll } from 'vitest';
+import { openStore } from '../../src/service/store/open.ts';
+import { describeStore } from './contract.ts';
+import { describeDocuments } from './documents-contract.ts';
+import { describeGrantBasis } from './grant-basis-contract.ts';
+import { describeMeters } from './meters-contract.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { describeRequestLists } from './request-lists-contract.ts';
+import { describeStatistics } from './statistics-contract.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+
+afterAll(() => server.stop());
+
+const createPlace = async () => {
+  const database = await server.createDatabase();
+  return { open: () => openStore(database), remove: () => database.drop() };
+};
+
+describeStore('the PostgreSQL store', createPlace);
+describeDocuments('the PostgreSQL store', createPlace);
+describeGrantBasis('the PostgreSQL store', createPlace);
+describeRequestLists('the PostgreSQL store', createPlace);
+describeMeters('the PostgreSQL store', createPlace);
+describeStatistics('the PostgreSQL store', createPlace);
