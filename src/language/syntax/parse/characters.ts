@@ -10,7 +10,7 @@ const bidiControls = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 // C0 without tab and line feed, delete, C1, and the two separators that some editors show as line breaks. A carriage
 // return is fine before a line feed only: alone it would end a comment where most tools show none.
 const controls = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029';
-const refused = new RegExp(`[${bidiControls}]|[${controls}]|\\r(?!\\n)`, 'g');
+const refused = new RegExp(`[${bidiControls}${controls}]|\\r(?!\\n)`, 'g');
 const bidiControl = new RegExp(`[${bidiControls}]`);
 
 export function refusedCharacters(source: SourceText): readonly Diagnostic[] {

@@ -31,11 +31,6 @@ export function isWritten(token: Token | undefined): token is Token {
   return token !== undefined && token.startOffset >= 0;
 }
 
-/** What a token says; null for one that does not stand in the text. */
-export function writtenImage(token: Token | undefined): string | null {
-  return isWritten(token) ? token.image : null;
-}
-
 export function plainName(token: Token | undefined, reader: Reader): NameNode | null {
   if (!isWritten(token)) return null;
   return { kind: 'name', text: token.image, isQuoted: false, span: tokenSpan(token, reader) };

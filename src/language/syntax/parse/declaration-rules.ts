@@ -16,7 +16,7 @@ import type {
   TypeDeclaration,
   WeekdayWord,
 } from '../tree/tree.ts';
-import { isWritten, plainName, writtenImage } from './context.ts';
+import { isWritten, plainName } from './context.ts';
 import { quotedKey, writtenKey } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
@@ -67,7 +67,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   // key = Text | Word { '.' Word }
   key: ParserRule<NameNode | null> = this.dottedKey('key', {
     expected: 'an action key such as `payment.create`',
-    segment: (occurrence) => writtenImage(occurrence === 0 ? this.CONSUME(Word) : this.CONSUME1(Word)),
+    segment: (occurrence) => (occurrence === 0 ? this.CONSUME(Word) : this.CONSUME1(Word)),
     ofText: quotedKey,
     ofSegments: writtenKey,
   });
@@ -211,7 +211,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     () => ({}),
     () => this.OR({ DEF: this.hoursSpans, ERR_MSG: hoursPhrase }),
     (_, begin) => {
-      const tokens = this.taken.slice(begin, this.count);
+      const tokens = this.takenFrom(begin);
       const of = (type: Token['tokenType']) => tokens.filter(({ tokenType }) => tokenType === type);
       const span = this.spanFrom(begin);
       const [first, last = first] = of(literal.date).map((token) => writtenLiteral('date', token, this));

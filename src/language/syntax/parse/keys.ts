@@ -36,8 +36,7 @@ export function quotedPattern(token: Token, ctx: ReadContext): Pattern | null {
 }
 
 function reportKeyShape(text: string, span: Span, ctx: Reader): void {
-  const segments = text.split('.');
-  if (segments.length >= 2 && segments.every((segment) => /^[^\s*]+$/.test(segment))) return;
+  if (/^[^\s*.]+(?:\.[^\s*.]+)+$/.test(text)) return;
   const message = `\`${text}\` is not an action key`;
   const help = 'a key has an area and a verb joined by a dot, such as `payment.create`';
   ctx.report(syntaxError('key-shape', span, message, help));

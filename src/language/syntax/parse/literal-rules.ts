@@ -17,27 +17,12 @@ import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.
 
 export type SignableLiteral = NumberLiteral | MoneyLiteral | DurationLiteral;
 
-interface Signed {
-  minus: Token | null;
-  value: LiteralNode | null;
-}
-
-const unsigned = (): Signed => ({ minus: null, value: null });
-
 const isCurrency = tokenTable(Currency);
 const isDot = tokenTable(sign.dot);
 
 export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
-  constant: ParserRule<LiteralNode | null> = this.always(
-    'constant',
-    unsigned,
-    (draft) => {
-      draft.minus = this.OPTION(() => this.CONSUME(sign.minus)) ?? null;
-      draft.value = this.SUBRULE(this.literal);
-    },
-    (draft) => this.signed(draft),
-  );
+  constant: ParserRule<LiteralNode | null> = this.same('constant', () => this.signed(this.literal));
 
   // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
   literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
@@ -72,23 +57,12 @@ export abstract class LiteralParser extends NodeParser {
   }
 
   // bound = [ '-' ] quantity | Date | Instant
-  bound: ParserRule<LiteralNode | null> = this.always(
-    'bound',
-    unsigned,
-    (draft) => {
-      const dated = (['date', 'instant'] as const).map((kind) => ({
-        ALT: () => {
-          draft.value = this.written(kind);
-        },
-      }));
-      const measured = () => {
-        draft.minus = this.OPTION(() => this.CONSUME(sign.minus)) ?? null;
-        draft.value = this.SUBRULE(this.quantity);
-      };
-      this.OR({ DEF: [{ ALT: measured }, ...dated], ERR_MSG: 'a bound' });
-    },
-    (draft) => this.signed(draft),
-  );
+  bound: ParserRule<LiteralNode | null> = this.same('bound', () => this.OR(this.bounds));
+
+  private bounds = {
+    DEF: [{ ALT: () => this.signed(this.quantity) }, ...this.eachWritten('date', 'instant')],
+    ERR_MSG: 'a bound',
+  };
 
   // fieldName = Word | Text
   fieldName: ParserRule<NameNode | null> = this.same('fieldName', () => this.OR(this.fieldNames));
@@ -107,11 +81,7 @@ export abstract class LiteralParser extends NodeParser {
     (): Pick<Draft<Path>, 'root' | 'steps'> => ({ root: null, steps: [] }),
     (draft) => {
       draft.root = plainName(this.OR(this.roots), this);
-      if (!this.isNext(isDot)) return;
-      this.MANY(() => {
-        this.CONSUME(sign.dot);
-        this.add(draft.steps, this.fieldName);
-      });
+      if (this.isNext(isDot)) this.readSteps(draft.steps);
     },
     ({ root, steps }) => {
       if (!root) return null;
@@ -119,6 +89,13 @@ export abstract class LiteralParser extends NodeParser {
       return { kind: 'path', root, steps, span: last ? spanning(root.span, last.span) : root.span };
     },
   );
+
+  private readSteps(steps: NameNode[]): void {
+    this.MANY(() => {
+      this.CONSUME(sign.dot);
+      this.add(steps, this.fieldName);
+    });
+  }
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
@@ -132,14 +109,18 @@ export abstract class LiteralParser extends NodeParser {
     return kinds.map((kind) => ({ ALT: () => this.written(kind) }));
   }
 
-  private signed({ minus, value }: Signed): LiteralNode | null {
-    if (!value) return null;
-    if (minus === null) return value;
+  /** A literal that may have a sign before it. */
+  private signed(rule: ParserRule<LiteralNode | null>): LiteralNode | null {
+    const minus = this.OPTION(this.takeMinus);
+    const value = this.SUBRULE(rule);
+    if (value === null || !isWritten(minus)) return value;
     if (isSignable(value)) return withSign(value, tokenSpan(minus, this));
     const message = 'a sign stands before a number, an amount or a duration only';
     this.report(syntaxError('unexpected-token', tokenSpan(minus, this), message));
     return value;
   }
+
+  private takeMinus = () => this.CONSUME(sign.minus);
 }
 
 export function isSignable(value: { readonly kind: string }): value is SignableLiteral {

@@ -261,6 +261,11 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return makeSpan(this, this.taken[first]!.startOffset, tokenEnd(this.taken[this.count - 1]!));
   }
 
+  /** The tokens behind the first so many. */
+  protected takenFrom(first: number): Token[] {
+    return this.taken.slice(first, this.count);
+  }
+
   /** The expression that is not there behind the first so many tokens. */
   protected missing(first: number): MissingNode {
     const before = this.taken[first - 1];

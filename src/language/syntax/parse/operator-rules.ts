@@ -60,7 +60,10 @@ export abstract class OperatorParser extends LiteralParser {
 
   // inversion = { 'not' } comparison
   inversion: ParserRule<ExpressionNode | null> = this.same('inversion', () => {
-    if (!this.isNext(isNot)) return this.SUBRULE(this.comparison);
+    return this.isNext(isNot) ? this.inverted() : this.SUBRULE(this.comparison);
+  });
+
+  private inverted(): ExpressionNode | null {
     const signs: Token[] = [];
     const operands: Operand[] = [];
     return this.making(
@@ -70,14 +73,16 @@ export abstract class OperatorParser extends LiteralParser {
       },
       () => operands[0] && prefix(signs, 'not', operands[0], this),
     );
-  });
+  }
 
   // comparison = sum [ ( relation | membership | presence ) ]
   comparison: ParserRule<ExpressionNode | null> = this.same('comparison', () => {
     const from = this.count;
     const value = this.SUBRULE(this.sum);
-    if (!this.isNext(isRightSide)) return value;
-    const left = this.operandFrom(from, value);
+    return this.isNext(isRightSide) ? this.comparedWith(this.operandFrom(from, value)) : value;
+  });
+
+  private comparedWith(left: Operand): ExpressionNode | null {
     let right: RightSide | null = null;
     const readRight = () => {
       try {
@@ -91,7 +96,7 @@ export abstract class OperatorParser extends LiteralParser {
       () => this.OPTION(readRight),
       () => this.compared(left, right),
     );
-  });
+  }
 
   private compared(left: Operand, right: RightSide | null): ExpressionNode {
     if (right === null) return left.value;
@@ -320,24 +325,31 @@ export abstract class OperatorParser extends LiteralParser {
     return this.same<ExpressionNode>(name, () => {
       const from = this.count;
       const value = this.SUBRULE(operand());
-      if (!this.isNext(isOperator)) return value;
-      const operands = [this.operandFrom(from, value)];
-      const operators: Token[] = [];
-      return this.making(
-        () =>
-          this.MANY(() => {
-            operators.push(operator());
-            this.operand(operands, operand(), 1);
-          }),
-        () => {
-          const all =
-            operators.length === operands.length
-              ? [...operands, this.operandFrom(this.count, null)]
-              : operands;
-          return pairUp(replaceBareValues(all, operators[0]?.image, this), operators, this);
-        },
-      );
+      return this.isNext(isOperator)
+        ? this.chained(this.operandFrom(from, value), operand(), operator)
+        : value;
     });
+  }
+
+  /** The operators and operands behind the first one, paired with it. */
+  private chained(
+    first: Operand,
+    rule: ParserRule<ExpressionNode | null>,
+    operator: () => Token,
+  ): ExpressionNode | null {
+    const operands = [first];
+    const operators: Token[] = [];
+    return this.making(
+      () =>
+        this.MANY(() => {
+          operators.push(operator());
+          this.operand(operands, rule, 1);
+        }),
+      () => {
+        if (operators.length === operands.length) operands.push(this.operandFrom(this.count, null));
+        return pairUp(replaceBareValues(operands, operators[0]?.image, this), operators, this);
+      },
+    );
   }
 
   /** Reads an operand into a list, or what there is of it. */

@@ -16,7 +16,7 @@ import type {
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
-import { isWritten, type ReadContext, tokenSpan, writtenImage } from './context.ts';
+import { isWritten, type ReadContext, tokenSpan } from './context.ts';
 import { quotedPattern, writtenPattern } from './keys.ts';
 import { named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
@@ -33,7 +33,7 @@ type ClauseParts = Clause extends infer One ? (One extends unknown ? Omit<One, '
 
 interface DottedKey<Node> {
   readonly expected: string;
-  readonly segment: (occurrence: number) => string | null;
+  readonly segment: (occurrence: number) => unknown;
   readonly ofText: (token: Token, ctx: ReadContext) => Node | null;
   readonly ofSegments: (text: string, span: Span, ctx: ReadContext) => Node;
 }
@@ -63,31 +63,29 @@ export abstract class PolicyRuleParser extends ShapeParser {
   });
 
   // segment = '*' | Word
-  segment: ParserRule<string | null> = this.same('segment', () =>
-    writtenImage(this.OR({ DEF: this.segments, ERR_MSG: 'a name or `*`' })),
-  );
+  segment: ParserRule<Token | null> = this.same('segment', () => this.OR(this.segments));
 
-  private segments = this.eachToken(sign.star, Word);
+  private segments = { DEF: this.eachToken(sign.star, Word), ERR_MSG: 'a name or `*`' };
 
   /** A rule that reads a text in quotes, or segments with dots between them. */
   protected dottedKey<Node>(
     name: string,
     { expected, segment, ofText, ofSegments }: DottedKey<Node>,
   ): ParserRule<Node | null> {
+    const text = { ALT: () => void this.CONSUME(Text) };
+    const segments = { ALT: () => this.dotted(segment) };
+    const forms = { DEF: [text, segments], ERR_MSG: expected };
     return this.always(
       name,
-      (): { text: Token | null; segments: string[] } => ({ text: null, segments: [] }),
-      (draft) => {
-        const text = () => {
-          draft.text = this.CONSUME(Text);
-        };
-        const segments = () => this.dotted((occurrence) => push(draft.segments, segment(occurrence)));
-        this.OR({ DEF: [{ ALT: text }, { ALT: segments }], ERR_MSG: expected });
-      },
-      ({ text, segments }, first) => {
+      () => ({}),
+      () => this.OR(forms),
+      (_, first) => {
         const span = this.spanFrom(first);
-        if (span === null) return null;
-        return text === null ? ofSegments(segments.join('.'), span, this) : ofText(text, this);
+        const [token, ...more] = this.takenFrom(first);
+        if (span === null || token === undefined) return null;
+        if (token.tokenType === literal.quoted || token.tokenType === literal.raw) return ofText(token, this);
+        const names = [token, ...more].filter(({ tokenType }) => tokenType !== sign.dot);
+        return ofSegments(names.map(({ image }) => image).join('.'), span, this);
       },
     );
   }

@@ -6,7 +6,7 @@ import { spanning } from '../../diagnostic/span.ts';
 import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
-import { type ParserRule, tokenTable } from './node-parser.ts';
+import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
 import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
@@ -154,27 +154,27 @@ export abstract class ShapeParser extends ExpressionParser {
     () => ({ kind: 'named-type', name: null, ignoringCase: false, pattern: null, range: null, span: null }),
     (draft) => {
       draft.name = this.used('a type');
-      this.OPTION({
-        // Of other types the words are those of a list, which stand behind the whole type.
-        GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
-        DEF: () => {
-          this.CONSUME(word.ignoring);
-          draft.ignoringCase = isWritten(this.CONSUME(word.case));
-        },
-      });
-      this.OPTION1(() => {
-        this.CONSUME(word.matches);
-        const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
-        draft.pattern = textLiteral(pattern, {
-          source: this.source,
-          report: this.report,
-          textMode: 'pattern',
-        });
-      });
-      this.OPTION2(() => this.part(draft, 'range', this.typeRange));
+      if (this.isNext(isNarrowing)) this.readNarrowing(draft);
     },
     ({ name }) => name,
   );
+
+  private readNarrowing(draft: Draft<TypeOf<'named-type'>>): void {
+    this.OPTION({
+      // Of other types the words are those of a list, which stand behind the whole type.
+      GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
+      DEF: () => {
+        this.CONSUME(word.ignoring);
+        draft.ignoringCase = isWritten(this.CONSUME(word.case));
+      },
+    });
+    this.OPTION1(() => {
+      this.CONSUME(word.matches);
+      const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
+      draft.pattern = textLiteral(pattern, { source: this.source, report: this.report, textMode: 'pattern' });
+    });
+    this.OPTION2(() => this.part(draft, 'range', this.typeRange));
+  }
 
   // typeRange = [ bound ] '..' [ bound ]
   typeRange: ParserRule<TypeRange | null> = this.node<TypeRange>(
@@ -198,6 +198,10 @@ export abstract class ShapeParser extends ExpressionParser {
 
 const isModifierWord = tokenTable(word.secret, word.signed);
 const isBar = tokenTable(sign.bar);
+const isNarrowing = tokenTable(
+  ...[word.ignoring, word.matches, sign.range, sign.minus],
+  ...[literal.number, literal.duration, literal.date, literal.instant],
+);
 
 const startsTypeBesideWords: ReadonlySet<TokenType> = new Set([
   ...[literal.quoted, literal.raw, sign.openSquare, sign.openCurly, word.null],
