@@ -50,22 +50,10 @@ export function checkClauses(
 }
 
 function clauseName(clause: Clause): ClauseName {
-  switch (clause.kind) {
-    case 'after-approval':
-    case 'after-reauth':
-      return 'after';
-    case 'points':
-      // Those of a `risk` rule stand without the word.
-      return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
-    case 'for':
-    case 'to':
-    case 'needs':
-    case 'within':
-    case 'when':
-    case 'unless':
-    case 'because':
-      return clause.kind;
-  }
+  if (clause.kind === 'after-approval' || clause.kind === 'after-reauth') return 'after';
+  if (clause.kind !== 'points') return clause.kind;
+  // Those of a `risk` rule stand without the word.
+  return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
 }
 
 function reportTwice(clause: Clause, first: Span, ctx: Reader): void {

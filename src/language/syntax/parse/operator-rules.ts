@@ -208,37 +208,30 @@ export abstract class OperatorParser extends LiteralParser {
 
   // negation = { '-' } primary { 'else' fallback }
   negation: ParserRule<ExpressionNode | null> = this.same('negation', () => {
-    if (this.isNext(isMinus))
-      return this.negationOf([], (signs, operands) => this.readNegation(signs, operands));
-    const from = this.count;
-    const value = this.SUBRULE(this.primary);
-    if (!this.isNext(isElse)) return value;
-    const operand = this.operandFrom(from, value);
-    return this.negationOf([operand], (_, operands) => this.readFallbacks(operands));
+    const operands: Operand[] = [];
+    if (!this.isNext(isMinus)) {
+      const from = this.count;
+      const value = this.SUBRULE(this.primary);
+      if (!this.isNext(isElse)) return value;
+      operands.push(this.operandFrom(from, value));
+    }
+    return this.negationOf(operands);
   });
 
-  private negationOf(
-    operands: Operand[],
-    read: (signs: Token[], operands: Operand[]) => void,
-  ): ExpressionNode | null {
+  /** What remains of a negation of which no operand has been read, or the first. */
+  private negationOf(operands: Operand[]): ExpressionNode | null {
     const signs: Token[] = [];
-    return this.making(
-      () => read(signs, operands),
-      () => this.negated(signs, operands),
-    );
-  }
-
-  private readNegation(signs: Token[], operands: Operand[]): void {
-    this.MANY(() => signs.push(this.CONSUME(sign.minus)));
-    this.operand(operands, this.primary);
-    this.readFallbacks(operands);
-  }
-
-  private readFallbacks(operands: Operand[]): void {
-    this.MANY1(() => {
-      this.CONSUME(word.else);
-      this.operand(operands, this.fallback);
-    });
+    const readRest = () => {
+      if (operands.length === 0) {
+        this.MANY(() => signs.push(this.CONSUME(sign.minus)));
+        this.operand(operands, this.primary);
+      }
+      this.MANY1(() => {
+        this.CONSUME(word.else);
+        this.operand(operands, this.fallback);
+      });
+    };
+    return this.making(readRest, () => this.negated(signs, operands));
   }
 
   private negated(

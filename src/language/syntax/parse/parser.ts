@@ -32,7 +32,7 @@ interface ParsedExpression {
 }
 
 /** What may follow in the places where a rule repeats, by rule: better than naming the bracket that would end it. */
-const repeated: Readonly<Record<string, string>> = {
+export const repeated: Readonly<Record<string, string>> = {
   file: 'a declaration',
   recordBody: 'a field or `}`',
   policy: 'a clause, a rule or `}`',

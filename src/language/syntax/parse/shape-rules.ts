@@ -6,7 +6,7 @@ import { spanning } from '../../diagnostic/span.ts';
 import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
-import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
+import { type Draft, type ParserRule, push, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
 import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
@@ -53,39 +53,32 @@ export abstract class ShapeParser extends ExpressionParser {
 
   // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {
-    if (this.isNext(isModifierWord)) {
-      return this.typeFrom([], (modifiers, members) => this.readModified(modifiers, members));
+    const members: TypeNode[] = [];
+    if (!this.isNext(isModifierWord)) {
+      const first = this.SUBRULE(this.typeMember);
+      if (!this.isNext(isBar)) return first;
+      push(members, first);
     }
-    const first = this.SUBRULE(this.typeMember);
-    if (!this.isNext(isBar)) return first;
-    return this.typeFrom(first === null ? [] : [first], (_, members) => this.readMembers(members));
+    return this.compoundType(members);
   });
 
-  private typeFrom(
-    members: TypeNode[],
-    read: (modifiers: Token[], members: TypeNode[]) => void,
-  ): TypeNode | null {
+  /** What remains of a type of which nothing has been read, or the first member. */
+  private compoundType(members: TypeNode[]): TypeNode | null {
     const modifiers: Token[] = [];
-    return this.making(
-      () => read(modifiers, members),
-      () => this.typeOf(modifiers, members),
-    );
-  }
-
-  private readModified(modifiers: Token[], members: TypeNode[]): void {
-    this.MANY({
-      GATE: () => this.isModifier(),
-      DEF: () => modifiers.push(this.OR(this.modifiers)),
-    });
-    this.add(members, this.typeMember);
-    this.readMembers(members);
-  }
-
-  private readMembers(members: TypeNode[]): void {
-    this.MANY1(() => {
-      this.CONSUME(sign.bar);
-      this.add(members, this.typeMember, 1);
-    });
+    const readRest = () => {
+      if (this.isNext(isModifierWord)) {
+        this.MANY({
+          GATE: () => this.isModifier(),
+          DEF: () => modifiers.push(this.OR(this.modifiers)),
+        });
+        this.add(members, this.typeMember);
+      }
+      this.MANY1(() => {
+        this.CONSUME(sign.bar);
+        this.add(members, this.typeMember, 1);
+      });
+    };
+    return this.making(readRest, () => this.typeOf(modifiers, members));
   }
 
   private typeOf(modifiers: readonly Token[], members: readonly TypeNode[]): TypeNode | null {

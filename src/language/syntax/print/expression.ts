@@ -22,21 +22,28 @@ export function printExpression(expression: ExpressionNode): string {
  * The operands of an `and` or `or` chain, each with the operator before it, for lines that are too long for one; a single
  * piece for anything else.
  */
-export function printPieces(
-  expression: ExpressionNode,
-): readonly { readonly text: string; readonly start: number }[] {
+export function printPieces(expression: ExpressionNode): readonly Piece[] {
   if (expression.kind !== 'binary' || (expression.operator !== 'and' && expression.operator !== 'or')) {
     return [{ text: printExpression(expression), start: expression.span.start }];
   }
-  const { operator } = expression;
-  const own = operatorBinding(operator);
-  const pieces: { readonly text: string; readonly start: number }[] = [];
+  return chainPieces(expression, 'plain');
+}
+
+interface Piece {
+  readonly text: string;
+  readonly start: number;
+}
+
+// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
+function chainPieces(expression: Binary, mode: TextMode): readonly Piece[] {
+  const own = operatorBinding(expression.operator);
+  const pieces: Piece[] = [];
   let left: ExpressionNode = expression;
-  for (; left.kind === 'binary' && left.operator === operator; left = left.left) {
-    const text = `${operator} ${operand(left.right, own + 1, 'plain')}`;
+  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
+    const text = `${left.operator} ${operandOf(left.right, own + 1, mode)}`;
     pieces.push({ text, start: left.operatorSpan.start });
   }
-  return [{ text: operand(left, own, 'plain'), start: left.span.start }, ...pieces.reverse()];
+  return [{ text: operandOf(left, own, mode), start: left.span.start }, ...pieces.reverse()];
 }
 
 /** In a pattern the backslash sequences of a text are restricted. */
@@ -119,20 +126,17 @@ function bindingOf(expression: ExpressionNode): number {
 }
 
 function operatorBinding(operator: BinaryOperator): number {
-  switch (operator) {
-    case 'or':
-    case 'and':
-      return binding[operator];
-    case '+':
-    case '-':
-      return binding.sum;
-    case '*':
-    case '/':
-      return binding.product;
-    default:
-      return binding.comparison;
-  }
+  return chainBinding[operator] ?? binding.comparison;
 }
+
+const chainBinding: Readonly<Partial<Record<BinaryOperator, number>>> = {
+  or: binding.or,
+  and: binding.and,
+  '+': binding.sum,
+  '-': binding.sum,
+  '*': binding.product,
+  '/': binding.product,
+};
 
 function isNegative(literal: LiteralNode): boolean {
   if (literal.kind === 'money') return literal.amount.startsWith('-');
@@ -160,16 +164,10 @@ function operandOf(expression: ExpressionNode, least: number, mode: TextMode): s
   return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
 }
 
-// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
 function printBinary(expression: Binary, mode: TextMode): string {
-  const own = operatorBinding(expression.operator);
-  if (own === binding.comparison) return printComparison(expression, mode);
-  const pieces: string[] = [];
-  let left: ExpressionNode = expression;
-  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
-    pieces.push(`${left.operator} ${operandOf(left.right, own + 1, mode)}`);
-  }
-  return [...pieces, operandOf(left, own, mode)].reverse().join(' ');
+  if (operatorBinding(expression.operator) === binding.comparison) return printComparison(expression, mode);
+  const pieces = chainPieces(expression, mode);
+  return pieces.map(({ text }) => text).join(' ');
 }
 
 function printComparison({ operator, left, right }: Binary, mode: TextMode): string {

@@ -29,8 +29,7 @@ export function printFile(file: PolicyFile): string {
     declaration,
     lines: declarationLines(declaration, holdsComment),
   }));
-  const lines = familiesOf(printed).flatMap((family) => alignAssigns(family).flatMap(({ lines }) => lines));
-  return weave(withBlankLines(printed, lines), file.comments);
+  return weave(familiesOf(printed).flatMap(familyLines), file.comments);
 }
 
 /** Comments are sorted, so the first one behind a start tells. */
@@ -236,16 +235,15 @@ function isApart(before: Printed, after: Printed): boolean {
   return familyOf(before) !== familyOf(after) || before.lines.length > 1 || after.lines.length > 1;
 }
 
-/** Puts the `=` of neighbouring lists and lets in one column. */
-function alignAssigns(family: readonly Printed[]): readonly Printed[] {
-  const column = family.reduce((most, { declaration }) => Math.max(most, assignColumn(declaration)), 0);
-  return family.map(({ declaration, lines }) => {
-    const [line] = lines;
-    const own = ownAssignColumn(declaration);
-    if (line === undefined || own === null) return { declaration, lines };
-    const text = `${line.text.slice(0, own)}${' '.repeat(column - own)}${line.text.slice(own)}`;
-    return { declaration, lines: family.length === 1 ? lines : [{ ...line, text }] };
+/** The lines of a family behind a blank one, with each `=` of neighbouring lists and lets in one column. */
+function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
+  const column = Math.max(...family.map(({ declaration }) => assignColumn(declaration)));
+  const lines = family.flatMap(({ declaration, lines: [line, ...more] }) => {
+    const own = ownAssignColumn(declaration) ?? column;
+    const text = `${line!.text.slice(0, own)}${' '.repeat(column - own)}${line!.text.slice(own)}`;
+    return [{ ...line!, text }, ...more];
   });
+  return [{ ...lines[0]!, isBlankBefore: true }, ...lines.slice(1)];
 }
 
 /** The first column in which the `=` of a declaration may stand, or that its `from` leaves free. */
@@ -259,18 +257,4 @@ function ownAssignColumn(declaration: Declaration): number | null {
   if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
   if (declaration.kind !== 'list' || declaration.source.kind === 'list-file') return null;
   return listHead(declaration).length + 1;
-}
-
-function withBlankLines(printed: readonly Printed[], lines: readonly PrintedLine[]): readonly PrintedLine[] {
-  const apart = new Set(
-    printed.flatMap((one, index) => {
-      const before = printed[index - 1];
-      return before === undefined || isApart(before, one) ? [one.declaration.span.start] : [];
-    }),
-  );
-  return lines.map((line) =>
-    line.indent === 0 && line.doc !== undefined && apart.has(line.start)
-      ? { ...line, isBlankBefore: true }
-      : line,
-  );
 }
