@@ -3,24 +3,13 @@
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { Clause, EffectWord } from '../tree/tree.ts';
-import { type Reader, syntaxError } from './context.ts';
+import { type Reader, syntaxError, withFix } from './context.ts';
 
+const common = ['when', 'unless', 'risk', 'because'] as const;
 /** Clauses in the usual order, by what is reported as the same clause written twice. */
-const order = [
-  'bare points',
-  'for',
-  'after',
-  'to',
-  'needs',
-  'within',
-  'when',
-  'unless',
-  'risk',
-  'because',
-] as const;
+const order = ['bare points', 'for', 'after', 'to', 'needs', 'within', ...common] as const;
 type ClauseName = (typeof order)[number];
 
-const common: readonly ClauseName[] = ['when', 'unless', 'risk', 'because'];
 const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
   allow: ['for', 'after', 'needs', 'within', ...common],
   deny: common,
@@ -74,12 +63,9 @@ function reportNotAllowed(effect: EffectWord, clause: Clause, ctx: Reader): void
   const { span } = clause;
   const name = clauseName(clause);
   if (name === 'bare points') {
-    const fix = {
-      title: 'add `risk`',
-      edits: [{ span: { ...span, end: span.start }, text: 'risk ' }],
-    };
     const message = `risk points of \`${effect}\` follow the word \`risk\``;
-    ctx.report({ ...syntaxError('clause-not-allowed', span, message), fix });
+    const fix = { title: 'add `risk`', text: 'risk ', span: { ...span, end: span.start } };
+    ctx.report(withFix(syntaxError('clause-not-allowed', span, message), fix));
     return;
   }
   const takes = allowed[effect].map(described).join(', ');

@@ -40,3 +40,15 @@ export function plainName(token: Token | undefined, reader: Reader): NameNode | 
 export function syntaxError(code: Code, span: Span, message: string, help?: string): Diagnostic {
   return { code, severity: 'error', span, message, ...(help === undefined ? {} : { help }) };
 }
+
+/** A diagnostic with its fix: what to write in its place, or in another one. */
+export function withFix(
+  diagnostic: Diagnostic,
+  {
+    title,
+    text,
+    span = diagnostic.span,
+  }: { readonly title: string; readonly text: string; readonly span?: Span },
+): Diagnostic {
+  return { ...diagnostic, fix: { title, edits: [{ span, text }] } };
+}

@@ -55,10 +55,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     (draft) => {
       this.CONSUME(word.action);
       this.listed('an action key', () => this.add(draft.keys, this.key));
-      this.OPTION(() => {
-        this.CONSUME(word.in);
-        this.part(draft, 'groups', this.names);
-      });
+      this.behind(0, word.in, () => this.part(draft, 'groups', this.names));
       this.part(draft, 'body', this.recordBody);
     },
     ({ keys, body }) => keys && body,
@@ -124,20 +121,13 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     (draft) => {
       this.CONSUME(word.list);
       draft.name = this.nameOf('a list', 'a name for the list');
-      this.OPTION(() => {
-        this.CONSUME(sign.colon);
-        this.part(draft, 'elementType', this.type);
-      });
-      this.OPTION1(() => {
-        this.CONSUME(word.ignoring);
-        draft.ignoringCase = isWritten(this.CONSUME(word.case));
-      });
+      this.behind(0, sign.colon, () => this.part(draft, 'elementType', this.type));
+      this.behind(1, word.ignoring, () => (draft.ignoringCase = isWritten(this.CONSUME(word.case))));
       this.OR({
         DEF: [{ ALT: () => this.readListValues(draft) }, { ALT: () => this.readListFile(draft) }],
         ERR_MSG: '`=` or `from`',
       });
-      this.OPTION2(() => {
-        this.CONSUME(word.may);
+      this.behind(2, word.may, () => {
         this.CONSUME(word.be);
         draft.mayBeEmpty = isWritten(this.CONSUME(word.empty));
       });
@@ -197,10 +187,12 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       this.listed(hoursPhrase, () => this.add(draft.spans, this.hoursSpan));
       this.CONSUME(word.in);
       draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
-      this.OPTION(() => {
-        this.CONSUME(word.except);
-        draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this);
-      });
+      this.behind(
+        0,
+        word.except,
+        () =>
+          (draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this)),
+      );
     },
     ({ name, spans, zone }) => name && zone && spans[0],
   );
@@ -227,10 +219,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     {
       ALT: () => {
         this.CONSUME(WeekdayToken);
-        this.OPTION(() => {
-          this.CONSUME(sign.minus);
-          this.CONSUME1(WeekdayToken);
-        });
+        this.behind(0, sign.minus, () => this.CONSUME1(WeekdayToken));
         this.CONSUME(literal.clock);
         this.CONSUME1(sign.minus);
         this.CONSUME1(literal.clock);
@@ -239,10 +228,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     {
       ALT: () => {
         this.CONSUME(literal.date);
-        this.OPTION1(() => {
-          this.CONSUME(sign.range);
-          this.CONSUME1(literal.date);
-        });
+        this.behind(1, sign.range, () => this.CONSUME1(literal.date));
       },
     },
   ];
@@ -271,19 +257,13 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       this.CONSUME(word.meter);
       draft.name = this.nameOf('a meter', 'a name for the meter');
       this.CONSUME(sign.assign);
-      const total: { of: Aggregated | null } = { of: null };
-      try {
-        this.part(total, 'of', this.aggregate);
-      } finally {
-        Object.assign(draft, total.of);
-      }
+      Object.assign(draft, this.SUBRULE(this.aggregate));
       this.CONSUME(word.of);
       this.part(draft, 'patterns', this.patterns);
       this.optionalWhen(draft);
-      this.OPTION1(() => {
-        this.CONSUME(word.per);
-        this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path));
-      });
+      this.behind(1, word.per, () =>
+        this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path)),
+      );
       this.CONSUME(word.over);
       draft.over = this.written('duration');
     },
@@ -301,10 +281,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
         this.CONSUME(sign.openParen);
         this.whole(draft, 'argument');
         this.CONSUME(sign.closeParen);
-        this.OPTION(() => {
-          this.CONSUME(word.in);
-          draft.currency = plainName(this.CONSUME(Currency), this);
-        });
+        this.behind(0, word.in, () => (draft.currency = plainName(this.CONSUME(Currency), this)));
       };
       const count = () => {
         this.CONSUME(word.count);

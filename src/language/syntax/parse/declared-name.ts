@@ -3,7 +3,7 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { NameNode } from '../tree/tree.ts';
-import { plainName, type Reader, syntaxError } from './context.ts';
+import { plainName, type Reader, syntaxError, withFix } from './context.ts';
 import { isReservedWord, type Token } from './tokens.ts';
 
 /** `what` is named with its article, such as `a list`; null where recovery found no name. */
@@ -26,15 +26,10 @@ function reportStyle(name: NameNode, reader: Reader): void {
   const better = snakeCase(name.text);
   const message = `\`${name.text}\` is not in snake_case`;
   const isUsable = /^[a-z]/.test(better) && !isReservedWord(better);
-  if (!isUsable) {
-    const help = 'names begin with a small letter and go on with small letters, digits and `_`';
-    reader.report(syntaxError('name-style', name.span, message, help));
-    return;
-  }
-  reader.report({
-    ...syntaxError('name-style', name.span, message, `write \`${better}\``),
-    fix: { title: `write \`${better}\``, edits: [{ span: name.span, text: better }] },
-  });
+  const rule = 'names begin with a small letter and go on with small letters, digits and `_`';
+  const title = `write \`${better}\``;
+  const diagnostic = syntaxError('name-style', name.span, message, isUsable ? title : rule);
+  reader.report(isUsable ? withFix(diagnostic, { title, text: better }) : diagnostic);
 }
 
 function snakeCase(text: string): string {

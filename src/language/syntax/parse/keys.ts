@@ -3,7 +3,7 @@
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { NameNode, Pattern } from '../tree/tree.ts';
-import { type ReadContext, type Reader, syntaxError } from './context.ts';
+import { type ReadContext, type Reader, syntaxError, withFix } from './context.ts';
 import { quotedName } from './text-literal.ts';
 import type { Token } from './tokens.ts';
 
@@ -45,10 +45,9 @@ function reportKeyShape(text: string, span: Span, ctx: Reader): void {
 // `payment . create` would read as two names at a glance.
 function reportBlanks(text: string, span: Span, ctx: Reader): void {
   if (!/\s/.test(ctx.source.text.slice(span.start, span.end))) return;
-  ctx.report({
-    ...syntaxError('key-shape', span, `\`${text}\` is written with blanks inside`, `write \`${text}\``),
-    fix: { title: 'remove the blanks', edits: [{ span, text }] },
-  });
+  const message = `\`${text}\` is written with blanks inside`;
+  const diagnostic = syntaxError('key-shape', span, message, `write \`${text}\``);
+  ctx.report(withFix(diagnostic, { title: 'remove the blanks', text }));
 }
 
 function reportWildcard(text: string, span: Span, ctx: Reader): void {

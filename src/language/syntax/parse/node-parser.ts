@@ -202,6 +202,14 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return token;
   }
 
+  /** What may follow behind a word or a sign. */
+  protected behind(occurrence: number, type: TokenType, read: () => void): void {
+    this.option(occurrence, () => {
+      this.CONSUME(type);
+      read();
+    });
+  }
+
   /** One or more parts with commas between them. */
   protected listed(expected: string, read: () => void): void {
     this.AT_LEAST_ONE_SEP({ SEP: sign.comma, DEF: read, ERR_MSG: expected });

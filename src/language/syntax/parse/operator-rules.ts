@@ -141,10 +141,7 @@ export abstract class OperatorParser extends LiteralParser {
       this.CONSUME(word.in);
       draft.operator = this.operatorFrom(first);
       this.operand(draft.operands, this.sum);
-      this.OPTION1(() => {
-        this.CONSUME(sign.range);
-        this.operand(draft.operands, this.sum, 1);
-      });
+      this.behind(1, sign.range, () => this.operand(draft.operands, this.sum, 1));
     },
     ({ operator: whole, operands }, first) => {
       const operator = whole ?? this.operatorFrom(first);
@@ -208,14 +205,10 @@ export abstract class OperatorParser extends LiteralParser {
 
   // negation = { '-' } primary { 'else' fallback }
   negation: ParserRule<ExpressionNode | null> = this.same('negation', () => {
-    const operands: Operand[] = [];
-    if (!this.isNext(isMinus)) {
-      const from = this.count;
-      const value = this.SUBRULE(this.primary);
-      if (!this.isNext(isElse)) return value;
-      operands.push(this.operandFrom(from, value));
-    }
-    return this.negationOf(operands);
+    if (this.isNext(isMinus)) return this.negationOf([]);
+    const from = this.count;
+    const value = this.SUBRULE(this.primary);
+    return this.isNext(isElse) ? this.negationOf([this.operandFrom(from, value)]) : value;
   });
 
   /** What remains of a negation of which no operand has been read, or the first. */
@@ -271,10 +264,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   /** Reads the condition of a declaration that may have one. */
   protected optionalWhen(draft: { when: ExpressionNode | null }): void {
-    this.option(3, () => {
-      this.CONSUME(word.when);
-      this.whole(draft, 'when');
-    });
+    this.behind(3, word.when, () => this.whole(draft, 'when'));
   }
 
   /** Reads an expression where one must stand. */

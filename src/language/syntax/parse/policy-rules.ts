@@ -109,10 +109,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
       draft.name = this.nameOf('a policy', 'a name for the policy');
       this.CONSUME(word.on);
       this.part(draft, 'patterns', this.patterns);
-      this.OPTION1(() => {
-        this.CONSUME(word.except);
-        this.part(draft, 'except', this.patterns, 1);
-      });
+      this.behind(1, word.except, () => this.part(draft, 'except', this.patterns, 1));
       this.optionalWhen(draft);
       this.CONSUME(sign.openCurly);
       this.MANY({

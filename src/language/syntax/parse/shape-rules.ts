@@ -4,9 +4,17 @@
 import type { TokenType } from 'chevrotain';
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
-import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
+import {
+  isWritten,
+  makeSpan,
+  type ReadContext,
+  type Reader,
+  syntaxError,
+  tokenSpan,
+  withFix,
+} from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
-import { type Draft, type ParserRule, push, tokenTable } from './node-parser.ts';
+import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
 import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
@@ -23,8 +31,7 @@ export abstract class ShapeParser extends ExpressionParser {
         this.add(draft.fields, this.field);
         this.OPTION(() => this.CONSUME(sign.comma));
       });
-      this.OPTION1(() => {
-        this.CONSUME(sign.ellipsis);
+      this.behind(1, sign.ellipsis, () => {
         draft.isOpen = true;
         this.OPTION2(() => this.CONSUME1(sign.comma));
       });
@@ -53,13 +60,9 @@ export abstract class ShapeParser extends ExpressionParser {
 
   // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {
-    const members: TypeNode[] = [];
-    if (!this.isNext(isModifierWord)) {
-      const first = this.SUBRULE(this.typeMember);
-      if (!this.isNext(isBar)) return first;
-      push(members, first);
-    }
-    return this.compoundType(members);
+    if (this.isNext(isModifierWord)) return this.compoundType([]);
+    const first = this.SUBRULE(this.typeMember);
+    return this.isNext(isBar) ? this.compoundType(first === null ? [] : [first]) : first;
   });
 
   /** What remains of a type of which nothing has been read, or the first member. */
@@ -161,8 +164,7 @@ export abstract class ShapeParser extends ExpressionParser {
         draft.ignoringCase = isWritten(this.CONSUME(word.case));
       },
     });
-    this.OPTION1(() => {
-      this.CONSUME(word.matches);
+    this.behind(1, word.matches, () => {
       const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
       draft.pattern = textLiteral(pattern, { source: this.source, report: this.report, textMode: 'pattern' });
     });
@@ -221,15 +223,10 @@ function reportMissingSeparators(fields: readonly FieldNode[], reader: Reader): 
     if (before === undefined) continue;
     const between = reader.source.text.slice(before.span.end, field.span.start);
     if (/[,\n\r#]/.test(between) || between.trim() !== '') continue;
-    const place = makeSpan(reader, before.span.end, before.span.end);
-    reader.report({
-      ...syntaxError(
-        'missing-separator',
-        field.name.span,
-        `\`${field.name.text}\` begins a field on the line of another one`,
-        'separate fields by a comma or a line break',
-      ),
-      fix: { title: 'add a comma', edits: [{ span: place, text: ',' }] },
-    });
+    const message = `\`${field.name.text}\` begins a field on the line of another one`;
+    const help = 'separate fields by a comma or a line break';
+    const diagnostic = syntaxError('missing-separator', field.name.span, message, help);
+    const span = makeSpan(reader, before.span.end, before.span.end);
+    reader.report(withFix(diagnostic, { title: 'add a comma', text: ',', span }));
   }
 }
