@@ -2,18 +2,11 @@
 // its substance is left out, so every declaration of the tree is whole.
 
 import type {
-  ActionDeclaration,
-  ApproversDeclaration,
   Declaration,
-  GroupDeclaration,
-  HoursDeclaration,
+  DeclarationOf,
   HoursSpan,
-  LetDeclaration,
-  ListDeclaration,
   ListSource,
-  MeterDeclaration,
   NameNode,
-  TypeDeclaration,
   WeekdayWord,
 } from '../tree/tree.ts';
 import { isWritten, plainName } from './context.ts';
@@ -23,7 +16,7 @@ import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
 import { Currency, literal, sign, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
-type Aggregated = Pick<MeterDeclaration, 'aggregate' | 'argument' | 'currency'>;
+type Aggregated = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
 
 const nothingAggregated: Draft<Aggregated> = { aggregate: null, argument: null, currency: null };
 
@@ -49,7 +42,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
   // action = 'action' key { ',' key } [ 'in' names ] recordBody
-  action: ParserRule<Declaration | null> = this.node<ActionDeclaration>(
+  action: ParserRule<Declaration | null> = this.node<DeclarationOf<'action'>>(
     'action',
     () => ({ kind: 'action', doc: null, keys: [], groups: [], body: null, span: null }),
     (draft) => {
@@ -78,7 +71,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // typeDeclaration = 'type' Word '=' type
-  typeDeclaration: ParserRule<Declaration | null> = this.node<TypeDeclaration>(
+  typeDeclaration: ParserRule<Declaration | null> = this.node<DeclarationOf<'type'>>(
     'typeDeclaration',
     () => ({ ...named('type'), type: null }),
     (draft) => {
@@ -91,7 +84,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // group = 'group' Word
-  group: ParserRule<Declaration | null> = this.node<GroupDeclaration>(
+  group: ParserRule<Declaration | null> = this.node<DeclarationOf<'group'>>(
     'group',
     () => named('group'),
     (draft) => {
@@ -102,7 +95,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // approvers = 'approvers' Word Text
-  approvers: ParserRule<Declaration | null> = this.node<ApproversDeclaration>(
+  approvers: ParserRule<Declaration | null> = this.node<DeclarationOf<'approvers'>>(
     'approvers',
     () => ({ ...named('approvers'), title: null }),
     (draft) => {
@@ -115,7 +108,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
 
   // list = 'list' Word [ ':' type ] [ 'ignoring' 'case' ] ( '=' ( listEntries | listJoin ) | 'from' Text )
   //   [ 'may' 'be' 'empty' ]
-  list: ParserRule<Declaration | null> = this.node<ListDeclaration>(
+  list: ParserRule<Declaration | null> = this.node<DeclarationOf<'list'>>(
     'list',
     () => ({ ...named('list'), elementType: null, ignoringCase: false, source: null, mayBeEmpty: false }),
     (draft) => {
@@ -135,7 +128,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     ({ name, source }) => name && source,
   );
 
-  private readListValues(draft: Draft<ListDeclaration>): void {
+  private readListValues(draft: Draft<DeclarationOf<'list'>>): void {
     this.CONSUME(sign.assign);
     this.OR1({
       DEF: [
@@ -146,7 +139,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     });
   }
 
-  private readListFile(draft: Draft<ListDeclaration>): void {
+  private readListFile(draft: Draft<DeclarationOf<'list'>>): void {
     this.CONSUME(word.from);
     const path = this.text('the path of a file in quotes');
     draft.source = path && { kind: 'list-file', path, span: path.span };
@@ -177,7 +170,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // hours = 'hours' Word '=' hoursSpan { ',' hoursSpan } 'in' Text [ 'except' Word ]
-  hours: ParserRule<Declaration | null> = this.node<HoursDeclaration>(
+  hours: ParserRule<Declaration | null> = this.node<DeclarationOf<'hours'>>(
     'hours',
     () => ({ ...named('hours'), spans: [], zone: null, except: null }),
     (draft) => {
@@ -234,7 +227,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   ];
 
   // let = 'let' Word '=' expression
-  let: ParserRule<Declaration | null> = this.node<LetDeclaration>(
+  let: ParserRule<Declaration | null> = this.node<DeclarationOf<'let'>>(
     'let',
     () => ({ ...named('let'), value: null }),
     (draft) => {
@@ -250,7 +243,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'per' path { ',' path } ] 'over' Duration
-  meter: ParserRule<Declaration | null> = this.node<MeterDeclaration>(
+  meter: ParserRule<Declaration | null> = this.node<DeclarationOf<'meter'>>(
     'meter',
     () => ({ ...named('meter'), ...nothingAggregated, patterns: [], when: null, per: [], over: null }),
     (draft) => {

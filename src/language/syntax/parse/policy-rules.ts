@@ -6,12 +6,11 @@ import type {
   ClaimNode,
   Clause,
   Declaration,
+  DeclarationOf,
   EffectWord,
   ExpressionNode,
-  GuaranteeDeclaration,
   Metadata,
   Pattern,
-  PolicyDeclaration,
   RuleNode as PolicyRule,
   TemplatePart,
 } from '../tree/tree.ts';
@@ -92,7 +91,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // policy = [ 'shadow' ] 'policy' Word 'on' patterns [ 'except' patterns ] [ 'when' expression ]
   //   '{' { ( metadata | rule ) } '}'
-  policy: ParserRule<Declaration | null> = this.node<PolicyDeclaration>(
+  policy: ParserRule<Declaration | null> = this.node<DeclarationOf<'policy'>>(
     'policy',
     () => ({
       ...named('policy'),
@@ -260,7 +259,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   };
 
   // guarantee = 'guarantee' Word 'on' patterns '{' { claim } '}'
-  guarantee: ParserRule<Declaration | null> = this.node<GuaranteeDeclaration>(
+  guarantee: ParserRule<Declaration | null> = this.node<DeclarationOf<'guarantee'>>(
     'guarantee',
     () => ({ ...named('guarantee'), patterns: [], claims: [] }),
     (draft) => {

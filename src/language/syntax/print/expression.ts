@@ -139,8 +139,7 @@ const chainBinding: Readonly<Partial<Record<BinaryOperator, number>>> = {
 };
 
 function isNegative(literal: LiteralNode): boolean {
-  if (literal.kind === 'money') return literal.amount.startsWith('-');
-  return (literal.kind === 'number' || literal.kind === 'duration') && literal.text.startsWith('-');
+  return printLiteral(literal).startsWith('-');
 }
 
 function isUnsignedQuantity(expression: ExpressionNode): boolean {

@@ -2,17 +2,12 @@
 // same tree but for places, and printing that again gives the same text.
 
 import type {
-  ActionDeclaration,
   Comment,
   Declaration,
-  GuaranteeDeclaration,
-  HoursDeclaration,
+  DeclarationOf,
   HoursSpan,
-  ListDeclaration,
   Metadata,
-  MeterDeclaration,
   Pattern,
-  PolicyDeclaration,
   PolicyFile,
   RuleNode,
 } from '../tree/tree.ts';
@@ -95,7 +90,7 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
 }
 
 function actionLines(
-  { keys, groups, body }: ActionDeclaration,
+  { keys, groups, body }: DeclarationOf<'action'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
   const names = keys.map(printName).join(', ');
@@ -104,7 +99,7 @@ function actionLines(
   return wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
 }
 
-function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly PrintedLine[] {
+function listLines(list: DeclarationOf<'list'>, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { source, span } = list;
   const end = list.mayBeEmpty ? ' may be empty' : '';
   const head = listHead(list);
@@ -128,7 +123,7 @@ function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly 
 }
 
 /** A list's declaration as far as `=`, or with the `from` of a file. */
-function listHead({ name, elementType, ignoringCase, source }: ListDeclaration): string {
+function listHead({ name, elementType, ignoringCase, source }: DeclarationOf<'list'>): string {
   const type = elementType === null ? '' : `: ${printInline(elementType)}`;
   const ignoring = ignoringCase ? ' ignoring case' : '';
   return `list ${name.text}${type}${ignoring}${source.kind === 'list-file' ? ' from' : ''}`;
@@ -140,7 +135,7 @@ function printInline(type: Parameters<typeof typeLines>[0]): string {
     .join(' ');
 }
 
-function printHours({ name, spans, zone, except }: HoursDeclaration): string {
+function printHours({ name, spans, zone, except }: DeclarationOf<'hours'>): string {
   const apart = except === null ? '' : ` except ${except.text}`;
   return `hours ${name.text} = ${spans.map(printSpan).join(', ')} in ${printText(zone)}${apart}`;
 }
@@ -155,7 +150,7 @@ function printSpan(span: HoursSpan): string {
   return `${days} ${from.text}-${to.text}`;
 }
 
-function printMeter(meter: MeterDeclaration): string {
+function printMeter(meter: DeclarationOf<'meter'>): string {
   const { name, aggregate, argument, currency, patterns, when, per, over } = meter;
   const total = `${aggregate}(${argument === null ? '' : printExpression(argument)})`;
   const inCurrency = currency === null ? '' : ` in ${currency.text}`;
@@ -169,7 +164,7 @@ function printPatterns(patterns: readonly Pattern[]): string {
   return patterns.map(({ text, isQuoted }) => (isQuoted ? quote(text) : text)).join(', ');
 }
 
-function policyLines(policy: PolicyDeclaration, holdsComment: HoldsComment): readonly PrintedLine[] {
+function policyLines(policy: DeclarationOf<'policy'>, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { span, name, patterns, except, when } = policy;
   const shadow = policy.isShadow ? 'shadow ' : '';
   const apart = except.length === 0 ? '' : ` except ${printPatterns(except)}`;
@@ -191,7 +186,7 @@ function itemLines(
 }
 
 function guaranteeLines(
-  { span, name, patterns, claims }: GuaranteeDeclaration,
+  { span, name, patterns, claims }: DeclarationOf<'guarantee'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
   return block(
@@ -237,24 +232,19 @@ function isApart(before: Printed, after: Printed): boolean {
 
 /** The lines of a family behind a blank one, with each `=` of neighbouring lists and lets in one column. */
 function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
-  const column = Math.max(...family.map(({ declaration }) => assignColumn(declaration)));
-  const lines = family.flatMap(({ declaration, lines: [line, ...more] }) => {
-    const own = ownAssignColumn(declaration) ?? column;
-    const text = `${line!.text.slice(0, own)}${' '.repeat(column - own)}${line!.text.slice(own)}`;
-    return [{ ...line!, text }, ...more];
+  const column = Math.max(...family.map(assignColumn));
+  const lines = family.flatMap((printed) => {
+    const [line, ...more] = printed.lines;
+    const own = assignColumn(printed);
+    const blanks = line!.text[own] === '=' ? ' '.repeat(column - own) : '';
+    return [{ ...line!, text: line!.text.slice(0, own) + blanks + line!.text.slice(own) }, ...more];
   });
   return [{ ...lines[0]!, isBlankBefore: true }, ...lines.slice(1)];
 }
 
 /** The first column in which the `=` of a declaration may stand, or that its `from` leaves free. */
-function assignColumn(declaration: Declaration): number {
-  const own = ownAssignColumn(declaration);
-  if (own !== null) return own;
-  return declaration.kind === 'list' ? listHead(declaration).length : 0;
-}
-
-function ownAssignColumn(declaration: Declaration): number | null {
+function assignColumn({ declaration }: Printed): number {
   if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
-  if (declaration.kind !== 'list' || declaration.source.kind === 'list-file') return null;
-  return listHead(declaration).length + 1;
+  if (declaration.kind !== 'list') return 0;
+  return listHead(declaration).length + (declaration.source.kind === 'list-file' ? 0 : 1);
 }

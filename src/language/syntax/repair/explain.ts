@@ -172,9 +172,9 @@ function explainReserved({ found, span, expected }: FoundError): Diagnostic | nu
   return reservedName({ text: found.image, span }, `a ${what}`);
 }
 
-const effects = ['allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
-const inPolicy = wordTypes('when', 'unless', 'risk', 'because', ...effects, 'in');
-const followsName: ReadonlySet<unknown> = new Set([...inPolicy, ...declaring]);
+const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'shadow');
+const conditions = wordTypes('when', 'unless', 'risk', 'because', 'in');
+const followsName: ReadonlySet<unknown> = new Set([...effects, ...conditions, ...declaring]);
 
 function explainDeclaration({ found, expected, span }: FoundError): Diagnostic | null {
   if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;
