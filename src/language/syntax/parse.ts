@@ -42,11 +42,8 @@ function readFile(reader: Reader): PolicyFile {
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
   reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);
-  const { declarations, reasons, errors } = policyParser().readFile(
-    known,
-    reader,
-    documentationBefore(comments, source),
-  );
+  const docBefore = documentationBefore(comments, source);
+  const { declarations, reasons, errors } = policyParser().readFile(known, reader, docBefore);
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);

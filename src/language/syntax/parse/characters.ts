@@ -17,13 +17,10 @@ export function refusedCharacters(source: SourceText): readonly Diagnostic[] {
   return Array.from(source.text.matchAll(refused), ({ 0: character, index }) => {
     const span = makeSpan({ source }, index, index + 1);
     const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-    return bidiControl.test(character)
-      ? syntaxError(
-          'bidi-control',
-          span,
-          `${code} changes the direction in which text is shown`,
-          'delete it, or write it as an escape in a text',
-        )
-      : syntaxError('control-character', span, `${code} is a control character`, 'delete it');
+    if (!bidiControl.test(character)) {
+      return syntaxError('control-character', span, `${code} is a control character`, 'delete it');
+    }
+    const message = `${code} changes the direction in which text is shown`;
+    return syntaxError('bidi-control', span, message, 'delete it, or write it as an escape in a text');
   });
 }

@@ -2,20 +2,14 @@
 // they precede.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type {
-  DurationLiteral,
-  LiteralNode,
-  MoneyLiteral,
-  NameNode,
-  NumberLiteral,
-  Path,
-} from '../tree/tree.ts';
+import type { LiteralNode, NameNode, Path } from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
 import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
-export type SignableLiteral = NumberLiteral | MoneyLiteral | DurationLiteral;
+type LiteralOf<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
+type SignableLiteral = LiteralOf<'number' | 'money' | 'duration'>;
 
 const isCurrency = tokenTable(Currency);
 const isDot = tokenTable(sign.dot);
@@ -100,7 +94,7 @@ export abstract class LiteralParser extends NodeParser {
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
   /** A literal that is kept as written. */
-  protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): WrittenLiteral<Kind> | null {
+  protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {
     const options = expected === undefined ? undefined : { ERR_MSG: expected };
     return writtenLiteral(kind, this.CONSUME(literal[kind], options), this);
   }
@@ -135,15 +129,14 @@ export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
 }
 
 type WrittenKind = 'number' | 'duration' | 'date' | 'instant' | 'clock';
-type WrittenLiteral<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 
 export function writtenLiteral<Kind extends WrittenKind>(
   kind: Kind,
   token: Token,
   reader: Reader,
-): WrittenLiteral<Kind> | null {
+): LiteralOf<Kind> | null {
   if (!isWritten(token)) return null;
-  return { kind, text: token.image, span: tokenSpan(token, reader) } as WrittenLiteral<Kind>;
+  return { kind, text: token.image, span: tokenSpan(token, reader) } as LiteralOf<Kind>;
 }
 
 function constantLiteral(token: Token, reader: Reader): LiteralNode | null {

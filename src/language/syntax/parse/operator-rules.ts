@@ -6,7 +6,7 @@ import type { ExpressionNode, NameNode } from '../tree/tree.ts';
 import { expressionDepth } from '../tree/visit.ts';
 import { type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
-import { madeBy, type ParserRule, type TokenTable, tokenTable } from './node-parser.ts';
+import { madeBy, type ParserRule, push, type TokenTable, tokenTable } from './node-parser.ts';
 import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from './operators.ts';
 import { sign, type Token, word } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
@@ -268,10 +268,14 @@ export abstract class OperatorParser extends LiteralParser {
   }
 
   /** Reads an expression where one must stand. */
-  protected inner<Key extends string>(draft: { [One in Key]: ExpressionNode | null }, key: Key): void {
+  protected inner<Key extends string>(
+    draft: { [One in Key]: ExpressionNode | null },
+    key: Key,
+    occurrence = 0,
+  ): void {
     const first = this.count;
     try {
-      this.part(draft, key, this.expression);
+      this.part(draft, key, this.expression, occurrence);
     } finally {
       draft[key] ??= this.missing(first);
     }
@@ -279,12 +283,11 @@ export abstract class OperatorParser extends LiteralParser {
 
   /** Adds an expression to a list in which one must stand. */
   protected addInner(list: ExpressionNode[], occurrence: number): void {
-    const first = this.count;
-    const { length } = list;
+    const entry: { value: ExpressionNode | null } = { value: null };
     try {
-      this.add(list, this.expression, occurrence);
+      this.inner(entry, 'value', occurrence);
     } finally {
-      if (list.length === length) list.push(this.missing(first));
+      push(list, entry.value);
     }
   }
 

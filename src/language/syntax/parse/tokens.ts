@@ -9,16 +9,8 @@ import { createToken, Lexer } from 'chevrotain';
 export type Token = IToken;
 
 const logicWords = ['and', 'or', 'not', 'in'] as const;
-const relationWords = [
-  'like',
-  'matches',
-  'starts',
-  'ends',
-  'with',
-  'contains',
-  'mentions',
-  'inside',
-] as const;
+const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
+const holdingWords = ['contains', 'mentions', 'inside'] as const;
 const valueWords = ['has', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
 const effectWords = ['never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
@@ -28,33 +20,23 @@ const otherDeclarationWords = ['action', 'policy', 'guarantee', 'group', 'approv
 
 /** Words that no declaration may take as its name. */
 export const reservedWords = [
-  ...[...logicWords, ...relationWords, ...valueWords, ...conditionWords],
+  ...[...logicWords, ...likenessWords, ...holdingWords, ...valueWords, ...conditionWords],
   ...[...effectWords, ...assigningWords, ...otherDeclarationWords],
 ] as const;
 
 const joiningWords = ['any', 'of', 'on', 'except', 'ignoring', 'case', 'from', 'may', 'be', 'empty'] as const;
 const parameterWords = ['for', 'after', 'approval', 'by', 'needs', 'within', 'to'] as const;
 const metadataWords = ['owner', 'tags', 'link'] as const;
-const quantityWords = [
-  'sum',
-  'count',
-  'distinct',
-  'today',
-  'secret',
-  'signed',
-  'money',
-  'unapproved',
-] as const;
+const quantityWords = ['sum', 'count', 'distinct', 'today'] as const;
+const typeWords = ['secret', 'signed', 'money'] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [
-  ...joiningWords,
-  ...parameterWords,
-  ...metadataWords,
-  ...quantityWords,
+  ...[...joiningWords, ...parameterWords, ...metadataWords],
+  ...[...quantityWords, ...typeWords, 'unapproved' as const],
 ] as const;
 
-export type ReservedWord = (typeof reservedWords)[number];
+type ReservedWord = (typeof reservedWords)[number];
 type ContextualWord = (typeof contextualWords)[number];
 
 /** Any name: an ordinary one or a contextual word. */
@@ -176,7 +158,7 @@ export const tokenTypes: readonly TokenType[] = [
 
 const lexer = new Lexer([...tokenTypes], { positionTracking: 'onlyOffset', ensureOptimizations: true });
 
-export interface Lexed {
+interface Lexed {
   readonly tokens: Token[];
   readonly comments: readonly Token[];
   /** Runs of characters that begin no token. */

@@ -148,13 +148,8 @@ function explainRange({ found, previous, span, expected, source, rules }: FoundE
   const help = 'a range in an expression has both ends and stands right of `in`: `x in 1..5`';
   if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
   if (previous?.tokenType === sign.range && expected === 'a value') {
-    const message = 'this range has no upper end';
-    return syntaxError(
-      'open-range',
-      tokenSpan(previous, { source }),
-      message,
-      `${help}, or compare by \`>=\``,
-    );
+    const place = tokenSpan(previous, { source });
+    return syntaxError('open-range', place, 'this range has no upper end', `${help}, or compare by \`>=\``);
   }
   if (found.tokenType !== sign.range) return null;
   if (expected === 'a value') {

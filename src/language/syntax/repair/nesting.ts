@@ -27,8 +27,9 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
       index = closingIndex(tokens, index);
       continue;
     }
+    if (step === 'open') depth += added;
     if (step === 'open') open.push(added);
-    depth += step === 'open' ? added : step === 'close' ? -(open.pop() ?? 0) : 0;
+    if (step === 'close') depth -= open.pop() ?? 0;
     prefixes = step === 'prefix' ? added : 0;
     kept?.push(token);
   }
