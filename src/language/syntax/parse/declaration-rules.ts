@@ -10,7 +10,7 @@ import type {
   WeekdayWord,
 } from '../tree/tree.ts';
 import { isWritten, plainName } from './context.ts';
-import { quotedKey, writtenKey } from './keys.ts';
+import { reportKeyShape } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
@@ -56,10 +56,10 @@ export abstract class DeclarationParser extends PolicyRuleParser {
 
   // key = Text | Word { '.' Word }
   key: ParserRule<NameNode | null> = this.dottedKey('key', {
+    kind: 'name',
     expected: 'an action key such as `payment.create`',
     segment: (occurrence) => (occurrence === 0 ? this.CONSUME(Word) : this.CONSUME1(Word)),
-    ofText: quotedKey,
-    ofSegments: writtenKey,
+    check: reportKeyShape,
   });
 
   // names = Word { ',' Word }
@@ -194,7 +194,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   hoursSpan: ParserRule<HoursSpan | null> = this.always(
     'hoursSpan',
     () => ({}),
-    () => this.OR({ DEF: this.hoursSpans, ERR_MSG: hoursPhrase }),
+    () => this.OR(this.hoursSpans),
     (_, begin) => {
       const tokens = this.takenFrom(begin);
       const of = (type: Token['tokenType']) => tokens.filter(({ tokenType }) => tokenType === type);
@@ -208,23 +208,23 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     },
   );
 
-  private hoursSpans = [
-    {
-      ALT: () => {
-        this.CONSUME(WeekdayToken);
-        this.behind(0, sign.minus, () => this.CONSUME1(WeekdayToken));
-        this.CONSUME(literal.clock);
-        this.CONSUME1(sign.minus);
-        this.CONSUME1(literal.clock);
-      },
-    },
-    {
-      ALT: () => {
-        this.CONSUME(literal.date);
-        this.behind(1, sign.range, () => this.CONSUME1(literal.date));
-      },
-    },
-  ];
+  private readWeeklySpan(): void {
+    this.CONSUME(WeekdayToken);
+    this.behind(0, sign.minus, () => this.CONSUME1(WeekdayToken));
+    this.CONSUME(literal.clock);
+    this.CONSUME1(sign.minus);
+    this.CONSUME1(literal.clock);
+  }
+
+  private readDateSpan(): void {
+    this.CONSUME(literal.date);
+    this.behind(1, sign.range, () => this.CONSUME1(literal.date));
+  }
+
+  private hoursSpans = {
+    DEF: [{ ALT: () => this.readWeeklySpan() }, { ALT: () => this.readDateSpan() }],
+    ERR_MSG: hoursPhrase,
+  };
 
   // let = 'let' Word '=' expression
   let: ParserRule<Declaration | null> = this.node<DeclarationOf<'let'>>(

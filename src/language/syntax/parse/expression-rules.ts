@@ -4,7 +4,7 @@ import { EOF } from 'chevrotain';
 import type { CallNode, ExpressionNode, ListExpression, Quantifier, TodayNode } from '../tree/tree.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { NameToken, sign, Text, tokenEnd, word } from './tokens.ts';
+import { isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | path
@@ -118,7 +118,7 @@ export abstract class ExpressionParser extends OperatorParser {
 
   /** `today in "Zone"` is a date; `today` may also be a name, as in `today in holidays`. */
   private isToday(): boolean {
-    return this.LA(2).tokenType === word.in && this.LA(3).tokenType.CATEGORIES?.includes(Text) === true;
+    return this.LA(2).tokenType === word.in && isAnyText(this.LA(3));
   }
 
   /**

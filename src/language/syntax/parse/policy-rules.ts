@@ -10,16 +10,18 @@ import type {
   EffectWord,
   ExpressionNode,
   Metadata,
+  NameNode,
   Pattern,
   RuleNode as PolicyRule,
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
-import { isWritten, type ReadContext, tokenSpan } from './context.ts';
-import { quotedPattern, writtenPattern } from './keys.ts';
+import { isWritten, type Reader, tokenSpan } from './context.ts';
+import { reportBlanks, reportWildcard } from './keys.ts';
 import { named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
-import { isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
+import { quotedName } from './text-literal.ts';
+import { isAnyText, isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
 /** A reason whose text is read when the tokens of the file have been. */
 export interface WaitingReason {
@@ -30,12 +32,16 @@ export interface WaitingReason {
 /** A clause before its place is known. */
 type ClauseParts = Clause extends infer One ? (One extends unknown ? Omit<One, 'span'> : never) : never;
 
-interface DottedKey<Node> {
+interface DottedKey<Kind> {
+  readonly kind: Kind;
   readonly expected: string;
   readonly segment: (occurrence: number) => unknown;
-  readonly ofText: (token: Token, ctx: ReadContext) => Node | null;
-  readonly ofSegments: (text: string, span: Span, ctx: ReadContext) => Node;
+  /** Reports what is wrong with the text. */
+  readonly check: (text: string, span: Span, reader: Reader) => void;
 }
+
+/** Segments with dots between them, or a text in quotes. */
+type KeyNode<Kind> = Omit<NameNode, 'kind'> & { readonly kind: Kind };
 
 const patternPhrase = 'a pattern such as `payment.create`, `payment.*` or `*`';
 
@@ -55,10 +61,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // pattern = Text | segment { '.' segment }
   pattern: ParserRule<Pattern | null> = this.dottedKey('pattern', {
+    kind: 'pattern',
     expected: patternPhrase,
     segment: (occurrence) => this.subrule(occurrence, this.segment),
-    ofText: quotedPattern,
-    ofSegments: writtenPattern,
+    check: reportWildcard,
   });
 
   // segment = '*' | Word
@@ -67,10 +73,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private segments = { DEF: this.eachToken(sign.star, Word), ERR_MSG: 'a name or `*`' };
 
   /** A rule that reads a text in quotes, or segments with dots between them. */
-  protected dottedKey<Node>(
+  protected dottedKey<Kind extends string>(
     name: string,
-    { expected, segment, ofText, ofSegments }: DottedKey<Node>,
-  ): ParserRule<Node | null> {
+    { kind, expected, segment, check }: DottedKey<Kind>,
+  ): ParserRule<KeyNode<Kind> | null> {
     const text = { ALT: () => void this.CONSUME(Text) };
     const segments = { ALT: () => this.dotted(segment) };
     const forms = { DEF: [text, segments], ERR_MSG: expected };
@@ -80,11 +86,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
       () => this.OR(forms),
       (_, first) => {
         const span = this.spanFrom(first);
-        const [token, ...more] = this.takenFrom(first);
-        if (span === null || token === undefined) return null;
-        if (token.tokenType === literal.quoted || token.tokenType === literal.raw) return ofText(token, this);
-        const names = [token, ...more].filter(({ tokenType }) => tokenType !== sign.dot);
-        return ofSegments(names.map(({ image }) => image).join('.'), span, this);
+        if (span === null) return null;
+        const tokens = this.takenFrom(first).filter(({ tokenType }) => tokenType !== sign.dot);
+        const quoted = isAnyText(tokens[0]) ? quotedName(tokens[0], this) : null;
+        const text = quoted?.text ?? tokens.map(({ image }) => image).join('.');
+        if (quoted === null) reportBlanks(text, span, this);
+        check(text, span, this);
+        return { kind, text, isQuoted: quoted !== null, span };
       },
     );
   }

@@ -99,7 +99,7 @@ export abstract class ShapeParser extends ExpressionParser {
 
   private typeMembers = {
     DEF: [
-      { ALT: (): TypeNode | null => nullType(this.CONSUME(word.null), this) },
+      { ALT: (): TypeNode => ({ kind: 'null-type', span: tokenSpan(this.CONSUME(word.null), this) }) },
       { ALT: (): TypeNode | null => textType(this.CONSUME(Text), this) },
       { ALT: (): TypeNode | null => this.SUBRULE(this.listType) },
       { ALT: (): TypeNode | null => this.recordType() },
@@ -201,10 +201,6 @@ const isNarrowing = tokenTable(
 const startsTypeBesideWords: ReadonlySet<TokenType> = new Set([
   ...[literal.quoted, literal.raw, sign.openSquare, sign.openCurly, word.null],
 ]);
-
-function nullType(token: Token, reader: Reader): TypeNode {
-  return { kind: 'null-type', span: tokenSpan(token, reader) };
-}
 
 function textType(token: Token, ctx: ReadContext): TypeNode | null {
   const text = textLiteral(token, ctx);

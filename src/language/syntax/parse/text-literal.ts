@@ -42,17 +42,6 @@ function innerText(token: Token): string {
   return token.image.slice(1, isClosed.test(token.image) ? -1 : undefined);
 }
 
-const simpleEscapes: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
-
 function resolveEscapes(inner: string, start: number, ctx: ReadContext): UnescapedText {
   const offsets: number[] = [];
   let value = '';
@@ -82,9 +71,8 @@ function resolvePiece(match: RegExpExecArray, offset: number, ctx: ReadContext):
     return unit(number);
   }
   if (letter === undefined) return written;
-  const text = simpleEscapes[letter];
-  const isPattern = ctx.textMode === 'pattern';
-  if (text !== undefined && (!isPattern || letter === '"' || letter === '\\')) return text;
+  const known = ctx.textMode === 'pattern' ? /["\\]/ : /["\\/bfnrt]/;
+  if (known.test(letter)) return JSON.parse(`"${written}"`) as string;
   reportEscape(offset, written, ctx);
   return written;
 }

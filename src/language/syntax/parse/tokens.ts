@@ -207,12 +207,16 @@ export function isAnyWord(token: Token | undefined): boolean {
   );
 }
 
-export function isReservedToken(token: Token): boolean {
-  return isReservedType[token.tokenTypeIdx] === true;
+export function isReservedToken({ tokenType }: Token): boolean {
+  return reservedTypes.has(tokenType);
 }
 
-const isReservedType: boolean[] = [];
-for (const text of reservedWords) isReservedType[word[text].tokenTypeIdx!] = true;
+const reservedTypes = wordTypes(...reservedWords);
+
+/** Whether a token is a text in quotes. */
+export function isAnyText(token: Token | undefined): token is Token {
+  return token?.tokenType === literal.quoted || token?.tokenType === literal.raw;
+}
 
 const typeOfWord: ReadonlyMap<string, TokenType> = new Map([
   ...Object.entries(word),

@@ -218,13 +218,6 @@ export function printText({ value, isRaw }: TextLiteral, mode: TextMode = 'plain
 const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the pattern is about
   /["\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-const shortEscapes: Readonly<Record<string, string>> = {
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-};
 
 /** A text between double quotes, escaped so that it reads back as it is. */
 export function quote(value: string, mode: TextMode = 'plain'): string {
@@ -233,8 +226,8 @@ export function quote(value: string, mode: TextMode = 'plain'): string {
 
 export function escapeText(value: string, mode: TextMode = 'plain'): string {
   return value.replaceAll(unseen, (character) => {
-    if (character === '"' || character === '\\') return `\\${character}`;
-    const short = mode === 'plain' ? shortEscapes[character] : undefined;
-    return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    const short = JSON.stringify(character).slice(1, -1);
+    const isShort = short.length === 2 && (mode === 'plain' || character === '"' || character === '\\');
+    return isShort ? short : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

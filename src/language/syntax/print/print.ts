@@ -54,17 +54,15 @@ function declarationLines(declaration: Declaration, holdsComment: HoldsComment):
 
 function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { start } = declaration.span;
+  const outermost = { indent: 0, start, holdsComment };
   const line = (text: string): readonly PrintedLine[] => [{ indent: 0, start, text }];
   switch (declaration.kind) {
     case 'action':
       return actionLines(declaration, holdsComment);
     case 'type': {
       const prefix = `type ${declaration.name.text} = `;
-      return wrapLines(
-        prefix,
-        typeLines(declaration.type, { indent: 0, columns: prefix.length, holdsComment }),
-        '',
-      );
+      const room = { indent: 0, columns: prefix.length, holdsComment };
+      return wrapLines(prefix, typeLines(declaration.type, room), '');
     }
     case 'group':
       return line(`group ${declaration.name.text}`);
@@ -75,11 +73,7 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
     case 'hours':
       return line(printHours(declaration));
     case 'let':
-      return expressionLines(`let ${declaration.name.text} = `, declaration.value, {
-        indent: 0,
-        start,
-        holdsComment,
-      });
+      return expressionLines(`let ${declaration.name.text} = `, declaration.value, outermost);
     case 'meter':
       return line(printMeter(declaration));
     case 'policy':
