@@ -10,13 +10,10 @@ export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | path
   primary: ParserRule<ExpressionNode | null> = this.same('primary', () => {
     // The most frequent operand by far; the alternatives are tried one by one.
-    if (this.isPlainPath()) return this.subrule(0, this.path);
+    const isCall = this.LA(2).tokenType === sign.openParen;
+    if (this.LA(1).tokenType === NameToken && !isCall) return this.subrule(0, this.path);
     return this.OR(this.primaries);
   });
-
-  private isPlainPath(): boolean {
-    return this.LA(1).tokenType === NameToken && this.LA(2).tokenType !== sign.openParen;
-  }
 
   // fallback = constant | path | parentheses
   fallback: ParserRule<ExpressionNode | null> = this.same('fallback', () => this.OR(this.fallbacks));
@@ -134,13 +131,10 @@ export abstract class ExpressionParser extends OperatorParser {
       if (type === sign.closeParen) depth--;
       if (depth === 0) {
         const after = this.LA(ahead + 1).tokenType;
-        return after === sign.openParen || (after === sign.comma && !this.isBlankAfterWord());
+        const isBlankAfterWord = tokenEnd(this.LA(1)) < this.LA(2).startOffset;
+        return after === sign.openParen || (after === sign.comma && !isBlankAfterWord);
       }
     }
     return false;
-  }
-
-  private isBlankAfterWord(): boolean {
-    return tokenEnd(this.LA(1)) < this.LA(2).startOffset;
   }
 }
