@@ -81,7 +81,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   constructor(errorMessageProvider: IParserErrorMessageProvider, skipValidations: boolean) {
     const types = [...tokenTypes];
-    super(types, { recoveryEnabled: true, maxLookahead: 3, errorMessageProvider, skipValidations });
+    super(types, { recoveryEnabled: true, maxLookahead: 2, errorMessageProvider, skipValidations });
   }
 
   // ---- rules
