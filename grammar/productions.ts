@@ -8,12 +8,8 @@ import { contextualWords, reservedWords, sign } from '../src/language/syntax/par
 export interface Production {
   readonly type: ISerializedGast['type'];
   readonly name?: string;
-  readonly label?: string;
-  readonly terminalLabel?: string;
-  readonly nonTerminalName?: string;
   readonly definition?: readonly Production[];
   readonly separator?: Production;
-  readonly idx?: number;
 }
 
 /** The rules in the order in which a reader meets them, from the whole file down. */
@@ -69,7 +65,7 @@ export function notate<Shown>(production: Production, notation: Notation<Shown>)
       return text === undefined ? notation.token(production.name ?? '') : notation.text(text);
     }
     case 'NonTerminal':
-      return notation.rule(production.nonTerminalName ?? production.name ?? '');
+      return notation.rule(production.name ?? '');
     case 'Option':
       return notation.optional(notation.sequence(parts));
     case 'Repetition':

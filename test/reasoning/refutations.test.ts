@@ -13,7 +13,7 @@ import { authorize } from '../../src/language/spec/authorize.ts';
 import { refutation } from '../../src/language/spec/claim.ts';
 import { sha256 } from '../../src/pipeline.ts';
 import { proveAction, type Verdict } from '../../src/reasoning/prove/prove.ts';
-import { requestJson } from '../../src/reasoning/prove/request-json.ts';
+import { requestJson } from '../../src/reasoning/prove/report/request-json.ts';
 import { readFacts } from '../../src/tools/cli/tasks/facts.ts';
 import { addCases } from '../../src/tools/testing/adding/add-cases.ts';
 import { claimedCase } from '../../src/tools/testing/adding/claimed-case.ts';

@@ -8,9 +8,9 @@ import { compileToProgram } from '../../src/pipeline.ts';
 import { type Fraction, fraction, multiplied, plus, signOf } from '../../src/reasoning/linear/fraction.ts';
 import { followsFrom, type Inequality, type Lemma } from '../../src/reasoning/linear/inequality.ts';
 import { Simplex } from '../../src/reasoning/linear/simplex.ts';
-import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/certificate.ts';
 import { createProblem } from '../../src/reasoning/prove/problem.ts';
 import { proveGuarantees } from '../../src/reasoning/prove/prove.ts';
+import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/report/certificate.ts';
 import { saidBy, solveFor } from '../../src/reasoning/prove/search.ts';
 import { checkLog } from '../../src/reasoning/solver/check-log.ts';
 

@@ -42,11 +42,8 @@ function readFile(reader: Reader): PolicyFile {
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
   reportStrays(strays, reader);
   const known = flatten(repair(tokens, reader), reader);
-  const { declarations, reasons, errors } = policyParser().readFile(
-    known,
-    reader,
-    documentationBefore(comments, source),
-  );
+  const docBefore = documentationBefore(comments, source);
+  const { declarations, reasons, errors } = policyParser().readFile(known, reader, docBefore);
   const last = tokens.at(-1);
   const end = last === undefined ? 0 : tokenEnd(last);
   reportErrors(errors, { tokens: known, end, endName: 'the end of the file' }, reader);
@@ -66,18 +63,15 @@ function readPlaceholder(text: UnescapedText, from: number, to: number, reader: 
     endOffset: offsetOf(tokenEnd(token)) - 1,
   }));
   const commented = comments.map((token) => ({ start: token.startOffset, end: tokenEnd(token) }));
-  const unknown = [...strays, ...commented];
-  reportStrays(
-    unknown.map(({ start, end }) => ({ start: offsetOf(start), end: offsetOf(end) })),
-    reader,
-  );
+  const placed = [...strays, ...commented].map((run) => ({
+    start: offsetOf(run.start),
+    end: offsetOf(run.end),
+  }));
+  reportStrays(placed, reader);
   const known = flatten(repair(moved, reader), reader);
   const { expression, errors } = policyParser().readExpression(known, reader, offsetOf(0));
-  reportErrors(
-    errors,
-    { tokens: known, end: offsetOf(to - from), endName: 'the end of the placeholder' },
-    reader,
-  );
+  const end = offsetOf(to - from);
+  reportErrors(errors, { tokens: known, end, endName: 'the end of the placeholder' }, reader);
   return expression;
 }
 

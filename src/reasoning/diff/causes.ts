@@ -6,10 +6,10 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import { comparisonCall } from '../prove/comparison.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { isGuard } from '../prove/outcomes.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { isAlike, readsChanged } from './declarations.ts';
-import { isGuard } from './enforcement.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
 

@@ -4,7 +4,7 @@
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import type { Requirement, Rule } from '../../language/model/policy.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
-import type { OutcomeLiterals } from '../prove/outcomes.ts';
+import { isGuard, type OutcomeLiterals } from '../prove/outcomes.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 
@@ -41,10 +41,6 @@ export function enforcementOf(ctx: ProofContext, decided: EnforcedOutcome): Enfo
     ...lengthsOf(ctx, truths),
     isNamed: (id) => isNamed(ctx, { truths, granting, decided }, id),
   };
-}
-
-export function isGuard({ effect }: Rule): boolean {
-  return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }
 
 interface Granting {

@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Rule } from '../../language/model/policy.ts';
-import { requestJson } from '../prove/request-json.ts';
+import { requestJson } from '../prove/report/request-json.ts';
 import type { ConstantTruth } from './conditions.ts';
 import type { ShownFinding } from './findings.ts';
 import type { RuleFinding } from './rules.ts';

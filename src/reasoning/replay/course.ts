@@ -6,7 +6,7 @@ import type { Decision } from '../../language/model/decision.ts';
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { LoggedRequest } from './log.ts';
-import { type AskedWords, wordsOf } from './workload.ts';
+import { type AskedWords, askedWords } from './workload.ts';
 
 /** A person's approval, for the candidate's rules that asked the group when it was given. */
 export interface KeptVote {
@@ -66,5 +66,5 @@ export function approvalsFor({ rule, needs }: ApprovalRule, votes: readonly Kept
 /** Whether the log asks of everybody whom the candidate asks, and of no fewer people. */
 export function isAnsweredInLog(course: Course): boolean {
   const { log } = course;
-  return wordsOf(latestOf(course)).every(([group, needs]) => needs <= (log.asked.get(group) ?? 0));
+  return askedWords(latestOf(course)).every(([group, needs]) => needs <= (log.asked.get(group) ?? 0));
 }

@@ -8,7 +8,7 @@ import { Examples, type ReplayExample } from './examples.ts';
 import { FactReads } from './fact-reads.ts';
 import type { LoggedRequest } from './log.ts';
 import { isWithheld } from './withheld.ts';
-import { type AskedWords, type GroupWorkload, Workload, type WorkloadSide, wordsOf } from './workload.ts';
+import { type AskedWords, askedWords, type GroupWorkload, Workload, type WorkloadSide } from './workload.ts';
 
 /** A finding about the difference of two sets, under which the requests that meet it are filed. */
 export interface ReplayFinding {
@@ -141,7 +141,7 @@ export class Tally {
       finding,
     };
     this.#examples.offer(example);
-    const asked = { before: new Map(wordsOf(logged.decision)), now: new Map(wordsOf(decision)) };
+    const asked = { before: new Map(askedWords(logged.decision)), now: new Map(askedWords(decision)) };
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
   }
 }

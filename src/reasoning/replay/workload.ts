@@ -36,7 +36,7 @@ export class Workload {
 
   /** Counts what a decision asks beyond what the request has asked already. */
   ask(side: WorkloadSide, decision: Decision, { asked, atMs }: { asked: AskedWords; atMs: number }): void {
-    for (const [group, needs] of wordsOf(decision)) {
+    for (const [group, needs] of askedWords(decision)) {
       const more = needs - (asked.get(group) ?? 0);
       if (more <= 0) continue;
       asked.set(group, needs);
@@ -73,7 +73,7 @@ export class Workload {
 }
 
 /** What a decision asks of each group. */
-export function wordsOf({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
+export function askedWords({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
   if (requires === null) return [];
   const approvals = requires.approvals.map(({ group, needs }) => [group, needs] as const);
   return requires.reauth === null ? approvals : [...approvals, [stepUpGroup, 1]];

@@ -6,7 +6,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { equal, formatDecimal } from '../../language/value/decimal.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
-import { whyUndecided } from '../../reasoning/prove/wording.ts';
+import { whyUndecided } from '../../reasoning/prove/report/wording.ts';
 import { textPlaceOf } from './place-diagnostics.ts';
 import type { GivenRequest, TriedClaim } from './questions.ts';
 import type { LaidOver } from './workspace.ts';

@@ -3,24 +3,13 @@
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { Clause, EffectWord } from '../tree/tree.ts';
-import { type Reader, syntaxError } from './context.ts';
+import { type Reader, syntaxError, withFix } from './context.ts';
 
+const common = ['when', 'unless', 'risk', 'because'] as const;
 /** Clauses in the usual order, by what is reported as the same clause written twice. */
-const order = [
-  'bare points',
-  'for',
-  'after',
-  'to',
-  'needs',
-  'within',
-  'when',
-  'unless',
-  'risk',
-  'because',
-] as const;
+const order = ['bare points', 'for', 'after', 'to', 'needs', 'within', ...common] as const;
 type ClauseName = (typeof order)[number];
 
-const common: readonly ClauseName[] = ['when', 'unless', 'risk', 'because'];
 const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
   allow: ['for', 'after', 'needs', 'within', ...common],
   deny: common,
@@ -35,90 +24,57 @@ export function checkClauses(
   clauses: readonly Clause[],
   ctx: Reader,
 ): void {
-  const named = clauses.map((clause) => ({ clause, name: clauseName(clause) }));
-  const isSound = [
-    ...named.map((one, index) => {
-      const first = named.slice(0, index).find(({ name }) => name === one.name);
-      if (first !== undefined) return reportTwice(one, first.clause.span, ctx);
-      return allowed[effect].includes(one.name) || reportNotAllowed(effect, one, ctx);
-    }),
-    checkNeeded(effect, ruleName, named, ctx),
-  ].every(Boolean);
-  if (isSound) checkOrder(named, ctx);
-}
-
-interface NamedClause {
-  readonly clause: Clause;
-  readonly name: ClauseName;
+  const names = clauses.map(clauseName);
+  let isSound = true;
+  for (const [index, clause] of clauses.entries()) {
+    const first = clauses[names.indexOf(names[index]!)]!;
+    if (first === clause && allowed[effect].includes(names[index]!)) continue;
+    isSound = false;
+    if (first === clause) reportNotAllowed(effect, clause, ctx);
+    else reportTwice(clause, first.span, ctx);
+  }
+  const needed = neededClause(effect, names);
+  if (needed !== null) ctx.report(syntaxError('clause-missing', ruleName, needed.message, needed.help));
+  else if (isSound) checkOrder(clauses, names, ctx);
 }
 
 function clauseName(clause: Clause): ClauseName {
-  switch (clause.kind) {
-    case 'after-approval':
-    case 'after-reauth':
-      return 'after';
-    case 'points':
-      // Those of a `risk` rule stand without the word.
-      return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
-    case 'for':
-    case 'to':
-    case 'needs':
-    case 'within':
-    case 'when':
-    case 'unless':
-    case 'because':
-      return clause.kind;
-  }
+  if (clause.kind === 'after-approval' || clause.kind === 'after-reauth') return 'after';
+  if (clause.kind !== 'points') return clause.kind;
+  // Those of a `risk` rule stand without the word.
+  return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
 }
 
-function reportTwice({ clause, name }: NamedClause, first: Span, ctx: Reader): false {
+function reportTwice(clause: Clause, first: Span, ctx: Reader): void {
+  const name = clauseName(clause);
   const message = `${described(name)} stands twice in this rule`;
   const help = name === 'when' || name === 'unless' ? joinHelp(name) : 'keep one of the two';
   ctx.report({
     ...syntaxError('clause-twice', clause.span, message, help),
     related: [{ span: first, message: 'the first one' }],
   });
-  return false;
 }
 
 function joinHelp(name: 'when' | 'unless'): string {
   return `join the two conditions by \`${name === 'when' ? 'and' : 'or'}\``;
 }
 
-function reportNotAllowed(effect: EffectWord, { clause, name }: NamedClause, ctx: Reader): false {
-  const span = clause.span;
+function reportNotAllowed(effect: EffectWord, clause: Clause, ctx: Reader): void {
+  const { span } = clause;
+  const name = clauseName(clause);
   if (name === 'bare points') {
-    const fix = {
-      title: 'add `risk`',
-      edits: [{ span: { ...span, end: span.start }, text: 'risk ' }],
-    };
     const message = `risk points of \`${effect}\` follow the word \`risk\``;
-    ctx.report({ ...syntaxError('clause-not-allowed', span, message), fix });
-    return false;
+    const fix = { title: 'add `risk`', text: 'risk ', span: { ...span, end: span.start } };
+    ctx.report(withFix(syntaxError('clause-not-allowed', span, message), fix));
+    return;
   }
   const takes = allowed[effect].map(described).join(', ');
   const message = `a rule that begins with \`${effect}\` takes no ${described(name)}`;
   ctx.report(syntaxError('clause-not-allowed', span, message, `it may have ${takes}`));
-  return false;
 }
 
 function described(name: ClauseName): string {
   return name === 'bare points' ? 'points such as `+30`' : `\`${name}\``;
-}
-
-function checkNeeded(
-  effect: EffectWord,
-  ruleName: Span,
-  clauses: readonly NamedClause[],
-  ctx: Reader,
-): boolean {
-  const needed = neededClause(
-    effect,
-    clauses.map(({ name }) => name),
-  );
-  if (needed === null) return true;
-  ctx.report(syntaxError('clause-missing', ruleName, needed.message, needed.help));
-  return false;
 }
 
 function neededClause(
@@ -141,21 +97,21 @@ function neededClause(
   return null;
 }
 
-function checkOrder(clauses: readonly NamedClause[], ctx: Reader): void {
-  const rank = ({ name }: NamedClause) => order.indexOf(name);
-  const late = clauses.findIndex((clause, index) => index > 0 && rank(clause) < rank(clauses[index - 1]!));
+function checkOrder(clauses: readonly Clause[], names: readonly ClauseName[], ctx: Reader): void {
+  const ranks = names.map((name) => order.indexOf(name));
+  const late = ranks.findIndex((rank, index) => index > 0 && rank < ranks[index - 1]!);
   if (late < 0) return;
-  const sorted = clauses.toSorted((a, b) => rank(a) - rank(b));
-  const edits = clauses.flatMap(({ clause }, index) => {
-    const better = sorted[index]!.clause.span;
+  const sorted = clauses.toSorted((a, b) => ranks[clauses.indexOf(a)]! - ranks[clauses.indexOf(b)]!);
+  const edits = clauses.flatMap(({ span }, index) => {
+    const better = sorted[index]!.span;
     const text = ctx.source.text.slice(better.start, better.end);
-    return better.start === clause.span.start ? [] : [{ span: clause.span, text }];
+    return better.start === span.start ? [] : [{ span, text }];
   });
   ctx.report({
     code: 'clause-order',
     severity: 'warning',
-    span: clauses[late]!.clause.span,
-    message: `${described(clauses[late]!.name)} usually stands before ${described(clauses[late - 1]!.name)}`,
+    span: clauses[late]!.span,
+    message: `${described(names[late]!)} usually stands before ${described(names[late - 1]!)}`,
     help: 'one order for all rules keeps differences between versions small',
     fix: { title: 'put the clauses in order', edits },
   });

@@ -31,11 +31,6 @@ export function isWritten(token: Token | undefined): token is Token {
   return token !== undefined && token.startOffset >= 0;
 }
 
-/** What a token says; null for one that does not stand in the text. */
-export function writtenImage(token: Token | undefined): string | null {
-  return isWritten(token) ? token.image : null;
-}
-
 export function plainName(token: Token | undefined, reader: Reader): NameNode | null {
   if (!isWritten(token)) return null;
   return { kind: 'name', text: token.image, isQuoted: false, span: tokenSpan(token, reader) };
@@ -44,4 +39,16 @@ export function plainName(token: Token | undefined, reader: Reader): NameNode | 
 /** An error with a message and, where it helps, what to do. */
 export function syntaxError(code: Code, span: Span, message: string, help?: string): Diagnostic {
   return { code, severity: 'error', span, message, ...(help === undefined ? {} : { help }) };
+}
+
+/** A diagnostic with its fix: what to write in its place, or in another one. */
+export function withFix(
+  diagnostic: Diagnostic,
+  {
+    title,
+    text,
+    span = diagnostic.span,
+  }: { readonly title: string; readonly text: string; readonly span?: Span },
+): Diagnostic {
+  return { ...diagnostic, fix: { title, edits: [{ span, text }] } };
 }

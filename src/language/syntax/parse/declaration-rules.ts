@@ -2,28 +2,21 @@
 // its substance is left out, so every declaration of the tree is whole.
 
 import type {
-  ActionDeclaration,
-  ApproversDeclaration,
   Declaration,
-  GroupDeclaration,
-  HoursDeclaration,
+  DeclarationOf,
   HoursSpan,
-  LetDeclaration,
-  ListDeclaration,
   ListSource,
-  MeterDeclaration,
   NameNode,
-  TypeDeclaration,
   WeekdayWord,
 } from '../tree/tree.ts';
-import { isWritten, plainName, writtenImage } from './context.ts';
-import { quotedKey, writtenKey } from './keys.ts';
+import { isWritten, plainName } from './context.ts';
+import { reportKeyShape } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
 import { Currency, literal, sign, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
-type Aggregated = Pick<MeterDeclaration, 'aggregate' | 'argument' | 'currency'>;
+type Aggregated = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
 
 const nothingAggregated: Draft<Aggregated> = { aggregate: null, argument: null, currency: null };
 
@@ -49,16 +42,13 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   declaration: ParserRule<Declaration | null> = this.same('declaration', () => this.OR(this.declarations));
 
   // action = 'action' key { ',' key } [ 'in' names ] recordBody
-  action: ParserRule<Declaration | null> = this.node<ActionDeclaration>(
+  action: ParserRule<Declaration | null> = this.node<DeclarationOf<'action'>>(
     'action',
     () => ({ kind: 'action', doc: null, keys: [], groups: [], body: null, span: null }),
     (draft) => {
       this.CONSUME(word.action);
       this.listed('an action key', () => this.add(draft.keys, this.key));
-      this.OPTION(() => {
-        this.CONSUME(word.in);
-        this.part(draft, 'groups', this.names);
-      });
+      this.behind(0, word.in, () => this.part(draft, 'groups', this.names));
       this.part(draft, 'body', this.recordBody);
     },
     ({ keys, body }) => keys && body,
@@ -66,10 +56,10 @@ export abstract class DeclarationParser extends PolicyRuleParser {
 
   // key = Text | Word { '.' Word }
   key: ParserRule<NameNode | null> = this.dottedKey('key', {
+    kind: 'name',
     expected: 'an action key such as `payment.create`',
-    segment: (occurrence) => writtenImage(occurrence === 0 ? this.CONSUME(Word) : this.CONSUME1(Word)),
-    ofText: quotedKey,
-    ofSegments: writtenKey,
+    segment: (occurrence) => (occurrence === 0 ? this.CONSUME(Word) : this.CONSUME1(Word)),
+    check: reportKeyShape,
   });
 
   // names = Word { ',' Word }
@@ -81,7 +71,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // typeDeclaration = 'type' Word '=' type
-  typeDeclaration: ParserRule<Declaration | null> = this.node<TypeDeclaration>(
+  typeDeclaration: ParserRule<Declaration | null> = this.node<DeclarationOf<'type'>>(
     'typeDeclaration',
     () => ({ ...named('type'), type: null }),
     (draft) => {
@@ -94,7 +84,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // group = 'group' Word
-  group: ParserRule<Declaration | null> = this.node<GroupDeclaration>(
+  group: ParserRule<Declaration | null> = this.node<DeclarationOf<'group'>>(
     'group',
     () => named('group'),
     (draft) => {
@@ -105,7 +95,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // approvers = 'approvers' Word Text
-  approvers: ParserRule<Declaration | null> = this.node<ApproversDeclaration>(
+  approvers: ParserRule<Declaration | null> = this.node<DeclarationOf<'approvers'>>(
     'approvers',
     () => ({ ...named('approvers'), title: null }),
     (draft) => {
@@ -118,26 +108,19 @@ export abstract class DeclarationParser extends PolicyRuleParser {
 
   // list = 'list' Word [ ':' type ] [ 'ignoring' 'case' ] ( '=' ( listEntries | listJoin ) | 'from' Text )
   //   [ 'may' 'be' 'empty' ]
-  list: ParserRule<Declaration | null> = this.node<ListDeclaration>(
+  list: ParserRule<Declaration | null> = this.node<DeclarationOf<'list'>>(
     'list',
     () => ({ ...named('list'), elementType: null, ignoringCase: false, source: null, mayBeEmpty: false }),
     (draft) => {
       this.CONSUME(word.list);
       draft.name = this.nameOf('a list', 'a name for the list');
-      this.OPTION(() => {
-        this.CONSUME(sign.colon);
-        this.part(draft, 'elementType', this.type);
-      });
-      this.OPTION1(() => {
-        this.CONSUME(word.ignoring);
-        draft.ignoringCase = isWritten(this.CONSUME(word.case));
-      });
+      this.behind(0, sign.colon, () => this.part(draft, 'elementType', this.type));
+      this.behind(1, word.ignoring, () => (draft.ignoringCase = isWritten(this.CONSUME(word.case))));
       this.OR({
         DEF: [{ ALT: () => this.readListValues(draft) }, { ALT: () => this.readListFile(draft) }],
         ERR_MSG: '`=` or `from`',
       });
-      this.OPTION2(() => {
-        this.CONSUME(word.may);
+      this.behind(2, word.may, () => {
         this.CONSUME(word.be);
         draft.mayBeEmpty = isWritten(this.CONSUME(word.empty));
       });
@@ -145,7 +128,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     ({ name, source }) => name && source,
   );
 
-  private readListValues(draft: Draft<ListDeclaration>): void {
+  private readListValues(draft: Draft<DeclarationOf<'list'>>): void {
     this.CONSUME(sign.assign);
     this.OR1({
       DEF: [
@@ -156,7 +139,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     });
   }
 
-  private readListFile(draft: Draft<ListDeclaration>): void {
+  private readListFile(draft: Draft<DeclarationOf<'list'>>): void {
     this.CONSUME(word.from);
     const path = this.text('the path of a file in quotes');
     draft.source = path && { kind: 'list-file', path, span: path.span };
@@ -187,7 +170,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // hours = 'hours' Word '=' hoursSpan { ',' hoursSpan } 'in' Text [ 'except' Word ]
-  hours: ParserRule<Declaration | null> = this.node<HoursDeclaration>(
+  hours: ParserRule<Declaration | null> = this.node<DeclarationOf<'hours'>>(
     'hours',
     () => ({ ...named('hours'), spans: [], zone: null, except: null }),
     (draft) => {
@@ -197,10 +180,12 @@ export abstract class DeclarationParser extends PolicyRuleParser {
       this.listed(hoursPhrase, () => this.add(draft.spans, this.hoursSpan));
       this.CONSUME(word.in);
       draft.zone = this.text('a time zone in quotes such as `"Europe/Berlin"`');
-      this.OPTION(() => {
-        this.CONSUME(word.except);
-        draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this);
-      });
+      this.behind(
+        0,
+        word.except,
+        () =>
+          (draft.except = plainName(this.CONSUME1(Word, { ERR_MSG: 'the name of a list of dates' }), this)),
+      );
     },
     ({ name, spans, zone }) => name && zone && spans[0],
   );
@@ -209,9 +194,9 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   hoursSpan: ParserRule<HoursSpan | null> = this.always(
     'hoursSpan',
     () => ({}),
-    () => this.OR({ DEF: this.hoursSpans, ERR_MSG: hoursPhrase }),
+    () => this.OR(this.hoursSpans),
     (_, begin) => {
-      const tokens = this.taken.slice(begin, this.count);
+      const tokens = this.takenFrom(begin);
       const of = (type: Token['tokenType']) => tokens.filter(({ tokenType }) => tokenType === type);
       const span = this.spanFrom(begin);
       const [first, last = first] = of(literal.date).map((token) => writtenLiteral('date', token, this));
@@ -223,32 +208,26 @@ export abstract class DeclarationParser extends PolicyRuleParser {
     },
   );
 
-  private hoursSpans = [
-    {
-      ALT: () => {
-        this.CONSUME(WeekdayToken);
-        this.OPTION(() => {
-          this.CONSUME(sign.minus);
-          this.CONSUME1(WeekdayToken);
-        });
-        this.CONSUME(literal.clock);
-        this.CONSUME1(sign.minus);
-        this.CONSUME1(literal.clock);
-      },
-    },
-    {
-      ALT: () => {
-        this.CONSUME(literal.date);
-        this.OPTION1(() => {
-          this.CONSUME(sign.range);
-          this.CONSUME1(literal.date);
-        });
-      },
-    },
-  ];
+  private readWeeklySpan(): void {
+    this.CONSUME(WeekdayToken);
+    this.behind(0, sign.minus, () => this.CONSUME1(WeekdayToken));
+    this.CONSUME(literal.clock);
+    this.CONSUME1(sign.minus);
+    this.CONSUME1(literal.clock);
+  }
+
+  private readDateSpan(): void {
+    this.CONSUME(literal.date);
+    this.behind(1, sign.range, () => this.CONSUME1(literal.date));
+  }
+
+  private hoursSpans = {
+    DEF: [{ ALT: () => this.readWeeklySpan() }, { ALT: () => this.readDateSpan() }],
+    ERR_MSG: hoursPhrase,
+  };
 
   // let = 'let' Word '=' expression
-  let: ParserRule<Declaration | null> = this.node<LetDeclaration>(
+  let: ParserRule<Declaration | null> = this.node<DeclarationOf<'let'>>(
     'let',
     () => ({ ...named('let'), value: null }),
     (draft) => {
@@ -264,26 +243,20 @@ export abstract class DeclarationParser extends PolicyRuleParser {
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'per' path { ',' path } ] 'over' Duration
-  meter: ParserRule<Declaration | null> = this.node<MeterDeclaration>(
+  meter: ParserRule<Declaration | null> = this.node<DeclarationOf<'meter'>>(
     'meter',
     () => ({ ...named('meter'), ...nothingAggregated, patterns: [], when: null, per: [], over: null }),
     (draft) => {
       this.CONSUME(word.meter);
       draft.name = this.nameOf('a meter', 'a name for the meter');
       this.CONSUME(sign.assign);
-      const total: { of: Aggregated | null } = { of: null };
-      try {
-        this.part(total, 'of', this.aggregate);
-      } finally {
-        Object.assign(draft, total.of);
-      }
+      Object.assign(draft, this.SUBRULE(this.aggregate));
       this.CONSUME(word.of);
       this.part(draft, 'patterns', this.patterns);
       this.optionalWhen(draft);
-      this.OPTION1(() => {
-        this.CONSUME(word.per);
-        this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path));
-      });
+      this.behind(1, word.per, () =>
+        this.listed('`agent`, `owner`, `session` or a payload field', () => this.add(draft.per, this.path)),
+      );
       this.CONSUME(word.over);
       draft.over = this.written('duration');
     },
@@ -301,10 +274,7 @@ export abstract class DeclarationParser extends PolicyRuleParser {
         this.CONSUME(sign.openParen);
         this.whole(draft, 'argument');
         this.CONSUME(sign.closeParen);
-        this.OPTION(() => {
-          this.CONSUME(word.in);
-          draft.currency = plainName(this.CONSUME(Currency), this);
-        });
+        this.behind(0, word.in, () => (draft.currency = plainName(this.CONSUME(Currency), this)));
       };
       const count = () => {
         this.CONSUME(word.count);

@@ -1,37 +1,35 @@
 // The name of a declaration, a rule or an element: must be snake_case and no word of the language. Reports what is not,
 // and keeps the name, so that uses of it are not reported too.
 
+import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { NameNode } from '../tree/tree.ts';
-import { plainName, type Reader, syntaxError } from './context.ts';
+import { plainName, type Reader, syntaxError, withFix } from './context.ts';
 import { isReservedWord, type Token } from './tokens.ts';
 
 /** `what` is named with its article, such as `a list`; null where recovery found no name. */
 export function declaredName(token: Token | undefined, what: string, reader: Reader): NameNode | null {
   const name = plainName(token, reader);
   if (name === null) return null;
-  if (isReservedWord(name.text)) {
-    const message = `\`${name.text}\` is a word of the language and cannot name ${what}`;
-    const help = `choose another name, such as \`${name.text}_${what.split(' ').at(-1)}\``;
-    reader.report(syntaxError('reserved-word', name.span, message, help));
-  } else if (!/^[a-z][a-z0-9_]*$/.test(name.text)) {
-    reportStyle(name, reader);
-  }
+  if (isReservedWord(name.text)) reader.report(reservedName(name, what));
+  else if (!/^[a-z][a-z0-9_]*$/.test(name.text)) reportStyle(name, reader);
   return name;
+}
+
+/** A word of the language in the place of a name. */
+export function reservedName({ text, span }: Pick<NameNode, 'text' | 'span'>, what: string): Diagnostic {
+  const message = `\`${text}\` is a word of the language and cannot name ${what}`;
+  const help = `choose another name, such as \`${text}_${what.split(' ').at(-1)}\``;
+  return syntaxError('reserved-word', span, message, help);
 }
 
 function reportStyle(name: NameNode, reader: Reader): void {
   const better = snakeCase(name.text);
   const message = `\`${name.text}\` is not in snake_case`;
   const isUsable = /^[a-z]/.test(better) && !isReservedWord(better);
-  if (!isUsable) {
-    const help = 'names begin with a small letter and go on with small letters, digits and `_`';
-    reader.report(syntaxError('name-style', name.span, message, help));
-    return;
-  }
-  reader.report({
-    ...syntaxError('name-style', name.span, message, `write \`${better}\``),
-    fix: { title: `write \`${better}\``, edits: [{ span: name.span, text: better }] },
-  });
+  const rule = 'names begin with a small letter and go on with small letters, digits and `_`';
+  const title = `write \`${better}\``;
+  const diagnostic = syntaxError('name-style', name.span, message, isUsable ? title : rule);
+  reader.report(isUsable ? withFix(diagnostic, { title, text: better }) : diagnostic);
 }
 
 function snakeCase(text: string): string {

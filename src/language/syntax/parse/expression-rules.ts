@@ -4,19 +4,16 @@ import { EOF } from 'chevrotain';
 import type { CallNode, ExpressionNode, ListExpression, Quantifier, TodayNode } from '../tree/tree.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { NameToken, sign, Text, tokenEnd, word } from './tokens.ts';
+import { isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | path
   primary: ParserRule<ExpressionNode | null> = this.same('primary', () => {
     // The most frequent operand by far; the alternatives are tried one by one.
-    if (this.isPlainPath()) return this.subrule(0, this.path);
+    const isCall = this.LA(2).tokenType === sign.openParen;
+    if (this.LA(1).tokenType === NameToken && !isCall) return this.subrule(0, this.path);
     return this.OR(this.primaries);
   });
-
-  private isPlainPath(): boolean {
-    return this.LA(1).tokenType === NameToken && this.LA(2).tokenType !== sign.openParen;
-  }
 
   // fallback = constant | path | parentheses
   fallback: ParserRule<ExpressionNode | null> = this.same('fallback', () => this.OR(this.fallbacks));
@@ -118,7 +115,7 @@ export abstract class ExpressionParser extends OperatorParser {
 
   /** `today in "Zone"` is a date; `today` may also be a name, as in `today in holidays`. */
   private isToday(): boolean {
-    return this.LA(2).tokenType === word.in && this.LA(3).tokenType.CATEGORIES?.includes(Text) === true;
+    return this.LA(2).tokenType === word.in && isAnyText(this.LA(3));
   }
 
   /**
@@ -134,13 +131,10 @@ export abstract class ExpressionParser extends OperatorParser {
       if (type === sign.closeParen) depth--;
       if (depth === 0) {
         const after = this.LA(ahead + 1).tokenType;
-        return after === sign.openParen || (after === sign.comma && !this.isBlankAfterWord());
+        const isBlankAfterWord = tokenEnd(this.LA(1)) < this.LA(2).startOffset;
+        return after === sign.openParen || (after === sign.comma && !isBlankAfterWord);
       }
     }
     return false;
-  }
-
-  private isBlankAfterWord(): boolean {
-    return tokenEnd(this.LA(1)) < this.LA(2).startOffset;
   }
 }

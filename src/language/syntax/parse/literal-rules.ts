@@ -2,42 +2,21 @@
 // they precede.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type {
-  DurationLiteral,
-  LiteralNode,
-  MoneyLiteral,
-  NameNode,
-  NumberLiteral,
-  Path,
-} from '../tree/tree.ts';
+import type { LiteralNode, NameNode, Path } from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textLiteral } from './text-literal.ts';
 import { Currency, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
-export type SignableLiteral = NumberLiteral | MoneyLiteral | DurationLiteral;
-
-interface Signed {
-  minus: Token | null;
-  value: LiteralNode | null;
-}
-
-const unsigned = (): Signed => ({ minus: null, value: null });
+type LiteralOf<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
+type SignableLiteral = LiteralOf<'number' | 'money' | 'duration'>;
 
 const isCurrency = tokenTable(Currency);
 const isDot = tokenTable(sign.dot);
 
 export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
-  constant: ParserRule<LiteralNode | null> = this.always(
-    'constant',
-    unsigned,
-    (draft) => {
-      draft.minus = this.OPTION(() => this.CONSUME(sign.minus)) ?? null;
-      draft.value = this.SUBRULE(this.literal);
-    },
-    (draft) => this.signed(draft),
-  );
+  constant: ParserRule<LiteralNode | null> = this.same('constant', () => this.signed(this.literal));
 
   // literal = Text | quantity | Date | Instant | Clock | 'true' | 'false' | 'null'
   literal: ParserRule<LiteralNode | null> = this.same('literal', () => this.OR(this.literals));
@@ -72,23 +51,12 @@ export abstract class LiteralParser extends NodeParser {
   }
 
   // bound = [ '-' ] quantity | Date | Instant
-  bound: ParserRule<LiteralNode | null> = this.always(
-    'bound',
-    unsigned,
-    (draft) => {
-      const dated = (['date', 'instant'] as const).map((kind) => ({
-        ALT: () => {
-          draft.value = this.written(kind);
-        },
-      }));
-      const measured = () => {
-        draft.minus = this.OPTION(() => this.CONSUME(sign.minus)) ?? null;
-        draft.value = this.SUBRULE(this.quantity);
-      };
-      this.OR({ DEF: [{ ALT: measured }, ...dated], ERR_MSG: 'a bound' });
-    },
-    (draft) => this.signed(draft),
-  );
+  bound: ParserRule<LiteralNode | null> = this.same('bound', () => this.OR(this.bounds));
+
+  private bounds = {
+    DEF: [{ ALT: () => this.signed(this.quantity) }, ...this.eachWritten('date', 'instant')],
+    ERR_MSG: 'a bound',
+  };
 
   // fieldName = Word | Text
   fieldName: ParserRule<NameNode | null> = this.same('fieldName', () => this.OR(this.fieldNames));
@@ -107,11 +75,7 @@ export abstract class LiteralParser extends NodeParser {
     (): Pick<Draft<Path>, 'root' | 'steps'> => ({ root: null, steps: [] }),
     (draft) => {
       draft.root = plainName(this.OR(this.roots), this);
-      if (!this.isNext(isDot)) return;
-      this.MANY(() => {
-        this.CONSUME(sign.dot);
-        this.add(draft.steps, this.fieldName);
-      });
+      if (this.isNext(isDot)) this.readSteps(draft.steps);
     },
     ({ root, steps }) => {
       if (!root) return null;
@@ -120,10 +84,17 @@ export abstract class LiteralParser extends NodeParser {
     },
   );
 
+  private readSteps(steps: NameNode[]): void {
+    this.MANY(() => {
+      this.CONSUME(sign.dot);
+      this.add(steps, this.fieldName);
+    });
+  }
+
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
   /** A literal that is kept as written. */
-  protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): WrittenLiteral<Kind> | null {
+  protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {
     const options = expected === undefined ? undefined : { ERR_MSG: expected };
     return writtenLiteral(kind, this.CONSUME(literal[kind], options), this);
   }
@@ -132,14 +103,18 @@ export abstract class LiteralParser extends NodeParser {
     return kinds.map((kind) => ({ ALT: () => this.written(kind) }));
   }
 
-  private signed({ minus, value }: Signed): LiteralNode | null {
-    if (!value) return null;
-    if (minus === null) return value;
+  /** A literal that may have a sign before it. */
+  private signed(rule: ParserRule<LiteralNode | null>): LiteralNode | null {
+    const minus = this.OPTION(this.takeMinus);
+    const value = this.SUBRULE(rule);
+    if (value === null || !isWritten(minus)) return value;
     if (isSignable(value)) return withSign(value, tokenSpan(minus, this));
     const message = 'a sign stands before a number, an amount or a duration only';
     this.report(syntaxError('unexpected-token', tokenSpan(minus, this), message));
     return value;
   }
+
+  private takeMinus = () => this.CONSUME(sign.minus);
 }
 
 export function isSignable(value: { readonly kind: string }): value is SignableLiteral {
@@ -154,15 +129,14 @@ export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
 }
 
 type WrittenKind = 'number' | 'duration' | 'date' | 'instant' | 'clock';
-type WrittenLiteral<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 
 export function writtenLiteral<Kind extends WrittenKind>(
   kind: Kind,
   token: Token,
   reader: Reader,
-): WrittenLiteral<Kind> | null {
+): LiteralOf<Kind> | null {
   if (!isWritten(token)) return null;
-  return { kind, text: token.image, span: tokenSpan(token, reader) } as WrittenLiteral<Kind>;
+  return { kind, text: token.image, span: tokenSpan(token, reader) } as LiteralOf<Kind>;
 }
 
 function constantLiteral(token: Token, reader: Reader): LiteralNode | null {

@@ -81,7 +81,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   constructor(errorMessageProvider: IParserErrorMessageProvider, skipValidations: boolean) {
     const types = [...tokenTypes];
-    super(types, { recoveryEnabled: true, maxLookahead: 3, errorMessageProvider, skipValidations });
+    super(types, { recoveryEnabled: true, maxLookahead: 2, errorMessageProvider, skipValidations });
   }
 
   // ---- rules
@@ -202,6 +202,14 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return token;
   }
 
+  /** What may follow behind a word or a sign. */
+  protected behind(occurrence: number, type: TokenType, read: () => void): void {
+    this.option(occurrence, () => {
+      this.CONSUME(type);
+      read();
+    });
+  }
+
   /** One or more parts with commas between them. */
   protected listed(expected: string, read: () => void): void {
     this.AT_LEAST_ONE_SEP({ SEP: sign.comma, DEF: read, ERR_MSG: expected });
@@ -259,6 +267,11 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   protected spanFrom(first: number): Span | null {
     if (this.count === first) return null;
     return makeSpan(this, this.taken[first]!.startOffset, tokenEnd(this.taken[this.count - 1]!));
+  }
+
+  /** The tokens behind the first so many. */
+  protected takenFrom(first: number): Token[] {
+    return this.taken.slice(first, this.count);
   }
 
   /** The expression that is not there behind the first so many tokens. */

@@ -6,7 +6,7 @@ import type { ExpressionNode, NameNode } from '../tree/tree.ts';
 import { expressionDepth } from '../tree/visit.ts';
 import { type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
-import { madeBy, type ParserRule, type TokenTable, tokenTable } from './node-parser.ts';
+import { madeBy, type ParserRule, push, type TokenTable, tokenTable } from './node-parser.ts';
 import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from './operators.ts';
 import { sign, type Token, word } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
@@ -60,7 +60,10 @@ export abstract class OperatorParser extends LiteralParser {
 
   // inversion = { 'not' } comparison
   inversion: ParserRule<ExpressionNode | null> = this.same('inversion', () => {
-    if (!this.isNext(isNot)) return this.SUBRULE(this.comparison);
+    return this.isNext(isNot) ? this.inverted() : this.SUBRULE(this.comparison);
+  });
+
+  private inverted(): ExpressionNode | null {
     const signs: Token[] = [];
     const operands: Operand[] = [];
     return this.making(
@@ -70,14 +73,16 @@ export abstract class OperatorParser extends LiteralParser {
       },
       () => operands[0] && prefix(signs, 'not', operands[0], this),
     );
-  });
+  }
 
   // comparison = sum [ ( relation | membership | presence ) ]
   comparison: ParserRule<ExpressionNode | null> = this.same('comparison', () => {
     const from = this.count;
     const value = this.SUBRULE(this.sum);
-    if (!this.isNext(isRightSide)) return value;
-    const left = this.operandFrom(from, value);
+    return this.isNext(isRightSide) ? this.comparedWith(this.operandFrom(from, value)) : value;
+  });
+
+  private comparedWith(left: Operand): ExpressionNode | null {
     let right: RightSide | null = null;
     const readRight = () => {
       try {
@@ -91,7 +96,7 @@ export abstract class OperatorParser extends LiteralParser {
       () => this.OPTION(readRight),
       () => this.compared(left, right),
     );
-  });
+  }
 
   private compared(left: Operand, right: RightSide | null): ExpressionNode {
     if (right === null) return left.value;
@@ -136,10 +141,7 @@ export abstract class OperatorParser extends LiteralParser {
       this.CONSUME(word.in);
       draft.operator = this.operatorFrom(first);
       this.operand(draft.operands, this.sum);
-      this.OPTION1(() => {
-        this.CONSUME(sign.range);
-        this.operand(draft.operands, this.sum, 1);
-      });
+      this.behind(1, sign.range, () => this.operand(draft.operands, this.sum, 1));
     },
     ({ operator: whole, operands }, first) => {
       const operator = whole ?? this.operatorFrom(first);
@@ -203,37 +205,26 @@ export abstract class OperatorParser extends LiteralParser {
 
   // negation = { '-' } primary { 'else' fallback }
   negation: ParserRule<ExpressionNode | null> = this.same('negation', () => {
-    if (this.isNext(isMinus))
-      return this.negationOf([], (signs, operands) => this.readNegation(signs, operands));
+    if (this.isNext(isMinus)) return this.negationOf([]);
     const from = this.count;
     const value = this.SUBRULE(this.primary);
-    if (!this.isNext(isElse)) return value;
-    const operand = this.operandFrom(from, value);
-    return this.negationOf([operand], (_, operands) => this.readFallbacks(operands));
+    return this.isNext(isElse) ? this.negationOf([this.operandFrom(from, value)]) : value;
   });
 
-  private negationOf(
-    operands: Operand[],
-    read: (signs: Token[], operands: Operand[]) => void,
-  ): ExpressionNode | null {
+  /** What remains of a negation of which no operand has been read, or the first. */
+  private negationOf(operands: Operand[]): ExpressionNode | null {
     const signs: Token[] = [];
-    return this.making(
-      () => read(signs, operands),
-      () => this.negated(signs, operands),
-    );
-  }
-
-  private readNegation(signs: Token[], operands: Operand[]): void {
-    this.MANY(() => signs.push(this.CONSUME(sign.minus)));
-    this.operand(operands, this.primary);
-    this.readFallbacks(operands);
-  }
-
-  private readFallbacks(operands: Operand[]): void {
-    this.MANY1(() => {
-      this.CONSUME(word.else);
-      this.operand(operands, this.fallback);
-    });
+    const readRest = () => {
+      if (operands.length === 0) {
+        this.MANY(() => signs.push(this.CONSUME(sign.minus)));
+        this.operand(operands, this.primary);
+      }
+      this.MANY1(() => {
+        this.CONSUME(word.else);
+        this.operand(operands, this.fallback);
+      });
+    };
+    return this.making(readRest, () => this.negated(signs, operands));
   }
 
   private negated(
@@ -273,17 +264,18 @@ export abstract class OperatorParser extends LiteralParser {
 
   /** Reads the condition of a declaration that may have one. */
   protected optionalWhen(draft: { when: ExpressionNode | null }): void {
-    this.option(3, () => {
-      this.CONSUME(word.when);
-      this.whole(draft, 'when');
-    });
+    this.behind(3, word.when, () => this.whole(draft, 'when'));
   }
 
   /** Reads an expression where one must stand. */
-  protected inner<Key extends string>(draft: { [One in Key]: ExpressionNode | null }, key: Key): void {
+  protected inner<Key extends string>(
+    draft: { [One in Key]: ExpressionNode | null },
+    key: Key,
+    occurrence = 0,
+  ): void {
     const first = this.count;
     try {
-      this.part(draft, key, this.expression);
+      this.part(draft, key, this.expression, occurrence);
     } finally {
       draft[key] ??= this.missing(first);
     }
@@ -291,12 +283,11 @@ export abstract class OperatorParser extends LiteralParser {
 
   /** Adds an expression to a list in which one must stand. */
   protected addInner(list: ExpressionNode[], occurrence: number): void {
-    const first = this.count;
-    const { length } = list;
+    const entry: { value: ExpressionNode | null } = { value: null };
     try {
-      this.add(list, this.expression, occurrence);
+      this.inner(entry, 'value', occurrence);
     } finally {
-      if (list.length === length) list.push(this.missing(first));
+      push(list, entry.value);
     }
   }
 
@@ -320,24 +311,31 @@ export abstract class OperatorParser extends LiteralParser {
     return this.same<ExpressionNode>(name, () => {
       const from = this.count;
       const value = this.SUBRULE(operand());
-      if (!this.isNext(isOperator)) return value;
-      const operands = [this.operandFrom(from, value)];
-      const operators: Token[] = [];
-      return this.making(
-        () =>
-          this.MANY(() => {
-            operators.push(operator());
-            this.operand(operands, operand(), 1);
-          }),
-        () => {
-          const all =
-            operators.length === operands.length
-              ? [...operands, this.operandFrom(this.count, null)]
-              : operands;
-          return pairUp(replaceBareValues(all, operators[0]?.image, this), operators, this);
-        },
-      );
+      return this.isNext(isOperator)
+        ? this.chained(this.operandFrom(from, value), operand(), operator)
+        : value;
     });
+  }
+
+  /** The operators and operands behind the first one, paired with it. */
+  private chained(
+    first: Operand,
+    rule: ParserRule<ExpressionNode | null>,
+    operator: () => Token,
+  ): ExpressionNode | null {
+    const operands = [first];
+    const operators: Token[] = [];
+    return this.making(
+      () =>
+        this.MANY(() => {
+          operators.push(operator());
+          this.operand(operands, rule, 1);
+        }),
+      () => {
+        if (operators.length === operands.length) operands.push(this.operandFrom(this.count, null));
+        return pairUp(replaceBareValues(operands, operators[0]?.image, this), operators, this);
+      },
+    );
   }
 
   /** Reads an operand into a list, or what there is of it. */

@@ -3,7 +3,6 @@
 // INVARIANT: never throws for any sequence of tokens nested no deeper than the caller allows.
 
 import { EOF, type IRecognitionException, type TokenType } from 'chevrotain';
-import type { Declaration, ExpressionNode } from '../tree/tree.ts';
 import type { Reader } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
 import { emptySource } from './node-parser.ts';
@@ -20,19 +19,8 @@ export interface ParserError {
   readonly rules: readonly string[];
 }
 
-interface ParsedTokens {
-  readonly declarations: readonly Declaration[];
-  readonly reasons: readonly WaitingReason[];
-  readonly errors: readonly ParserError[];
-}
-
-interface ParsedExpression {
-  readonly expression: ExpressionNode;
-  readonly errors: readonly ParserError[];
-}
-
 /** What may follow in the places where a rule repeats, by rule: better than naming the bracket that would end it. */
-const repeated: Readonly<Record<string, string>> = {
+export const repeated: Readonly<Record<string, string>> = {
   file: 'a declaration',
   recordBody: 'a field or `}`',
   policy: 'a clause, a rule or `}`',
@@ -59,34 +47,29 @@ export class PolicyParser extends DeclarationParser {
   }
 
   /** The declarations of a file; the texts of reasons are read later, into the parts that wait for them. */
-  readFile(tokens: Token[], reader: Reader, docBefore: (offset: number) => string | null): ParsedTokens {
+  readFile(tokens: Token[], reader: Reader, docBefore: (offset: number) => string | null) {
     this.docBefore = docBefore;
-    this.reasons = [];
-    const { reasons } = this;
-    return this.read(tokens, reader, (errors) => ({ declarations: this.file(), reasons, errors: errors() }));
+    const reasons: WaitingReason[] = [];
+    this.reasons = reasons;
+    return this.read(tokens, reader, () => ({ declarations: this.file(), reasons }));
   }
 
   /** One expression that spans all tokens; `start` is where it stands when there are none. */
-  readExpression(tokens: Token[], reader: Reader, start: number): ParsedExpression {
+  readExpression(tokens: Token[], reader: Reader, start: number) {
     this.start = start;
-    return this.read(tokens, reader, (errors) => {
-      const expression = this.expression() ?? this.missing(0);
-      return { expression: this.notTooDeep(expression, 0), errors: errors() };
+    return this.read(tokens, reader, () => {
+      return { expression: this.notTooDeep(this.expression() ?? this.missing(0), 0) };
     });
   }
 
-  private read<Parsed>(
-    tokens: Token[],
-    { source, report }: Reader,
-    parse: (errors: () => readonly ParserError[]) => Parsed,
-  ): Parsed {
+  private read<Parsed>(tokens: Token[], { source, report }: Reader, parse: () => Parsed) {
     this.source = source;
     this.report = report;
     this.textMode = 'plain';
     this.taken = new Array(tokens.length);
     this.count = 0;
     this.input = tokens;
-    const parsed = parse(() => this.errors.map(parserError));
+    const parsed = { ...parse(), errors: this.errors.map(parserError) };
     // Nothing of one text is kept until the next.
     this.input = [];
     this.taken = [];

@@ -6,21 +6,22 @@ import type {
   ClaimNode,
   Clause,
   Declaration,
+  DeclarationOf,
   EffectWord,
   ExpressionNode,
-  GuaranteeDeclaration,
   Metadata,
+  NameNode,
   Pattern,
-  PolicyDeclaration,
   RuleNode as PolicyRule,
   TemplatePart,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
-import { isWritten, type ReadContext, tokenSpan, writtenImage } from './context.ts';
-import { quotedPattern, writtenPattern } from './keys.ts';
+import { isWritten, type Reader, tokenSpan } from './context.ts';
+import { reportBlanks, reportWildcard } from './keys.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
-import { isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
+import { quotedName } from './text-literal.ts';
+import { isAnyText, isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
 /** A reason whose text is read when the tokens of the file have been. */
 export interface WaitingReason {
@@ -31,12 +32,16 @@ export interface WaitingReason {
 /** A clause before its place is known. */
 type ClauseParts = Clause extends infer One ? (One extends unknown ? Omit<One, 'span'> : never) : never;
 
-interface DottedKey<Node> {
+interface DottedKey<Kind> {
+  readonly kind: Kind;
   readonly expected: string;
-  readonly segment: (occurrence: number) => string | null;
-  readonly ofText: (token: Token, ctx: ReadContext) => Node | null;
-  readonly ofSegments: (text: string, span: Span, ctx: ReadContext) => Node;
+  readonly segment: (occurrence: number) => unknown;
+  /** Reports what is wrong with the text. */
+  readonly check: (text: string, span: Span, reader: Reader) => void;
 }
+
+/** Segments with dots between them, or a text in quotes. */
+type KeyNode<Kind> = Omit<NameNode, 'kind'> & { readonly kind: Kind };
 
 const patternPhrase = 'a pattern such as `payment.create`, `payment.*` or `*`';
 
@@ -56,45 +61,45 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // pattern = Text | segment { '.' segment }
   pattern: ParserRule<Pattern | null> = this.dottedKey('pattern', {
+    kind: 'pattern',
     expected: patternPhrase,
     segment: (occurrence) => this.subrule(occurrence, this.segment),
-    ofText: quotedPattern,
-    ofSegments: writtenPattern,
+    check: reportWildcard,
   });
 
   // segment = '*' | Word
-  segment: ParserRule<string | null> = this.same('segment', () =>
-    writtenImage(this.OR({ DEF: this.segments, ERR_MSG: 'a name or `*`' })),
-  );
+  segment: ParserRule<Token | null> = this.same('segment', () => this.OR(this.segments));
 
-  private segments = this.eachToken(sign.star, Word);
+  private segments = { DEF: this.eachToken(sign.star, Word), ERR_MSG: 'a name or `*`' };
 
   /** A rule that reads a text in quotes, or segments with dots between them. */
-  protected dottedKey<Node>(
+  protected dottedKey<Kind extends string>(
     name: string,
-    { expected, segment, ofText, ofSegments }: DottedKey<Node>,
-  ): ParserRule<Node | null> {
+    { kind, expected, segment, check }: DottedKey<Kind>,
+  ): ParserRule<KeyNode<Kind> | null> {
+    const text = { ALT: () => void this.CONSUME(Text) };
+    const segments = { ALT: () => this.dotted(segment) };
+    const forms = { DEF: [text, segments], ERR_MSG: expected };
     return this.always(
       name,
-      (): { text: Token | null; segments: string[] } => ({ text: null, segments: [] }),
-      (draft) => {
-        const text = () => {
-          draft.text = this.CONSUME(Text);
-        };
-        const segments = () => this.dotted((occurrence) => push(draft.segments, segment(occurrence)));
-        this.OR({ DEF: [{ ALT: text }, { ALT: segments }], ERR_MSG: expected });
-      },
-      ({ text, segments }, first) => {
+      () => ({}),
+      () => this.OR(forms),
+      (_, first) => {
         const span = this.spanFrom(first);
         if (span === null) return null;
-        return text === null ? ofSegments(segments.join('.'), span, this) : ofText(text, this);
+        const tokens = this.takenFrom(first).filter(({ tokenType }) => tokenType !== sign.dot);
+        const quoted = isAnyText(tokens[0]) ? quotedName(tokens[0], this) : null;
+        const text = quoted?.text ?? tokens.map(({ image }) => image).join('.');
+        if (quoted === null) reportBlanks(text, span, this);
+        check(text, span, this);
+        return { kind, text, isQuoted: quoted !== null, span };
       },
     );
   }
 
   // policy = [ 'shadow' ] 'policy' Word 'on' patterns [ 'except' patterns ] [ 'when' expression ]
   //   '{' { ( metadata | rule ) } '}'
-  policy: ParserRule<Declaration | null> = this.node<PolicyDeclaration>(
+  policy: ParserRule<Declaration | null> = this.node<DeclarationOf<'policy'>>(
     'policy',
     () => ({
       ...named('policy'),
@@ -111,10 +116,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
       draft.name = this.nameOf('a policy', 'a name for the policy');
       this.CONSUME(word.on);
       this.part(draft, 'patterns', this.patterns);
-      this.OPTION1(() => {
-        this.CONSUME(word.except);
-        this.part(draft, 'except', this.patterns, 1);
-      });
+      this.behind(1, word.except, () => this.part(draft, 'except', this.patterns, 1));
       this.optionalWhen(draft);
       this.CONSUME(sign.openCurly);
       this.MANY({
@@ -265,7 +267,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   };
 
   // guarantee = 'guarantee' Word 'on' patterns '{' { claim } '}'
-  guarantee: ParserRule<Declaration | null> = this.node<GuaranteeDeclaration>(
+  guarantee: ParserRule<Declaration | null> = this.node<DeclarationOf<'guarantee'>>(
     'guarantee',
     () => ({ ...named('guarantee'), patterns: [], claims: [] }),
     (draft) => {

@@ -4,9 +4,17 @@
 import type { TokenType } from 'chevrotain';
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
-import { isWritten, makeSpan, type ReadContext, type Reader, syntaxError, tokenSpan } from './context.ts';
+import {
+  isWritten,
+  makeSpan,
+  type ReadContext,
+  type Reader,
+  syntaxError,
+  tokenSpan,
+  withFix,
+} from './context.ts';
 import { ExpressionParser } from './expression-rules.ts';
-import { type ParserRule, tokenTable } from './node-parser.ts';
+import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
 import { isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
 
@@ -23,8 +31,7 @@ export abstract class ShapeParser extends ExpressionParser {
         this.add(draft.fields, this.field);
         this.OPTION(() => this.CONSUME(sign.comma));
       });
-      this.OPTION1(() => {
-        this.CONSUME(sign.ellipsis);
+      this.behind(1, sign.ellipsis, () => {
         draft.isOpen = true;
         this.OPTION2(() => this.CONSUME1(sign.comma));
       });
@@ -53,39 +60,28 @@ export abstract class ShapeParser extends ExpressionParser {
 
   // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {
-    if (this.isNext(isModifierWord)) {
-      return this.typeFrom([], (modifiers, members) => this.readModified(modifiers, members));
-    }
+    if (this.isNext(isModifierWord)) return this.compoundType([]);
     const first = this.SUBRULE(this.typeMember);
-    if (!this.isNext(isBar)) return first;
-    return this.typeFrom(first === null ? [] : [first], (_, members) => this.readMembers(members));
+    return this.isNext(isBar) ? this.compoundType(first === null ? [] : [first]) : first;
   });
 
-  private typeFrom(
-    members: TypeNode[],
-    read: (modifiers: Token[], members: TypeNode[]) => void,
-  ): TypeNode | null {
+  /** What remains of a type of which nothing has been read, or the first member. */
+  private compoundType(members: TypeNode[]): TypeNode | null {
     const modifiers: Token[] = [];
-    return this.making(
-      () => read(modifiers, members),
-      () => this.typeOf(modifiers, members),
-    );
-  }
-
-  private readModified(modifiers: Token[], members: TypeNode[]): void {
-    this.MANY({
-      GATE: () => this.isModifier(),
-      DEF: () => modifiers.push(this.OR(this.modifiers)),
-    });
-    this.add(members, this.typeMember);
-    this.readMembers(members);
-  }
-
-  private readMembers(members: TypeNode[]): void {
-    this.MANY1(() => {
-      this.CONSUME(sign.bar);
-      this.add(members, this.typeMember, 1);
-    });
+    const readRest = () => {
+      if (this.isNext(isModifierWord)) {
+        this.MANY({
+          GATE: () => this.isModifier(),
+          DEF: () => modifiers.push(this.OR(this.modifiers)),
+        });
+        this.add(members, this.typeMember);
+      }
+      this.MANY1(() => {
+        this.CONSUME(sign.bar);
+        this.add(members, this.typeMember, 1);
+      });
+    };
+    return this.making(readRest, () => this.typeOf(modifiers, members));
   }
 
   private typeOf(modifiers: readonly Token[], members: readonly TypeNode[]): TypeNode | null {
@@ -103,7 +99,7 @@ export abstract class ShapeParser extends ExpressionParser {
 
   private typeMembers = {
     DEF: [
-      { ALT: (): TypeNode | null => nullType(this.CONSUME(word.null), this) },
+      { ALT: (): TypeNode => ({ kind: 'null-type', span: tokenSpan(this.CONSUME(word.null), this) }) },
       { ALT: (): TypeNode | null => textType(this.CONSUME(Text), this) },
       { ALT: (): TypeNode | null => this.SUBRULE(this.listType) },
       { ALT: (): TypeNode | null => this.recordType() },
@@ -154,27 +150,26 @@ export abstract class ShapeParser extends ExpressionParser {
     () => ({ kind: 'named-type', name: null, ignoringCase: false, pattern: null, range: null, span: null }),
     (draft) => {
       draft.name = this.used('a type');
-      this.OPTION({
-        // Of other types the words are those of a list, which stand behind the whole type.
-        GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
-        DEF: () => {
-          this.CONSUME(word.ignoring);
-          draft.ignoringCase = isWritten(this.CONSUME(word.case));
-        },
-      });
-      this.OPTION1(() => {
-        this.CONSUME(word.matches);
-        const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
-        draft.pattern = textLiteral(pattern, {
-          source: this.source,
-          report: this.report,
-          textMode: 'pattern',
-        });
-      });
-      this.OPTION2(() => this.part(draft, 'range', this.typeRange));
+      if (this.isNext(isNarrowing)) this.readNarrowing(draft);
     },
     ({ name }) => name,
   );
+
+  private readNarrowing(draft: Draft<TypeOf<'named-type'>>): void {
+    this.OPTION({
+      // Of other types the words are those of a list, which stand behind the whole type.
+      GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
+      DEF: () => {
+        this.CONSUME(word.ignoring);
+        draft.ignoringCase = isWritten(this.CONSUME(word.case));
+      },
+    });
+    this.behind(1, word.matches, () => {
+      const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
+      draft.pattern = textLiteral(pattern, { source: this.source, report: this.report, textMode: 'pattern' });
+    });
+    this.OPTION2(() => this.part(draft, 'range', this.typeRange));
+  }
 
   // typeRange = [ bound ] '..' [ bound ]
   typeRange: ParserRule<TypeRange | null> = this.node<TypeRange>(
@@ -198,14 +193,14 @@ export abstract class ShapeParser extends ExpressionParser {
 
 const isModifierWord = tokenTable(word.secret, word.signed);
 const isBar = tokenTable(sign.bar);
+const isNarrowing = tokenTable(
+  ...[word.ignoring, word.matches, sign.range, sign.minus],
+  ...[literal.number, literal.duration, literal.date, literal.instant],
+);
 
 const startsTypeBesideWords: ReadonlySet<TokenType> = new Set([
   ...[literal.quoted, literal.raw, sign.openSquare, sign.openCurly, word.null],
 ]);
-
-function nullType(token: Token, reader: Reader): TypeNode {
-  return { kind: 'null-type', span: tokenSpan(token, reader) };
-}
 
 function textType(token: Token, ctx: ReadContext): TypeNode | null {
   const text = textLiteral(token, ctx);
@@ -224,15 +219,10 @@ function reportMissingSeparators(fields: readonly FieldNode[], reader: Reader): 
     if (before === undefined) continue;
     const between = reader.source.text.slice(before.span.end, field.span.start);
     if (/[,\n\r#]/.test(between) || between.trim() !== '') continue;
-    const place = makeSpan(reader, before.span.end, before.span.end);
-    reader.report({
-      ...syntaxError(
-        'missing-separator',
-        field.name.span,
-        `\`${field.name.text}\` begins a field on the line of another one`,
-        'separate fields by a comma or a line break',
-      ),
-      fix: { title: 'add a comma', edits: [{ span: place, text: ',' }] },
-    });
+    const message = `\`${field.name.text}\` begins a field on the line of another one`;
+    const help = 'separate fields by a comma or a line break';
+    const diagnostic = syntaxError('missing-separator', field.name.span, message, help);
+    const span = makeSpan(reader, before.span.end, before.span.end);
+    reader.report(withFix(diagnostic, { title: 'add a comma', text: ',', span }));
   }
 }

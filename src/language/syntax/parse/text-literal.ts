@@ -2,7 +2,7 @@
 // map from resolved characters to places in the file lets spans inside of a text point to where they were written.
 
 import type { NameNode, TextLiteral } from '../tree/tree.ts';
-import { isWritten, makeSpan, type ReadContext, syntaxError, tokenSpan } from './context.ts';
+import { isWritten, makeSpan, type ReadContext, syntaxError, tokenSpan, withFix } from './context.ts';
 import { literal, type Token } from './tokens.ts';
 
 export function textLiteral(token: Token, ctx: ReadContext): TextLiteral | null {
@@ -42,84 +42,55 @@ function innerText(token: Token): string {
   return token.image.slice(1, isClosed.test(token.image) ? -1 : undefined);
 }
 
-const simpleEscapes: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
-
 function resolveEscapes(inner: string, start: number, ctx: ReadContext): UnescapedText {
   const offsets: number[] = [];
   let value = '';
-  let at = 0;
-  while (at < inner.length) {
-    const piece = inner[at] === '\\' ? resolveEscape(inner, at, start, ctx) : plainPiece(inner, at);
-    for (let unit = 0; unit < piece.text.length; unit++) offsets.push(start + at);
-    value += piece.text;
-    at += piece.length;
+  for (const match of inner.matchAll(piece)) {
+    const offset = start + match.index;
+    const text = resolvePiece(match, offset, ctx);
+    for (let unit = 0; unit < text.length; unit++) offsets.push(offset);
+    value += text;
   }
   offsets.push(start + inner.length);
   return { value, offsetOf: (unit) => offsets[unit]! };
 }
 
-/** What stands at one place: the text it resolves to and how many characters it takes. */
-interface Piece {
-  readonly text: string;
-  readonly length: number;
-}
+/** A pair of escapes that spells one character, an escape by number, one by letter, or what stands for itself. */
+const piece =
+  /\\u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\(.?)|[^\\]/gs;
 
-function plainPiece(inner: string, at: number): Piece {
-  return { text: inner.charAt(at), length: 1 };
-}
-
-function resolveEscape(inner: string, at: number, start: number, ctx: ReadContext): Piece {
-  const letter = inner.charAt(at + 1);
-  const unicode = /^u([0-9A-Fa-f]{4})/.exec(inner.slice(at + 1, at + 6));
-  if (unicode !== null) return resolveUnicode(inner, at, start, ctx);
-  const text = simpleEscapes[letter];
-  const isPattern = ctx.textMode === 'pattern';
-  if (text !== undefined && (!isPattern || letter === '"' || letter === '\\')) return { text, length: 2 };
-  reportEscape(start + at, `\\${letter}`, ctx);
-  return { text: `\\${letter}`, length: 2 };
-}
-
-// A pair of escapes may spell one character; half a pair is no character and could not be written back as UTF-8.
-function resolveUnicode(inner: string, at: number, start: number, ctx: ReadContext): Piece {
-  const pair = /^\\u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})/.exec(
-    inner.slice(at, at + 12),
-  );
-  if (pair !== null) {
-    return {
-      text: String.fromCharCode(Number.parseInt(pair[1]!, 16), Number.parseInt(pair[2]!, 16)),
-      length: 12,
-    };
+function resolvePiece(match: RegExpExecArray, offset: number, ctx: ReadContext): string {
+  const [written, high, low, number, letter] = match;
+  if (high !== undefined && low !== undefined) return unit(high) + unit(low);
+  if (number !== undefined) {
+    // Half a pair is no character and could not be written back as UTF-8.
+    if (/^d[89a-f]/i.test(number)) {
+      const span = makeSpan(ctx, offset, offset + written.length);
+      ctx.report(syntaxError('bad-escape', span, `\`${written}\` is half of a surrogate pair`));
+    }
+    return unit(number);
   }
-  const unit = Number.parseInt(inner.slice(at + 2, at + 6), 16);
-  if (unit >= 0xd800 && unit <= 0xdfff) {
-    const span = makeSpan(ctx, start + at, start + at + 6);
-    ctx.report(syntaxError('bad-escape', span, `\`${inner.slice(at, at + 6)}\` is half of a surrogate pair`));
-  }
-  return { text: String.fromCharCode(unit), length: 6 };
+  if (letter === undefined) return written;
+  const known = ctx.textMode === 'pattern' ? /["\\]/ : /["\\/bfnrt]/;
+  if (known.test(letter)) return JSON.parse(`"${written}"`) as string;
+  reportEscape(offset, written, ctx);
+  return written;
+}
+
+function unit(digits: string): string {
+  return String.fromCharCode(Number.parseInt(digits, 16));
 }
 
 function reportEscape(offset: number, written: string, ctx: ReadContext): void {
   const span = makeSpan(ctx, offset, offset + written.length);
-  const fix = {
-    title: 'double the backslash',
-    edits: [{ span: makeSpan(ctx, offset, offset + 1), text: '\\\\' }],
-  };
+  const fix = { title: 'double the backslash', text: '\\\\', span: makeSpan(ctx, offset, offset + 1) };
   if (ctx.textMode === 'pattern') {
     const message = `\`${written}\` in a quoted text does not reach the pattern`;
     const help = `write \`\\${written}\`, or the whole pattern as raw text: \`'...'\``;
-    ctx.report({ ...syntaxError('escape-in-pattern', span, message, help), fix });
+    ctx.report(withFix(syntaxError('escape-in-pattern', span, message, help), fix));
     return;
   }
   const help =
     'the escapes are `\\"`, `\\\\`, `\\/`, `\\b`, `\\f`, `\\n`, `\\r`, `\\t` and `\\u` with four digits';
-  ctx.report({ ...syntaxError('bad-escape', span, `\`${written}\` is not an escape`, help), fix });
+  ctx.report(withFix(syntaxError('bad-escape', span, `\`${written}\` is not an escape`, help), fix));
 }

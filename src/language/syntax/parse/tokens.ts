@@ -9,16 +9,8 @@ import { createToken, Lexer } from 'chevrotain';
 export type Token = IToken;
 
 const logicWords = ['and', 'or', 'not', 'in'] as const;
-const relationWords = [
-  'like',
-  'matches',
-  'starts',
-  'ends',
-  'with',
-  'contains',
-  'mentions',
-  'inside',
-] as const;
+const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
+const holdingWords = ['contains', 'mentions', 'inside'] as const;
 const valueWords = ['has', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
 const effectWords = ['never', 'always', 'allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
@@ -28,35 +20,24 @@ const otherDeclarationWords = ['action', 'policy', 'guarantee', 'group', 'approv
 
 /** Words that no declaration may take as its name. */
 export const reservedWords = [
-  ...[...logicWords, ...relationWords, ...valueWords, ...conditionWords],
+  ...[...logicWords, ...likenessWords, ...holdingWords, ...valueWords, ...conditionWords],
   ...[...effectWords, ...assigningWords, ...otherDeclarationWords],
 ] as const;
 
 const joiningWords = ['any', 'of', 'on', 'except', 'ignoring', 'case', 'from', 'may', 'be', 'empty'] as const;
 const parameterWords = ['for', 'after', 'approval', 'by', 'needs', 'within', 'to'] as const;
 const metadataWords = ['owner', 'tags', 'link'] as const;
-const quantityWords = [
-  'sum',
-  'count',
-  'distinct',
-  'today',
-  'secret',
-  'signed',
-  'money',
-  'unapproved',
-  'ask',
-  'only',
-] as const;
+const quantityWords = ['sum', 'count', 'distinct', 'today'] as const;
+const typeWords = ['secret', 'signed', 'money'] as const;
+const claimWords = ['unapproved', 'ask', 'only'] as const;
 
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [
-  ...joiningWords,
-  ...parameterWords,
-  ...metadataWords,
-  ...quantityWords,
+  ...[...joiningWords, ...parameterWords, ...metadataWords],
+  ...[...quantityWords, ...typeWords, ...claimWords],
 ] as const;
 
-export type ReservedWord = (typeof reservedWords)[number];
+type ReservedWord = (typeof reservedWords)[number];
 type ContextualWord = (typeof contextualWords)[number];
 
 /** Any name: an ordinary one or a contextual word. */
@@ -178,7 +159,7 @@ export const tokenTypes: readonly TokenType[] = [
 
 const lexer = new Lexer([...tokenTypes], { positionTracking: 'onlyOffset', ensureOptimizations: true });
 
-export interface Lexed {
+interface Lexed {
   readonly tokens: Token[];
   readonly comments: readonly Token[];
   /** Runs of characters that begin no token. */
@@ -227,12 +208,16 @@ export function isAnyWord(token: Token | undefined): boolean {
   );
 }
 
-export function isReservedToken(token: Token): boolean {
-  return isReservedType[token.tokenTypeIdx] === true;
+export function isReservedToken({ tokenType }: Token): boolean {
+  return reservedTypes.has(tokenType);
 }
 
-const isReservedType: boolean[] = [];
-for (const text of reservedWords) isReservedType[word[text].tokenTypeIdx!] = true;
+const reservedTypes = wordTypes(...reservedWords);
+
+/** Whether a token is a text in quotes. */
+export function isAnyText(token: Token | undefined): token is Token {
+  return token?.tokenType === literal.quoted || token?.tokenType === literal.raw;
+}
 
 const typeOfWord: ReadonlyMap<string, TokenType> = new Map([
   ...Object.entries(word),

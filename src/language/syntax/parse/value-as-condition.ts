@@ -1,10 +1,11 @@
 // `payload.x == "a" or "b"` reads well and means something else: finds literals that stand as conditions after a
 // comparison, reports them with `in` as the fix, and puts `missing` in their place.
 
+import { spanning } from '../../diagnostic/span.ts';
 import { printExpression } from '../print/expression.ts';
 import type { Binary, ExpressionNode } from '../tree/tree.ts';
 import { isLiteral } from '../tree/visit.ts';
-import { type Reader, syntaxError } from './context.ts';
+import { type Reader, syntaxError, withFix } from './context.ts';
 import type { Operand } from './operators.ts';
 
 /** The operands of one chain of operators, bare literals in a condition replaced. */
@@ -61,13 +62,7 @@ function reportValues(
   const membership = operator === 'or' ? 'in' : 'not in';
   const better = `${printExpression(comparison.left)} ${membership} [${entries.join(', ')}]`;
   const message = `\`${printExpression(values[0]!.value)}\` is not a condition: \`${operator}\` does not repeat the comparison`;
-  reader.report({
-    ...syntaxError('value-as-condition', span, message, `write \`${better}\``),
-    fix: {
-      title: `use \`${membership}\``,
-      edits: [
-        { span: { ...span, start: comparison.span.start, end: values.at(-1)!.extent.end }, text: better },
-      ],
-    },
-  });
+  const diagnostic = syntaxError('value-as-condition', span, message, `write \`${better}\``);
+  const whole = spanning(comparison.span, values.at(-1)!.extent);
+  reader.report(withFix(diagnostic, { title: `use \`${membership}\``, text: better, span: whole }));
 }

@@ -22,21 +22,28 @@ export function printExpression(expression: ExpressionNode): string {
  * The operands of an `and` or `or` chain, each with the operator before it, for lines that are too long for one; a single
  * piece for anything else.
  */
-export function printPieces(
-  expression: ExpressionNode,
-): readonly { readonly text: string; readonly start: number }[] {
+export function printPieces(expression: ExpressionNode): readonly Piece[] {
   if (expression.kind !== 'binary' || (expression.operator !== 'and' && expression.operator !== 'or')) {
     return [{ text: printExpression(expression), start: expression.span.start }];
   }
-  const { operator } = expression;
-  const own = operatorBinding(operator);
-  const pieces: { readonly text: string; readonly start: number }[] = [];
+  return chainPieces(expression, 'plain');
+}
+
+interface Piece {
+  readonly text: string;
+  readonly start: number;
+}
+
+// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
+function chainPieces(expression: Binary, mode: TextMode): readonly Piece[] {
+  const own = operatorBinding(expression.operator);
+  const pieces: Piece[] = [];
   let left: ExpressionNode = expression;
-  for (; left.kind === 'binary' && left.operator === operator; left = left.left) {
-    const text = `${operator} ${operand(left.right, own + 1, 'plain')}`;
+  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
+    const text = `${left.operator} ${operandOf(left.right, own + 1, mode)}`;
     pieces.push({ text, start: left.operatorSpan.start });
   }
-  return [{ text: operand(left, own, 'plain'), start: left.span.start }, ...pieces.reverse()];
+  return [{ text: operandOf(left, own, mode), start: left.span.start }, ...pieces.reverse()];
 }
 
 /** In a pattern the backslash sequences of a text are restricted. */
@@ -119,24 +126,20 @@ function bindingOf(expression: ExpressionNode): number {
 }
 
 function operatorBinding(operator: BinaryOperator): number {
-  switch (operator) {
-    case 'or':
-    case 'and':
-      return binding[operator];
-    case '+':
-    case '-':
-      return binding.sum;
-    case '*':
-    case '/':
-      return binding.product;
-    default:
-      return binding.comparison;
-  }
+  return chainBinding[operator] ?? binding.comparison;
 }
 
+const chainBinding: Readonly<Partial<Record<BinaryOperator, number>>> = {
+  or: binding.or,
+  and: binding.and,
+  '+': binding.sum,
+  '-': binding.sum,
+  '*': binding.product,
+  '/': binding.product,
+};
+
 function isNegative(literal: LiteralNode): boolean {
-  if (literal.kind === 'money') return literal.amount.startsWith('-');
-  return (literal.kind === 'number' || literal.kind === 'duration') && literal.text.startsWith('-');
+  return printLiteral(literal).startsWith('-');
 }
 
 function isUnsignedQuantity(expression: ExpressionNode): boolean {
@@ -160,16 +163,10 @@ function operandOf(expression: ExpressionNode, least: number, mode: TextMode): s
   return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
 }
 
-// Operators of equal strength lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
 function printBinary(expression: Binary, mode: TextMode): string {
-  const own = operatorBinding(expression.operator);
-  if (own === binding.comparison) return printComparison(expression, mode);
-  const pieces: string[] = [];
-  let left: ExpressionNode = expression;
-  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
-    pieces.push(`${left.operator} ${operandOf(left.right, own + 1, mode)}`);
-  }
-  return [...pieces, operandOf(left, own, mode)].reverse().join(' ');
+  if (operatorBinding(expression.operator) === binding.comparison) return printComparison(expression, mode);
+  const pieces = chainPieces(expression, mode);
+  return pieces.map(({ text }) => text).join(' ');
 }
 
 function printComparison({ operator, left, right }: Binary, mode: TextMode): string {
@@ -221,13 +218,6 @@ export function printText({ value, isRaw }: TextLiteral, mode: TextMode = 'plain
 const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the pattern is about
   /["\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-const shortEscapes: Readonly<Record<string, string>> = {
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-};
 
 /** A text between double quotes, escaped so that it reads back as it is. */
 export function quote(value: string, mode: TextMode = 'plain'): string {
@@ -236,8 +226,8 @@ export function quote(value: string, mode: TextMode = 'plain'): string {
 
 export function escapeText(value: string, mode: TextMode = 'plain'): string {
   return value.replaceAll(unseen, (character) => {
-    if (character === '"' || character === '\\') return `\\${character}`;
-    const short = mode === 'plain' ? shortEscapes[character] : undefined;
-    return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    const short = JSON.stringify(character).slice(1, -1);
+    const isShort = short.length === 2 && (mode === 'plain' || character === '"' || character === '\\');
+    return isShort ? short : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

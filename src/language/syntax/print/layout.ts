@@ -95,13 +95,10 @@ function leadingLines(line: PrintedLine, comments: readonly Comment[], isFirst: 
     line.isBlankBefore === true || (line.indent === 0 && comments.length > 0 && line.doc !== undefined);
   const lines = comments.flatMap((comment, index) => {
     const wantsBlank = index === 0 ? isApart || comment.afterBlank : comment.afterBlank || index === detached;
-    return withBlank(margin + comment.text, wantsBlank && !(isFirst && index === 0));
+    const text = margin + comment.text;
+    return wantsBlank && !(isFirst && index === 0) ? ['', text] : [text];
   });
   const isDetachedFromLine = line.doc === null && comments.length > 0;
   const isBlankLast = comments.length === 0 ? isApart && !isFirst : isDetachedFromLine;
   return isBlankLast ? [...lines, ''] : lines;
-}
-
-function withBlank(text: string, isBlankBefore: boolean): readonly string[] {
-  return isBlankBefore ? ['', text] : [text];
 }

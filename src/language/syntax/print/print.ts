@@ -2,17 +2,12 @@
 // same tree but for places, and printing that again gives the same text.
 
 import type {
-  ActionDeclaration,
   Comment,
   Declaration,
-  GuaranteeDeclaration,
-  HoursDeclaration,
+  DeclarationOf,
   HoursSpan,
-  ListDeclaration,
   Metadata,
-  MeterDeclaration,
   Pattern,
-  PolicyDeclaration,
   PolicyFile,
   RuleNode,
 } from '../tree/tree.ts';
@@ -29,8 +24,7 @@ export function printFile(file: PolicyFile): string {
     declaration,
     lines: declarationLines(declaration, holdsComment),
   }));
-  const lines = familiesOf(printed).flatMap((family) => alignAssigns(family).flatMap(({ lines }) => lines));
-  return weave(withBlankLines(printed, lines), file.comments);
+  return weave(familiesOf(printed).flatMap(familyLines), file.comments);
 }
 
 /** Comments are sorted, so the first one behind a start tells. */
@@ -60,17 +54,15 @@ function declarationLines(declaration: Declaration, holdsComment: HoldsComment):
 
 function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { start } = declaration.span;
+  const outermost = { indent: 0, start, holdsComment };
   const line = (text: string): readonly PrintedLine[] => [{ indent: 0, start, text }];
   switch (declaration.kind) {
     case 'action':
       return actionLines(declaration, holdsComment);
     case 'type': {
       const prefix = `type ${declaration.name.text} = `;
-      return wrapLines(
-        prefix,
-        typeLines(declaration.type, { indent: 0, columns: prefix.length, holdsComment }),
-        '',
-      );
+      const room = { indent: 0, columns: prefix.length, holdsComment };
+      return wrapLines(prefix, typeLines(declaration.type, room), '');
     }
     case 'group':
       return line(`group ${declaration.name.text}`);
@@ -81,11 +73,7 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
     case 'hours':
       return line(printHours(declaration));
     case 'let':
-      return expressionLines(`let ${declaration.name.text} = `, declaration.value, {
-        indent: 0,
-        start,
-        holdsComment,
-      });
+      return expressionLines(`let ${declaration.name.text} = `, declaration.value, outermost);
     case 'meter':
       return line(printMeter(declaration));
     case 'policy':
@@ -96,7 +84,7 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
 }
 
 function actionLines(
-  { keys, groups, body }: ActionDeclaration,
+  { keys, groups, body }: DeclarationOf<'action'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
   const names = keys.map(printName).join(', ');
@@ -105,7 +93,7 @@ function actionLines(
   return wrapLines(prefix, recordLines(body, { indent: 0, columns: prefix.length, holdsComment }), '');
 }
 
-function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly PrintedLine[] {
+function listLines(list: DeclarationOf<'list'>, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { source, span } = list;
   const end = list.mayBeEmpty ? ' may be empty' : '';
   const head = listHead(list);
@@ -129,7 +117,7 @@ function listLines(list: ListDeclaration, holdsComment: HoldsComment): readonly 
 }
 
 /** A list's declaration as far as `=`, or with the `from` of a file. */
-function listHead({ name, elementType, ignoringCase, source }: ListDeclaration): string {
+function listHead({ name, elementType, ignoringCase, source }: DeclarationOf<'list'>): string {
   const type = elementType === null ? '' : `: ${printInline(elementType)}`;
   const ignoring = ignoringCase ? ' ignoring case' : '';
   return `list ${name.text}${type}${ignoring}${source.kind === 'list-file' ? ' from' : ''}`;
@@ -141,7 +129,7 @@ function printInline(type: Parameters<typeof typeLines>[0]): string {
     .join(' ');
 }
 
-function printHours({ name, spans, zone, except }: HoursDeclaration): string {
+function printHours({ name, spans, zone, except }: DeclarationOf<'hours'>): string {
   const apart = except === null ? '' : ` except ${except.text}`;
   return `hours ${name.text} = ${spans.map(printSpan).join(', ')} in ${printText(zone)}${apart}`;
 }
@@ -156,7 +144,7 @@ function printSpan(span: HoursSpan): string {
   return `${days} ${from.text}-${to.text}`;
 }
 
-function printMeter(meter: MeterDeclaration): string {
+function printMeter(meter: DeclarationOf<'meter'>): string {
   const { name, aggregate, argument, currency, patterns, when, per, over } = meter;
   const total = `${aggregate}(${argument === null ? '' : printExpression(argument)})`;
   const inCurrency = currency === null ? '' : ` in ${currency.text}`;
@@ -170,7 +158,7 @@ function printPatterns(patterns: readonly Pattern[]): string {
   return patterns.map(({ text, isQuoted }) => (isQuoted ? quote(text) : text)).join(', ');
 }
 
-function policyLines(policy: PolicyDeclaration, holdsComment: HoldsComment): readonly PrintedLine[] {
+function policyLines(policy: DeclarationOf<'policy'>, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { span, name, patterns, except, when } = policy;
   const shadow = policy.isShadow ? 'shadow ' : '';
   const apart = except.length === 0 ? '' : ` except ${printPatterns(except)}`;
@@ -192,7 +180,7 @@ function itemLines(
 }
 
 function guaranteeLines(
-  { span, name, patterns, claims }: GuaranteeDeclaration,
+  { span, name, patterns, claims }: DeclarationOf<'guarantee'>,
   holdsComment: HoldsComment,
 ): readonly PrintedLine[] {
   return block(
@@ -236,41 +224,21 @@ function isApart(before: Printed, after: Printed): boolean {
   return familyOf(before) !== familyOf(after) || before.lines.length > 1 || after.lines.length > 1;
 }
 
-/** Puts the `=` of neighbouring lists and lets in one column. */
-function alignAssigns(family: readonly Printed[]): readonly Printed[] {
-  const column = family.reduce((most, { declaration }) => Math.max(most, assignColumn(declaration)), 0);
-  return family.map(({ declaration, lines }) => {
-    const [line] = lines;
-    const own = ownAssignColumn(declaration);
-    if (line === undefined || own === null) return { declaration, lines };
-    const text = `${line.text.slice(0, own)}${' '.repeat(column - own)}${line.text.slice(own)}`;
-    return { declaration, lines: family.length === 1 ? lines : [{ ...line, text }] };
+/** The lines of a family behind a blank one, with each `=` of neighbouring lists and lets in one column. */
+function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
+  const column = Math.max(...family.map(assignColumn));
+  const lines = family.flatMap((printed) => {
+    const [line, ...more] = printed.lines;
+    const own = assignColumn(printed);
+    const blanks = line!.text[own] === '=' ? ' '.repeat(column - own) : '';
+    return [{ ...line!, text: line!.text.slice(0, own) + blanks + line!.text.slice(own) }, ...more];
   });
+  return [{ ...lines[0]!, isBlankBefore: true }, ...lines.slice(1)];
 }
 
 /** The first column in which the `=` of a declaration may stand, or that its `from` leaves free. */
-function assignColumn(declaration: Declaration): number {
-  const own = ownAssignColumn(declaration);
-  if (own !== null) return own;
-  return declaration.kind === 'list' ? listHead(declaration).length : 0;
-}
-
-function ownAssignColumn(declaration: Declaration): number | null {
+function assignColumn({ declaration }: Printed): number {
   if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
-  if (declaration.kind !== 'list' || declaration.source.kind === 'list-file') return null;
-  return listHead(declaration).length + 1;
-}
-
-function withBlankLines(printed: readonly Printed[], lines: readonly PrintedLine[]): readonly PrintedLine[] {
-  const apart = new Set(
-    printed.flatMap((one, index) => {
-      const before = printed[index - 1];
-      return before === undefined || isApart(before, one) ? [one.declaration.span.start] : [];
-    }),
-  );
-  return lines.map((line) =>
-    line.indent === 0 && line.doc !== undefined && apart.has(line.start)
-      ? { ...line, isBlankBefore: true }
-      : line,
-  );
+  if (declaration.kind !== 'list') return 0;
+  return listHead(declaration).length + (declaration.source.kind === 'list-file' ? 0 : 1);
 }

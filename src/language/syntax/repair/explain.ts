@@ -5,7 +5,8 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import { makeSpan, type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
-import type { ParserError } from '../parse/parser.ts';
+import { reservedName } from '../parse/declared-name.ts';
+import { type ParserError, repeated } from '../parse/parser.ts';
 import {
   contextualWords,
   declaring,
@@ -84,13 +85,7 @@ function placeOf({ found, previous, end, source, expected }: PlacedError): Span 
 }
 
 /** Expectations of places where a whole part has ended and the token found is the one too many. */
-const repeats: ReadonlySet<string> = new Set([
-  'a declaration',
-  'a clause, a rule or `}`',
-  'a claim or `}`',
-  'a field or `}`',
-  'the end of the expression',
-]);
+const repeats: ReadonlySet<string> = new Set([...Object.values(repeated), 'the end of the expression']);
 
 /** A token as it may stand in a message. */
 function shown({ image }: Token): string {
@@ -153,13 +148,8 @@ function explainRange({ found, previous, span, expected, source, rules }: FoundE
   const help = 'a range in an expression has both ends and stands right of `in`: `x in 1..5`';
   if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
   if (previous?.tokenType === sign.range && expected === 'a value') {
-    const message = 'this range has no upper end';
-    return syntaxError(
-      'open-range',
-      tokenSpan(previous, { source }),
-      message,
-      `${help}, or compare by \`>=\``,
-    );
+    const place = tokenSpan(previous, { source });
+    return syntaxError('open-range', place, 'this range has no upper end', `${help}, or compare by \`>=\``);
   }
   if (found.tokenType !== sign.range) return null;
   if (expected === 'a value') {
@@ -174,18 +164,12 @@ function explainRange({ found, previous, span, expected, source, rules }: FoundE
 function explainReserved({ found, span, expected }: FoundError): Diagnostic | null {
   const what = /^a name for the (\w+)/.exec(expected)?.[1];
   if (what === undefined || !isReservedToken(found) || followsName.has(found.tokenType)) return null;
-  const message = `\`${found.image}\` is a word of the language and cannot name a ${what}`;
-  return syntaxError(
-    'reserved-word',
-    span,
-    message,
-    `choose another name, such as \`${found.image}_${what}\``,
-  );
+  return reservedName({ text: found.image, span }, `a ${what}`);
 }
 
-const effects = ['allow', 'deny', 'escalate', 'reauth', 'shadow'] as const;
-const inPolicy = wordTypes('when', 'unless', 'risk', 'because', ...effects, 'in');
-const followsName: ReadonlySet<unknown> = new Set([...inPolicy, ...declaring]);
+const effects = wordTypes('allow', 'deny', 'escalate', 'reauth', 'shadow');
+const conditions = wordTypes('when', 'unless', 'risk', 'because', 'in');
+const followsName: ReadonlySet<unknown> = new Set([...effects, ...conditions, ...declaring]);
 
 function explainDeclaration({ found, expected, span }: FoundError): Diagnostic | null {
   if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;

@@ -17,30 +17,20 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]!;
     const step = steps[token.tokenTypeIdx];
-    if (step === undefined) prefixes = 0;
-    else if (step === 'prefix') {
-      if (depth + ++prefixes > nestingMax) {
-        kept ??= tokens.slice(0, index);
-        if (depth + prefixes === nestingMax + 1) report(token, reader);
-        continue;
-      }
-    } else if (step === 'close') {
-      depth -= open.pop() ?? 0;
-      prefixes = 0;
-    } else {
-      const added = prefixes + 1;
-      if (depth + added > nestingMax) {
-        if (depth + prefixes <= nestingMax) report(token, reader);
-        kept ??= tokens.slice(0, index);
-        kept.push(retype(token, word.null, 'null'));
-        index = closingIndex(tokens, index);
-        prefixes = 0;
-        continue;
-      }
-      open.push(added);
-      depth += added;
-      prefixes = 0;
+    const added = step === 'open' || step === 'prefix' ? prefixes + 1 : 0;
+    if (added > 0 && depth + added > nestingMax) {
+      if (depth + added === nestingMax + 1) report(token, reader);
+      kept ??= tokens.slice(0, index);
+      prefixes = step === 'prefix' ? added : 0;
+      if (step === 'prefix') continue;
+      kept.push(retype(token, word.null, 'null'));
+      index = closingIndex(tokens, index);
+      continue;
     }
+    if (step === 'open') depth += added;
+    if (step === 'open') open.push(added);
+    if (step === 'close') depth -= open.pop() ?? 0;
+    prefixes = step === 'prefix' ? added : 0;
     kept?.push(token);
   }
   return kept ?? tokens;

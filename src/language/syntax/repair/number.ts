@@ -66,8 +66,13 @@ function durationToken(number: Token, unit: Token, image: string): Token {
   return { ...retype(number, literal.duration, image), endOffset: tokenEnd(unit) - 1 };
 }
 
-const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
-type Unit = keyof typeof unitSeconds;
+const units = {
+  s: { seconds: 1, spelled: /^(?:s|secs?|seconds?)$/ },
+  m: { seconds: 60, spelled: /^(?:m|mins?|minutes?)$/ },
+  h: { seconds: 3_600, spelled: /^(?:h|hrs?|hours?)$/ },
+  d: { seconds: 86_400, spelled: /^(?:d|days?)$/ },
+};
+type Unit = keyof typeof units;
 
 /** `1h30m` as one number of its smallest unit: `90m`; null for anything else. */
 function compoundDuration(image: string): string | null {
@@ -76,21 +81,14 @@ function compoundDuration(image: string): string | null {
     amount: Number(amount),
     unit: unit as Unit,
   }));
-  const smallest = parts.map(({ unit }) => unit).sort((a, b) => unitSeconds[a] - unitSeconds[b])[0]!;
-  const seconds = parts.reduce((total, { amount, unit }) => total + amount * unitSeconds[unit], 0);
-  return `${seconds / unitSeconds[smallest]}${smallest}`;
+  const smallest = parts.map(({ unit }) => unit).sort((a, b) => units[a].seconds - units[b].seconds)[0]!;
+  const seconds = parts.reduce((total, { amount, unit }) => total + amount * units[unit].seconds, 0);
+  return `${seconds / units[smallest].seconds}${smallest}`;
 }
-
-const unitWords: Readonly<Record<Unit, RegExp>> = {
-  s: /^(?:s|secs?|seconds?)$/,
-  m: /^(?:m|mins?|minutes?)$/,
-  h: /^(?:h|hrs?|hours?)$/,
-  d: /^(?:d|days?)$/,
-};
 
 function unitDuration(amount: string, word: string): string | null {
   if (!/^\d+$/.test(amount)) return null;
   if (/^(?:w|weeks?)$/.test(word)) return amount.length > 6 ? null : `${Number(amount) * 7}d`;
-  const unit = Object.entries(unitWords).find(([, pattern]) => pattern.test(word))?.[0];
+  const unit = Object.entries(units).find(([, { spelled }]) => spelled.test(word))?.[0];
   return unit === undefined ? null : amount + unit;
 }

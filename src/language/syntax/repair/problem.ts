@@ -3,7 +3,7 @@
 import type { TokenType } from 'chevrotain';
 import type { Code } from '../../diagnostic/codes.ts';
 import type { Span } from '../../diagnostic/span.ts';
-import { type Reader, syntaxError } from '../parse/context.ts';
+import { type Reader, syntaxError, withFix } from '../parse/context.ts';
 import type { Token } from '../parse/tokens.ts';
 
 export interface RepairState {
@@ -38,6 +38,5 @@ export function reportProblem(
 ): void {
   const better = `write \`${write?.trim()}\``;
   const diagnostic = syntaxError(code, span, message, help ?? (write === null ? undefined : better));
-  const fix = { title: better, edits: [{ span, text: write ?? '' }] };
-  reader.report(write === null ? diagnostic : { ...diagnostic, fix });
+  reader.report(write === null ? diagnostic : withFix(diagnostic, { title: better, text: write }));
 }

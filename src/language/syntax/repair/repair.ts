@@ -2,7 +2,7 @@
 // reported with a fix and read as what was meant, so that one slip costs one diagnostic.
 
 import type { TokenType } from 'chevrotain';
-import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
+import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import {
   literal,
   mistake,
@@ -64,12 +64,14 @@ function repairText(index: number, { tokens, reader }: RepairState): Repair {
   const token = tokens[index]!;
   const quote = token.image.charAt(0);
   const span = tokenSpan(token, reader);
-  const end = { ...span, start: span.end };
   const help = 'a text ends on the line on which it begins';
-  reader.report({
-    ...syntaxError('unterminated-text', span, 'this text has no closing quote', help),
-    fix: { title: 'close the text at the end of the line', edits: [{ span: end, text: quote }] },
-  });
+  const diagnostic = syntaxError('unterminated-text', span, 'this text has no closing quote', help);
+  const fix = {
+    title: 'close the text at the end of the line',
+    text: quote,
+    span: { ...span, start: span.end },
+  };
+  reader.report(withFix(diagnostic, fix));
   return { taken: 1, tokens: [retype(token, quote === '"' ? literal.quoted : literal.raw)] };
 }
 

@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 import { nearestOf } from '../../diagnostic/suggest.ts';
-import { syntaxError } from '../parse/context.ts';
+import { syntaxError, withFix } from '../parse/context.ts';
 import type { Declaration, EffectWord } from '../tree/tree.ts';
 
 type Meant = Declaration['kind'] | EffectWord;
@@ -71,8 +71,6 @@ export function unknownWord(text: string, span: Span, vocabulary: Vocabulary): D
     const words = wordsOf(vocabulary).map((one) => `\`${one}\``);
     return syntaxError(code, span, message, `it may be ${words.join(', ')}`);
   }
-  return {
-    ...syntaxError(code, span, message, `did you mean \`${better}\`?`),
-    fix: { title: `write \`${better}\``, edits: [{ span, text: better }] },
-  };
+  const diagnostic = syntaxError(code, span, message, `did you mean \`${better}\`?`);
+  return withFix(diagnostic, { title: `write \`${better}\``, text: better });
 }

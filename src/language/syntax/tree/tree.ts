@@ -41,6 +41,8 @@ export type Declaration =
   | PolicyDeclaration
   | GuaranteeDeclaration;
 
+export type DeclarationOf<Kind extends Declaration['kind']> = Extract<Declaration, { readonly kind: Kind }>;
+
 interface Documented extends Node {
   /** The whole-line comments that end on the line above, without `#`, joined by line breaks; null for none. */
   readonly doc: string | null;

@@ -23,8 +23,8 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { defineReplay } from '../replay/audit-replay.ts';
 import { readMoment } from '../tasks/moment.ts';
-import { defineReplay } from './audit-replay.ts';
 
 type Finish = (code: ExitCode) => void;
 

@@ -7,13 +7,13 @@ import { renderDiagnostics } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { compile } from '../../../pipeline.ts';
 import { horizon } from '../../../reasoning/cells/times.ts';
+import { createProblem } from '../../../reasoning/prove/problem.ts';
 import {
   areLemmas,
   type Certificate,
   certificatesOf,
   wrongWith,
-} from '../../../reasoning/prove/certificate.ts';
-import { createProblem } from '../../../reasoning/prove/problem.ts';
+} from '../../../reasoning/prove/report/certificate.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import {
   type ExitCode,

@@ -9,7 +9,7 @@ import type { PolicyDiff } from '../../../reasoning/diff/diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from '../../../reasoning/diff/finding.ts';
 import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
 import type { ClaimVerdict } from '../../../reasoning/prove/prove.ts';
-import { requestJson } from '../../../reasoning/prove/request-json.ts';
+import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
 import { claimText } from './guarantees.ts';
 
 export interface ComparedSide {

@@ -10,7 +10,7 @@ import {
 import type { Span } from '../../../language/diagnostic/span.ts';
 import type { ReadSources } from '../../../service/policies/read.ts';
 import { shownPath } from '../output/shown-path.ts';
-import { claimText, type JudgedClaim, undecidedLines } from '../tasks/guarantees.ts';
+import { claimText, type JudgedClaim, undecidedLines } from './guarantees.ts';
 
 export type Finding = JsonDiagnostic;
 

@@ -13,8 +13,8 @@ import {
   tryGuarantees,
 } from '../../../reasoning/guarantees/try.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../../reasoning/prove/prove.ts';
-import { requestJson } from '../../../reasoning/prove/request-json.ts';
-import { whyUndecided } from '../../../reasoning/prove/wording.ts';
+import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
+import { whyUndecided } from '../../../reasoning/prove/report/wording.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface JudgedClaim extends ClaimVerdict {

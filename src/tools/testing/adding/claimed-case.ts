@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../language/model/json.ts';
 import type { Claim } from '../../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../../language/model/request.ts';
 import { claimedOutcomes } from '../../../language/spec/claim.ts';
-import { requestJson } from '../../../reasoning/prove/request-json.ts';
+import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
 
 export interface AddedCase {
   readonly name: string;

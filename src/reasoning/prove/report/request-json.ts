@@ -1,7 +1,7 @@
 // A request with its facts in the form that `writ decide` reads.
 
-import type { Facts } from '../../language/model/request.ts';
-import { formatDecimal } from '../../language/value/decimal.ts';
+import type { Facts } from '../../../language/model/request.ts';
+import { formatDecimal } from '../../../language/value/decimal.ts';
 
 export function requestJson({ action, payload, agent, request, nowMs, meters, satisfied }: Facts): object {
   const readings = Object.entries(meters).map(([name, { low, high }]) => [

@@ -1,6 +1,6 @@
 // What keeps a claim from being decided, in words.
 
-import type { Why } from './prove.ts';
+import type { Why } from '../prove.ts';
 
 export const whyUndecided: Readonly<Record<Why, string>> = {
   'guessed conditions': 'it turns on what is not followed through',

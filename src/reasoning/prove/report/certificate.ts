@@ -1,14 +1,14 @@
 // A proof as data that can be kept, handed on and checked again: the clauses of the formula and the steps that show that
 // they cannot hold while the claim is broken. It is checked against the formula that the policies make now.
 
-import type { Claim, PolicySet } from '../../language/model/policy.ts';
-import { fraction } from '../linear/fraction.ts';
-import { followsFrom, type Lemma } from '../linear/inequality.ts';
-import { checkLog } from '../solver/check-log.ts';
-import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
-import { createProblem } from './problem.ts';
-import { proveAction } from './prove.ts';
-import { saidBy } from './search.ts';
+import type { Claim, PolicySet } from '../../../language/model/policy.ts';
+import { fraction } from '../../linear/fraction.ts';
+import { followsFrom, type Lemma } from '../../linear/inequality.ts';
+import { checkLog } from '../../solver/check-log.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../../solver/literal.ts';
+import { createProblem } from '../problem.ts';
+import { proveAction } from '../prove.ts';
+import { saidBy } from '../search.ts';
 
 /** A literal, which of the inequalities that it says, from 0, and how many times it is added, such as `3/2`. */
 export type CertificatePart = readonly [literal: SolverLiteral, which: number, multiplier: string];
