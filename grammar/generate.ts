@@ -30,9 +30,7 @@ export function productions(): readonly Production[] {
 // ---- EBNF
 
 function ebnf(rules: readonly Production[]): string {
-  const lines = rules.map((rule) => {
-    return `${rule.name} =\n    ${alternativesOf(rule).join('\n  | ')} ;\n`;
-  });
+  const lines = rules.map((rule) => `${rule.name} =\n    ${alternativesOf(rule).join('\n  | ')} ;\n`);
   return `${[ebnfHeader, ...lines, ebnfTokens()].join('\n')}`;
 }
 

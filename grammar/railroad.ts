@@ -1,6 +1,7 @@
 // The rules of the grammar → a page of railroad diagrams that needs nothing beside itself: drawings as SVG, each rule a
 // link target, colours for light and dark, no script.
 
+import { readFileSync } from 'node:fs';
 import { type Notation, notate, type Production } from './productions.ts';
 
 /** A drawing; as text it is SVG. */
@@ -21,6 +22,7 @@ export interface RailroadShapes {
 }
 
 export function railroadPage(rules: readonly Production[], shapes: RailroadShapes): string {
+  const style = readFileSync(new URL('railroad.css', import.meta.url), 'utf8');
   const sections = rules.map((rule) => section(rule, shapes)).join('\n');
   const links = rules.map(({ name = '' }) => `<a href="#${name}">${name}</a>`).join('\n');
   return `<!doctype html>
@@ -73,24 +75,3 @@ function drawings(shapes: RailroadShapes): Notation<Shape> {
     rule: (name) => shapes.NonTerminal(name, `#${name}`),
   };
 }
-
-const style = `:root { color-scheme: light dark; --ground: #ffffff; --ink: #1f2328; --said: #ddf4e4; --rule: #dfe9fb; }
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #16191d;
-    --ink: #d7dce2;
-    --said: #1d4a2f;
-    --rule: #21406e;
-  }
-}
-body { margin: 2rem auto; padding: 0 1rem; max-width: 72rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 sans-serif; }
-nav { display: flex; flex-wrap: wrap; gap: 0 1rem; }
-a { color: inherit; }
-h2 { margin: 1.5rem 0 0; font: bold 1.1rem monospace; }
-svg { display: block; max-width: 100%; height: auto; }
-path { fill: none; stroke: var(--ink); stroke-width: 2; }
-rect { stroke: var(--ink); stroke-width: 2; fill: var(--rule); }
-.terminal rect { fill: var(--said); }
-text { fill: var(--ink); font: bold 14px monospace; text-anchor: middle; }
-.non-terminal > text { font-style: italic; }
-`;

@@ -282,23 +282,40 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ({ name }) => name,
   );
 
-  // claim = generalClaim | onlyClaim
-  claim: ParserRule<ClaimNode | null> = this.same('claim', () => this.OR(this.claims));
-
-  // generalClaim = ( 'never' | 'always' )
+  // claim = ( 'never' | 'always' )
   //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' Word [ 'needs' Number ] )
   //   [ 'when' expression ]
-  generalClaim = this.claimOf('generalClaim', (draft) => {
-    draft.mode = this.OR(this.modes).image as ClaimNode['mode'];
-    this.OR1({
+  //   | 'allow' [ 'unapproved' ] 'only' 'when' expression
+  claim: ParserRule<ClaimNode | null> = this.node<ClaimNode>(
+    'claim',
+    () => ({
+      kind: 'claim',
+      doc: null,
+      span: null,
+      mode: null,
+      effect: null,
+      group: null,
+      people: null,
+      isUnapproved: false,
+      when: null,
+    }),
+    (draft) => {
+      this.OR([{ ALT: () => this.generalClaim(draft) }, { ALT: () => this.onlyClaim(draft) }]);
+    },
+    ({ mode, effect }) => mode && effect,
+  );
+
+  private generalClaim(draft: Draft<ClaimNode>): void {
+    draft.mode = this.OR1(this.modes).image as ClaimNode['mode'];
+    this.OR2({
       DEF: [{ ALT: () => this.claimedOutcome(draft) }, { ALT: () => this.claimedAsking(draft) }],
       ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `ask`',
     });
     this.optionalWhen(draft);
-  });
+  }
 
   private claimedOutcome(draft: Draft<ClaimNode>): void {
-    draft.effect = this.OR2(this.outcomes).image as ClaimNode['effect'];
+    draft.effect = this.OR3(this.outcomes).image as ClaimNode['effect'];
     draft.isUnapproved = this.OPTION1(() => this.CONSUME(word.unapproved)) !== undefined;
   }
 
@@ -311,37 +328,16 @@ export abstract class PolicyRuleParser extends ShapeParser {
     });
   }
 
-  // onlyClaim = 'allow' [ 'unapproved' ] 'only' 'when' expression
-  onlyClaim = this.claimOf('onlyClaim', (draft) => {
-    draft.effect = this.CONSUME(word.allow).image as ClaimNode['effect'];
-    draft.isUnapproved = this.OPTION1(() => this.CONSUME(word.unapproved)) !== undefined;
+  private onlyClaim(draft: Draft<ClaimNode>): void {
+    draft.effect = this.CONSUME1(word.allow).image as ClaimNode['effect'];
+    draft.isUnapproved = this.OPTION4(() => this.CONSUME1(word.unapproved)) !== undefined;
     draft.mode = this.CONSUME(word.only).image as ClaimNode['mode'];
-    this.CONSUME(word.when);
-    this.whole(draft, 'when');
-  });
+    this.CONSUME1(word.when);
+    this.whole(draft, 'when', 1);
+  }
 
-  private claims = this.eachRule(this.generalClaim, this.onlyClaim);
   private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
   private modes = this.eachToken(word.never, word.always);
-
-  private claimOf(name: string, read: (draft: Draft<ClaimNode>) => void): ParserRule<ClaimNode | null> {
-    return this.node<ClaimNode>(
-      name,
-      () => ({
-        kind: 'claim',
-        doc: null,
-        span: null,
-        mode: null,
-        effect: null,
-        group: null,
-        people: null,
-        isUnapproved: false,
-        when: null,
-      }),
-      read,
-      ({ mode, effect }) => mode && effect,
-    );
-  }
 
   /** A clause of which an error leaves nothing; a rule with a broken one is not held to the table of clauses. */
   private clauseOf(name: string, read: () => ClauseParts | null): ParserRule<Clause | null> {
