@@ -101,6 +101,11 @@ export function compileToProgram(
   return { ...checked, packed: checked.set === null ? null : planPacked(checked.set, cache.planned) };
 }
 
+/** A set without errors as the function that decides. */
+export function linkSet(set: PolicySet): Linked {
+  return link(unpack(planPacked(set, createPlanCache(sha256))), createFunctionCache());
+}
+
 /** What the texts mean and what is wrong with them, without a program. */
 export function checkSources(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
   const parsed = parseFiles(sources.files, cache);

@@ -1,10 +1,13 @@
 // `writ replay` on the records of a store and on exports of them; and exports wherever else requests are read.
 
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { digest } from '../../src/service/policies/digest.ts';
 import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
 import { makeHistory, policyText } from '../replay/history.ts';
+import { compiledOf } from '../replay/tried.ts';
 import { temporaryFolder } from '../store/rows.ts';
 import { type Ran, writ } from './writ.ts';
 
@@ -17,6 +20,15 @@ const other = policyText
   )
   .replace('spent > 900', 'spent > 400');
 
+const decided = digest(compiledOf(policyText).set);
+
+/** The requests under the findings of one pair of decisions. */
+function met(findings: readonly Filed[], from: string, to: string): number {
+  return findings
+    .filter((one) => one.from === from && one.to === to)
+    .reduce((sum, { log: { requests } }) => sum + requests, 0);
+}
+
 /** A store with a history, its export, and two sets of policies. */
 async function setUp() {
   const { path, asked } = await makeHistory(21, 100);
@@ -27,8 +39,19 @@ async function setUp() {
   ) as [string, string, string];
   writeFileSync(same, policyText);
   writeFileSync(changed, other);
-  writeFileSync(log, (await writ(['audit', 'export', '--data', data])).stdout);
+  const { stdout } = await writ(['audit', 'export', '--data', data]);
+  // The history has a word in place of the digest of its policies.
+  writeFileSync(
+    log,
+    stdout.replaceAll(String.raw`{\"digest\":\"digest\"`, String.raw`{\"digest\":\"${decided}\"`),
+  );
   return { data, asked, same, changed, log };
+}
+
+interface Filed {
+  readonly from: string;
+  readonly to: string;
+  readonly log: { readonly requests: number; readonly agents: number };
 }
 
 const replay = (...args: readonly string[]): Promise<Ran> => writ(['replay', ...args]);
@@ -58,8 +81,9 @@ describe('writ replay', () => {
     const fromStore = await replay('--policies', changed, '--data', data, '--json');
     const fromFile = await replay(log, '--policies', changed, '--json');
     expect([fromStore.code, fromFile.code]).toEqual([0, 0]);
-    expect(JSON.parse(fromFile.stdout)).toEqual(JSON.parse(fromStore.stdout));
     const result = JSON.parse(fromStore.stdout);
+    expect(JSON.parse(fromFile.stdout)).toEqual({ ...result, decided_by: { [decided]: asked } });
+    expect(result.decided_by).toEqual({ digest: asked });
     expect(result).toMatchObject({ reading: 'in order', requests: asked, unread: { count: 0 }, withheld: 0 });
     expect(cells(result.matrix)).toBe(asked);
     expect(result.changes.outcome).toBeGreaterThan(0);
@@ -104,6 +128,80 @@ describe('writ replay', () => {
     expect(stderr).toContain('error: 1 could not be read, and are not in the figures\n');
   });
 
+  it('files each request under the finding of the comparison that it meets', async () => {
+    const { asked, same, changed, log } = await setUp();
+    const run = (...args: readonly string[]) => replay(log, '--policies', changed, ...args);
+    const csv = join(temporaryFolder(), 'changed.csv');
+    const { code, stdout } = await run('--against', same, '--json', '--as-recorded', '--csv', csv);
+    expect(code).toBe(0);
+    const { against, findings, without_finding, matrix, changes } = JSON.parse(stdout);
+    expect(against).toMatchObject({ name: same, requests: asked });
+    expect(changes.outcome).toBeGreaterThan(0);
+    for (const [from, to] of [
+      ['ESCALATE', 'ALLOW'],
+      ['ALLOW', 'DENY'],
+      ['ESCALATE', 'DENY'],
+    ] as const)
+      expect([from, to, met(findings, from, to)]).toEqual([from, to, matrix[from][to]]);
+    expect(without_finding).toBe(0);
+    const filed = readFileSync(csv, 'utf8').trimEnd().split('\r\n').slice(1);
+    expect(filed.every((row) => /,\d+$/.test(row))).toBe(true);
+    const text = await run('--against', same);
+    expect(text.stdout).toMatch(/what changes from .*same\.policy, and the requests that meet it: /);
+    expect(text.stdout).toMatch(/1\. 🔓 ESCALATE → ALLOW[\s\S]* in the log \d+ requests? of [12] agents?\n/);
+  });
+
+  it('compares with HEAD where it decided some of the log, and files these requests alone', async () => {
+    const { asked, log } = await setUp();
+    const cwd = temporaryFolder();
+    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd, stdio: 'ignore' });
+    const inRepository = (text: string) => writeFileSync(join(cwd, 'a.policy'), text);
+    inRepository(policyText);
+    git('init', '-q');
+    git('add', 'a.policy');
+    git('-c', 'user.name=A', '-c', 'user.email=a@example.org', 'commit', '-q', '-m', 'one');
+    inRepository(other);
+    const run = async (file: string, ...args: readonly string[]) =>
+      await writ(['replay', file, '--policies', 'a.policy', '--as-recorded', ...args], { cwd });
+    const { against, findings, matrix, without_finding } = JSON.parse((await run(log, '--json')).stdout);
+    expect([against.name, against.requests, without_finding]).toEqual(['HEAD', asked, 0]);
+    expect(met(findings, 'ESCALATE', 'ALLOW')).toBe(matrix.ESCALATE.ALLOW);
+    // Of a log that other policies decided, nothing is filed.
+    const others = join(cwd, 'others.jsonl');
+    writeFileSync(others, readFileSync(log, 'utf8').replaceAll(against.digest, 'f'.repeat(64)));
+    const result = JSON.parse((await run(others, '--json')).stdout);
+    expect(result.no_comparison).toContain('no request of the log was decided by the policies of HEAD');
+    expect(result.decided_by).toEqual({ ['f'.repeat(64)]: asked });
+    expect(result.examples.every(({ finding }: { finding: unknown }) => finding === null)).toBe(true);
+    const half = readFileSync(log, 'utf8').split('\n');
+    const mixed = half.map((line, at) =>
+      at < half.length / 2 ? line.replaceAll(against.digest, 'f'.repeat(64)) : line,
+    );
+    writeFileSync(others, mixed.join('\n'));
+    const some = await run(others);
+    expect(some.stdout).toMatch(/! HEAD decided \d+ requests of the log, and other policies \d+\n/);
+    expect(some.stdout).toMatch(/\d+ requests? decided otherwise without a finding\n/);
+  });
+
+  it('says why nothing is compared, and refuses policies that are not there or have errors', async () => {
+    const { changed, log } = await setUp();
+    const run = (...args: readonly string[]) => replay(log, '--policies', changed, ...args);
+    const alone = await run('--json');
+    expect(JSON.parse(alone.stdout)).toMatchObject({
+      against: null,
+      no_comparison:
+        'there are no policies of HEAD at this path: name the policies that decided it with --against',
+    });
+    expect((await run()).stdout).toContain('! not compared, as there are no policies of HEAD at this path');
+    expect(await run('--against', 'no-such-thing')).toMatchObject({ code: 2 });
+    const broken = join(temporaryFolder(), 'broken.policy');
+    writeFileSync(broken, 'nonsense');
+    expect(await run('--against', broken)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the policies do not compile'),
+    });
+  });
+
   it('takes the last days alone, and a store of which nothing is left', async () => {
     const { data, asked, same } = await setUp();
     const none = await replay('--policies', same, '--data', data, '--since', '2100-01-01');
@@ -140,6 +238,46 @@ describe('writ replay', () => {
       code: 1,
       stderr: expect.stringContaining('error'),
     });
+  });
+});
+
+describe('writ diff --log', () => {
+  const diff = async (...args: readonly string[]) => await writ(['diff', ...args, '--since', '2000-01-01']);
+
+  it('counts for each finding the requests that both sides decide so, whoever decided them', async () => {
+    const { data, asked, same, changed, log } = await setUp();
+    const counted = JSON.parse((await diff('--old', same, '--new', changed, '--log', log, '--json')).stdout);
+    expect(counted.log).toMatchObject({ requests: asked, without_finding: 0, withheld: 0 });
+    const tried = JSON.parse((await replay(log, '--policies', changed, '--as-recorded', '--json')).stdout);
+    const turned = met(counted.findings, 'ESCALATE', 'ALLOW');
+    expect(turned).toBeGreaterThan(0);
+    expect(turned).toBe(tried.matrix.ESCALATE.ALLOW);
+    const fromStore = await diff('--old', same, '--new', changed, '--log', data, '--json');
+    expect(JSON.parse(fromStore.stdout)).toEqual(counted);
+    const back = JSON.parse((await diff('--old', changed, '--new', same, '--log', log, '--json')).stdout);
+    expect(met(back.findings, 'ALLOW', 'ESCALATE')).toBe(turned);
+  });
+
+  it('says so in text and Markdown, and names what it cannot read', async () => {
+    const { asked, same, changed, log } = await setUp();
+    const sides = ['--old', same, '--new', changed];
+    const text = await diff(...sides, '--log', log);
+    expect(text.stdout).toMatch(/\n {3}in the log \d+ requests? of [12] agents?\n/);
+    expect(text.stdout).toContain(`the log has ${asked} requests, 2026-`);
+    expect((await diff(...sides, '--log', log, '--format', 'markdown')).stdout).toMatch(
+      /\n- in the log \d+ requests? of [12] agents?\n/,
+    );
+    writeFileSync(log, `{"sequence":\n${readFileSync(log, 'utf8')}`);
+    expect(await diff(...sides, '--log', log)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: line 1: /),
+    });
+    expect(await writ(['diff', ...sides, '--since', '7d'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--since goes with --log'),
+    });
+    expect(await diff(...sides, '--log', 'none.jsonl')).toMatchObject({ code: 2 });
+    expect(await diff(...sides, '--log', temporaryFolder())).toMatchObject({ code: 1 });
   });
 });
 

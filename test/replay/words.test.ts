@@ -32,7 +32,7 @@ function asked(text: string, id: string, minute: number, amount: number): Logged
   };
   const decision = compiledOf(text).candidate.decide(facts);
   const expiresAtMs = facts.nowMs + serviceRules.validSeconds(decision) * 1000;
-  return { kind: 'request', id, facts, holdsDigests: false, decision, expiresAtMs };
+  return { kind: 'request', id, facts, holdsDigests: false, decision, expiresAtMs, policies: null };
 }
 
 function became(requestId: string, minute: number, ...events: readonly LoggedEvent[]): LogEntry {
@@ -138,20 +138,25 @@ test('meters hold what the candidate grants, not what was granted', () => {
 
 test('each change is filed under the first finding that it meets, and both leftovers are counted', () => {
   const log = [1, 20, 30, 40].map((amount, at) => asked(before, `r${at}`, at, amount));
-  const matches = (low: number) => (facts: LoggedRequest['facts']) => Number(facts.payload.amount) >= low;
-  const findings = [
-    { id: 'from 35', matches: matches(35) },
-    { id: 'from 25', matches: matches(25) },
-    { id: 'from 90', matches: matches(90) },
-  ];
+  const from = (low: number, isOfTime = false): ReplayFinding => ({
+    id: `from ${low}`,
+    isOfTime,
+    matches: ({ after }) => Number(after.payload.amount) >= low,
+  });
+  const findings = [from(35), from(25), from(90)];
   const result = tryOn(log, policies(''), { findings });
   expect(result.changes).toEqual({ outcome: 3, asked: 0, rule: 0 });
   expect(result.findings).toEqual([
-    { id: 'from 35', requests: 1 },
-    { id: 'from 25', requests: 1 },
-    { id: 'from 90', requests: 0 },
+    { id: 'from 35', requests: 1, agents: 1 },
+    { id: 'from 25', requests: 1, agents: 1 },
+    { id: 'from 90', requests: 0, agents: 0 },
   ]);
   expect(result.withoutFinding).toBe(1);
+  // One of how long decisions hold speaks of requests that are decided as before, too.
+  const ofTime = tryOn(log, before, { findings: [from(25), from(35, true)] });
+  expect(ofTime.changes).toEqual({ outcome: 0, asked: 0, rule: 0 });
+  expect(ofTime.findings.map(({ requests }) => requests)).toEqual([0, 1]);
+  expect(ofTime.withoutFinding).toBe(0);
   expect(result.examples.map(({ id, finding }) => [id, finding])).toEqual([
     ['r1', null],
     ['r2', 'from 25'],

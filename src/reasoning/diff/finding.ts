@@ -60,11 +60,22 @@ export function isOfRegion(
   { region, terms }: { readonly region: Region; readonly terms: readonly FindingTerm[] },
   asked: BothSides<Facts>,
 ): boolean {
-  const decided = decidedBy(joint, asked);
+  const decided = decidedOnce(joint, asked);
   if (!region.isMetBy(decided)) return false;
   // What lies outside of the declared shape has no truth.
   const isJudged = sides.every((side) => decided[side].decision.by !== 'undeclared_action');
   return !isJudged || terms.every((term) => term.truths.includes(truthOf(joint, term, { asked, decided })));
+}
+
+const lastDecided = new WeakMap<JointSet, Asked>();
+
+/** One request is asked of each finding in turn, and need not be decided as often. */
+function decidedOnce(joint: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
+  const last = lastDecided.get(joint);
+  if (last?.asked === asked) return last.decided;
+  const decided = decidedBy(joint, asked);
+  lastDecided.set(joint, { asked, decided });
+  return decided;
 }
 
 export function decidedBy({ original }: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {

@@ -20,6 +20,8 @@ export interface LoggedRequest {
   readonly decision: Decision;
   /** The end of the wait or the grant, as it was decided first. */
   readonly expiresAtMs: number;
+  /** The digest of the policies that decided it; null where the log does not say. */
+  readonly policies: string | null;
 }
 
 /** What became of a request at one moment, in one step. */

@@ -13,7 +13,25 @@ import { type AskedWords, askedWords, type GroupWorkload, Workload, type Workloa
 /** A finding about the difference of two sets, under which the requests that meet it are filed. */
 export interface ReplayFinding {
   readonly id: string;
-  readonly matches: (facts: Facts) => boolean;
+  /** Of how long decisions hold: requests meet it that do not count as changed. */
+  readonly isOfTime: boolean;
+  readonly matches: (asked: AskedOfFinding) => boolean;
+}
+
+export interface AskedOfFinding {
+  /** As the log has them. */
+  readonly before: Facts;
+  /** Those on which the candidate decides. */
+  readonly after: Facts;
+  /** The digest of the policies that decided the request. */
+  readonly policies: string | null;
+}
+
+/** The requests under one finding, and how many agents sent them. */
+export interface FiledRequests {
+  readonly id: string;
+  readonly requests: number;
+  readonly agents: number;
 }
 
 /** A request that the candidate decides otherwise, or for which it asks other people. */
@@ -45,7 +63,9 @@ export interface Tallied {
   readonly undeclared: ReadonlyMap<string, number>;
   /** How many requests lack a fact that the candidate's rules read, by fact. */
   readonly unknownFacts: ReadonlyMap<string, number>;
-  readonly findings: readonly { readonly id: string; readonly requests: number }[];
+  /** How many requests each policy set decided, by its digest, as far as the log says. */
+  readonly decidedBy: ReadonlyMap<string, number>;
+  readonly findings: readonly FiledRequests[];
   /** Requests with another decision, or for which others are asked, that meet no finding. */
   readonly withoutFinding: number;
   readonly examples: readonly ReplayExample[];
@@ -69,8 +89,10 @@ export class Tally {
     otherShape: new Map(),
     undeclared: new Map(),
     unknownFacts: new Map(),
+    decidedBy: new Map(),
   } as const satisfies Record<string, Map<string, number>>;
-  readonly #filed = new Map<string, number>();
+  readonly #filed = new Map<string, { requests: number; readonly agents: Set<string> }>();
+  readonly #findingsOfTime: readonly ReplayFinding[];
   #requests = 0;
   #withheld = 0;
   #withoutFinding = 0;
@@ -80,6 +102,7 @@ export class Tally {
   constructor(options: TallyOptions) {
     this.#options = options;
     this.#reads = new FactReads(options.candidate);
+    this.#findingsOfTime = options.findings.filter(({ isOfTime }) => isOfTime);
   }
 
   /** One request, and what the candidate decides on the facts; false where it cannot be told. */
@@ -88,6 +111,7 @@ export class Tally {
     this.#requests += 1;
     this.#fromMs = Math.min(this.#fromMs, nowMs);
     this.#untilMs = Math.max(this.#untilMs, nowMs);
+    if (logged.policies !== null) increase(this.#counts.decidedBy, logged.policies);
     if (isWithheld(this.#options.candidate, logged, decision)) {
       this.#withheld += 1;
       return false;
@@ -112,7 +136,10 @@ export class Tally {
       changes: this.#changes,
       people: isEmpty ? [] : this.workload.groups(fromMs, untilMs),
       ...this.#counts,
-      findings: this.#options.findings.map(({ id }) => ({ id, requests: this.#filed.get(id) ?? 0 })),
+      findings: this.#options.findings.map(({ id }) => {
+        const filed = this.#filed.get(id);
+        return { id, requests: filed?.requests ?? 0, agents: filed?.agents.size ?? 0 };
+      }),
       withoutFinding: this.#withoutFinding,
       examples: this.#examples.all(),
     };
@@ -124,12 +151,15 @@ export class Tally {
 
   #compare(logged: LoggedRequest, facts: Facts, decision: Decision): void {
     const change = changeOf(logged.decision, decision);
+    const findings = change === null ? this.#findingsOfTime : this.#options.findings;
+    const finding =
+      findings.length === 0
+        ? null
+        : this.#file(findings, { before: logged.facts, after: facts, policies: logged.policies });
     if (change === null) return;
     this.#changes[change] += 1;
-    const finding = this.#options.findings.find(({ matches }) => matches(facts))?.id ?? null;
-    if (finding !== null) increase(this.#filed, finding);
-    else if (change !== 'rule') this.#withoutFinding += 1;
     if (change === 'rule') return;
+    if (finding === null) this.#withoutFinding += 1;
     const { agent, nowMs: atMs, action } = logged.facts;
     const example: ReplayExample = {
       id: logged.id,
@@ -143,6 +173,18 @@ export class Tally {
     this.#examples.offer(example);
     const asked = { before: new Map(askedWords(logged.decision)), now: new Map(askedWords(decision)) };
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
+  }
+
+  /** Under the first that the request meets. */
+  #file(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | null {
+    const id = findings.find(({ matches }) => matches(asked))?.id ?? null;
+    if (id === null) return null;
+    const { agent } = asked.after;
+    const filed = this.#filed.get(id) ?? { requests: 0, agents: new Set() };
+    filed.requests += 1;
+    filed.agents.add(agent.id ?? agent.name ?? '');
+    this.#filed.set(id, filed);
+    return id;
   }
 }
 

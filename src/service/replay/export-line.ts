@@ -7,6 +7,7 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { formatDecimal } from '../../language/value/decimal.ts';
 import type { LogEntry, LoggedRequest } from '../../reasoning/replay/log.ts';
 import { factsOfRecord, type RecordedRequest } from '../playground/recorded.ts';
+import type { RequestRecord } from '../requests/record/record.ts';
 import type { RecordKind } from '../store/contract/chain.ts';
 import type { LogRecord } from '../store/contract/log.ts';
 import { loggedEvent, requestOf, requestOfRecord } from './log-entries.ts';
@@ -26,6 +27,7 @@ export interface ListedRequest {
   readonly payload: JsonObject;
   readonly agent: RecordedRequest['agent'];
   readonly created_at: string;
+  readonly policy_set?: RequestRecord['policySet'];
   /** What deciding it again needs; absent where the line is one reply of `GET /v1/requests/{id}`. */
   readonly recorded?: JsonObject;
 }
@@ -130,6 +132,7 @@ function listedRequest({
   payload,
   agent,
   created_at,
+  policy_set: policySet,
   recorded,
 }: ListedRequest): LoggedRequest {
   const columns = {
@@ -138,7 +141,7 @@ function listedRequest({
     createdAtMs: timeOf(created_at),
     expiresAtMs: timeOf(String(recorded?.expires_at)),
   };
-  return requestOf(columns, { ...recorded, payload, agent });
+  return requestOf(columns, { ...recorded, payload, agent, policySet });
 }
 
 /** What was known besides its payload and its agent, the line does not say. */

@@ -10,7 +10,10 @@ import type { LogRecord } from '../store/contract/log.ts';
 import { parseWithoutTrace } from './record-text.ts';
 
 /** What `factsOfRecord` and a log need of a record's text. */
-type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> & Pick<RequestRecord, 'decision'>;
+type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> &
+  Pick<RequestRecord, 'decision'> & {
+    readonly policySet?: RequestRecord['policySet'];
+  };
 
 interface RecordColumns {
   readonly id: string;
@@ -42,6 +45,7 @@ export function requestOf(
     holdsDigests: mayHoldDigests && holdsDigests(facts.payload),
     decision: record.decision,
     expiresAtMs,
+    policies: record.policySet?.digest ?? null,
   };
 }
 

@@ -1,25 +1,27 @@
 // `writ diff`: which requests two revisions of policies, or two folders, decide otherwise, the loosest first, and the proof
 // that nothing else changes.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
-import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
-import { type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import { createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
 import { type ClaimVerdict, proveGuarantees } from '../../../reasoning/prove/prove.ts';
+import type { Tallied } from '../../../reasoning/replay/tally.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
-import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
-import { shownPath } from '../output/shown-path.ts';
+import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+import { countInLog } from '../replay/file-findings.ts';
+import { showFaults, withLog } from '../replay/open-log.ts';
+import { type AskedSide, isPathAlone, loadSide } from '../tasks/compared-side.ts';
 import { diffFindings } from '../tasks/diff-findings.ts';
-import { type ComparedSide, type DiffReport, guaranteeChanges, reportOf } from '../tasks/diff-report.ts';
+import { type DiffReport, guaranteeChanges, reportOf } from '../tasks/diff-report.ts';
 import { diffToMarkdown, diffToText } from '../tasks/diff-text.ts';
 import { toGithub } from '../tasks/github.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
-import { defaultPath, readSources, showDiagnostics } from '../tasks/policies.ts';
-import { isRevision, layOut, mergeBase } from '../tasks/revision.ts';
+import { readSince } from '../tasks/moment.ts';
+import { defaultPath } from '../tasks/policies.ts';
+import { mergeBase } from '../tasks/revision.ts';
 import { toSarif } from '../tasks/sarif.ts';
 
 const formats = ['text', 'markdown', 'json', 'sarif', 'github'] as const;
@@ -41,10 +43,15 @@ export function defineDiff(command: Command, finish: (code: ExitCode) => void): 
         'end with 1 where something is loosened or undecided, or where any decision changes',
       ).choices(['loosened', 'any']),
     )
+    .option(
+      '--log <path>',
+      'count in these requests of the past: a data directory of the service, or a file of exported requests',
+    )
+    .option('--since <time>', 'with --log: requests of the last 90d, 12h or 2w, or from a date or time on')
     .option('--max <n>', 'findings of one action and one pair of decisions', readCount)
     .addHelpText(
       'after',
-      '\nWithout NEW the files as they are now are compared.\n\nExamples:\n  writ diff\n  writ diff main\n  writ diff v1.2..v1.3 policies/payments\n  writ diff origin/main...HEAD --format markdown --fail-on loosened\n  writ diff --old /tmp/before --new policies --json | jq .findings',
+      '\nWithout NEW the files as they are now are compared.\n\nExamples:\n  writ diff\n  writ diff main\n  writ diff v1.2..v1.3 policies/payments\n  writ diff origin/main...HEAD --format markdown --fail-on loosened\n  writ diff main --log /var/lib/writ --since 30d\n  writ diff --old /tmp/before --new policies --json | jq .findings',
     )
     .action(async (first: string | undefined, second: string | undefined, options: Options) => {
       finish(await diff(first, second, options));
@@ -58,6 +65,8 @@ interface Options {
   readonly json?: boolean;
   readonly failOn?: 'loosened' | 'any';
   readonly max?: number;
+  readonly log?: string;
+  readonly since?: string;
 }
 
 function readCount(text: string): number {
@@ -71,6 +80,7 @@ async function diff(
   second: string | undefined,
   options: Options,
 ): Promise<ExitCode> {
+  const sinceMs = sinceOf(options);
   const asked = await askedSides(first, second, options);
   const memory = createCompileCache();
   const before = await loadSide(asked.old, memory);
@@ -79,10 +89,28 @@ async function diff(
   const known = await knownRequests(asked.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
   const sides = { before, after };
-  const verdicts = verdictsOf(before.set, after.set);
-  const report = reportOf({ sides, diff: compared, guarantees: guaranteeChanges(sides, verdicts) });
-  show(report, options, asked.new.path);
-  return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
+  const guarantees = guaranteeChanges(sides, verdictsOf(before.set, after.set));
+  const finish = (log: Tallied | null): ExitCode => {
+    const report = reportOf({ sides, diff: compared, guarantees, log });
+    show(report, options, asked.new.path);
+    return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
+  };
+  if (options.log === undefined) return finish(null);
+  return await withLog({ ...namedLog(options.log), sinceMs, windowMs: 0 }, async (log) => {
+    const code = finish(await countInLog(log, { sides, diff: compared, sinceMs }));
+    showFaults(log.faults);
+    return log.faults.count > 0 ? exitCodes.wrong : code;
+  });
+}
+
+function sinceOf({ log, since }: Options): number {
+  if (since !== undefined && log === undefined) throw new UsageError('--since goes with --log');
+  return readSince(since ?? '90d', Date.now());
+}
+
+function namedLog(path: string): { readonly file: string | null; readonly data: string } {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { file: isFolder ? null : path, data: path };
 }
 
 function show(report: DiffReport, { format, json }: Options, path: string): void {
@@ -116,13 +144,6 @@ function verdictsOf(
 
 // ---- the two sides
 
-interface AskedSide {
-  /** Null: the files as they are now. */
-  readonly revision: string | null;
-  readonly name: string;
-  readonly path: string;
-}
-
 interface AskedSides {
   readonly old: AskedSide;
   readonly new: AskedSide;
@@ -146,42 +167,9 @@ async function askedSides(
   return { old: side(base, from), new: side(to, to) };
 }
 
-/** A single argument is a path where it is no revision and something stands there. */
-async function isPathAlone(argument: string): Promise<boolean> {
-  if (argument.includes('..') && !existsSync(argument)) return false;
-  return existsSync(argument) && !(await isRevision(argument, '.').catch(() => false));
-}
-
 function folders(first: string | undefined, { old, new: now }: Options): AskedSides {
   if (old === undefined || now === undefined) throw new UsageError('--old goes with --new');
   if (first !== undefined) throw new UsageError('--old and --new go without revisions and paths');
   const side = (path: string): AskedSide => ({ revision: null, name: path, path });
   return { old: side(old), new: side(now) };
-}
-
-type LoadedSide = ComparedSide & { readonly set: PolicySet };
-
-/** Null where it does not compile; what is wrong has been shown then. */
-async function loadSide(
-  { revision, name, path }: AskedSide,
-  memory: CompileCache,
-): Promise<LoadedSide | null> {
-  const laidOut = revision === null ? null : await layOut(revision, path);
-  try {
-    const read = await readSources(laidOut?.path ?? path);
-    const checked = checkSources(read.sources, memory);
-    const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
-      hasErrors([one]),
-    );
-    if (errors.length > 0 || checked.set === null) {
-      showDiagnostics(errors, read.sourceOf);
-      printError(`${escapeForTerminal(name)}: the policies do not compile\n`);
-      return null;
-    }
-    const root = laidOut === null ? read.root : null;
-    const shown = (file: string): string => (root === null ? shownPath(path, file) : shownPath(root, file));
-    return { name, digest: digest(checked.set), set: checked.set, sourceOf: read.sourceOf, shown };
-  } finally {
-    await laidOut?.remove();
-  }
 }

@@ -5,15 +5,10 @@ import type { Command } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { ReplayCandidate } from '../../../reasoning/replay/candidate.ts';
 import { type ReplayReading, type ReplayResult, readingFor } from '../../../reasoning/replay/replay.ts';
-import { digest } from '../../../service/policies/digest.ts';
 import type { LogSource } from '../../../service/replay/log-source.ts';
-import { openExport } from '../../../service/replay/read-export.ts';
-import { openStoredLog } from '../../../service/replay/read-store.ts';
 import { replayLog, windowMsOf } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
 import { createProgress } from '../bench/progress.ts';
-import { withRecords } from '../client/with-store.ts';
-import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
   type ExitCode,
@@ -23,9 +18,18 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import {
+  type CandidateComparison,
+  compareWith,
+  filedComparison,
+  findingsToFile,
+  type NoComparison,
+} from '../replay/against.ts';
 import { openChangedCsv } from '../replay/csv.ts';
 import { replayJson } from '../replay/json.ts';
+import { showFaults, withLog } from '../replay/open-log.ts';
 import { renderReplay } from '../replay/render.ts';
+import { sideOf } from '../tasks/compared-side.ts';
 import { readSince } from '../tasks/moment.ts';
 import { defaultPath, loadPolicies, showDiagnostics } from '../tasks/policies.ts';
 
@@ -39,6 +43,10 @@ export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => 
     .option('--data <directory>', 'the data directory of the service (default: ./var)')
     .option('--since <time>', 'requests of the last 90d, 12h or 2w, or from a date or time on')
     .option('--as-recorded', 'decide each request for itself, on the facts of its record')
+    .option(
+      '--against <policies>',
+      'what the policies are compared with: a directory, a file, or a revision (default: HEAD, where it decided some of the log)',
+    )
     .option('--csv <file>', 'write every request that is decided otherwise, or asks other people')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', examples)
@@ -53,11 +61,13 @@ const examples = `
 Examples:
   writ replay --policies policies-of-the-branch --since 90d
   writ replay --policies new.policy --data /var/lib/writ --csv changed.csv
+  writ replay --policies policies --against v1.2 --since 7d
   writ audit export --since 2026-03-01 > log.jsonl && writ replay log.jsonl --policies new --json
 
 In order, which is the default where the policies have meters or ask people, meters hold what these policies grant, and
 people's words of then are kept where the same group is asked, with no more people. With --as-recorded, meters read what
-the records say. The service may be running; nothing is changed.
+the records say. Requests that change are filed under what \`writ diff\` finds between the policies that decided the log and
+these. The service may be running; nothing is changed.
 
 Exit codes: 0 however much changes, 1 the policies have errors, there is no store, or something of the log could not be
 read, 2 usage.`;
@@ -67,6 +77,7 @@ interface Options {
   readonly data?: string;
   readonly since?: string;
   readonly asRecorded?: boolean;
+  readonly against?: string;
   readonly csv?: string;
   readonly json?: boolean;
 }
@@ -75,6 +86,7 @@ interface Tried {
   readonly candidate: ReplayCandidate;
   readonly path: string;
   readonly digest: string;
+  readonly compared: CandidateComparison | NoComparison;
   readonly reading: ReplayReading;
   readonly sinceMs: number | undefined;
 }
@@ -91,34 +103,26 @@ async function run(file: string | null, options: Options): Promise<ExitCode> {
   }
   const candidate = candidateOf(set, engine);
   const reading = options.asRecorded === true ? 'as recorded' : readingFor(candidate);
-  const tried: Tried = { candidate, path, digest: digest(set), reading, sinceMs };
-  if (file !== null) return await replayFrom(await openFile(file), tried, options);
-  return await withRecords({ data: options.data ?? './var', json: options.json }, async (records) => {
-    const log = await openStoredLog(records, { sinceMs, windowMs: windowMsOf(candidate) });
-    return await replayFrom(log, tried, options);
-  });
-}
-
-function openFile(file: string): Promise<LogSource> {
-  return openExport(file).catch((error: unknown) => {
-    throw new UsageError(`cannot read \`${file}\`: ${fileError(error)}`);
-  });
+  const side = sideOf(set, { name: path, path: read.root ?? path, sourceOf: read.sourceOf });
+  const compared = await compareWith(options.against, side, path);
+  if (compared === null) return exitCodes.wrong;
+  const tried: Tried = { candidate, path, digest: side.digest, compared, reading, sinceMs };
+  const { data = './var', json } = options;
+  const windowMs = windowMsOf(candidate);
+  return await withLog({ file, data, json, sinceMs, windowMs }, (log) => replayFrom(log, tried, options));
 }
 
 async function replayFrom(log: LogSource, tried: Tried, { csv, json }: Options): Promise<ExitCode> {
   const result = await replayWithProgress(log, tried, csv ?? null);
   const { faults } = log;
   const { path, digest, sinceMs } = tried;
-  if (json === true) printJson(replayJson(result, { path, digest, sinceMs, faults }));
+  const filed = filedComparison(tried.compared, result);
+  if (json === true) printJson(replayJson(result, { path, digest, sinceMs, faults, filed }));
   else {
-    print(renderReplay(result, { path, marks: createMarks() }));
+    print(renderReplay(result, { path, filed, marks: createMarks() }));
     if (faults.repeated > 0)
       print(`${faults.repeated.toLocaleString('en')} lines repeat a request, which counts once\n`);
-    for (const text of faults.named) printError(`error: ${text}\n`);
-    if (faults.count > 0)
-      printError(
-        `error: ${faults.count.toLocaleString('en')} could not be read, and are not in the figures\n`,
-      );
+    showFaults(faults);
     if (csv !== undefined) printError(`requests that change are in ${csv}\n`);
   }
   return faults.count > 0 ? exitCodes.wrong : exitCodes.ok;
@@ -126,7 +130,7 @@ async function replayFrom(log: LogSource, tried: Tried, { csv, json }: Options):
 
 async function replayWithProgress(
   log: LogSource,
-  { candidate, reading, sinceMs }: Tried,
+  { candidate, compared, reading, sinceMs }: Tried,
   csv: string | null,
 ): Promise<ReplayResult> {
   const progress = createProgress();
@@ -136,6 +140,7 @@ async function replayWithProgress(
       candidate,
       reading,
       sinceMs,
+      findings: findingsToFile(compared),
       onProgress: (share) => progress.show(share, 'of the log'),
       ...(changed === null ? {} : { onChanged: changed.write }),
     });

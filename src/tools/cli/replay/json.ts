@@ -3,6 +3,7 @@
 import type { ReplayExample } from '../../../reasoning/replay/examples.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { LogFaults } from '../../../service/replay/log-source.ts';
+import type { FiledComparison, NoComparison } from './against.ts';
 import { hoursOf, minutesAWord } from './hours.ts';
 
 export interface ReplayedAs {
@@ -10,9 +11,13 @@ export interface ReplayedAs {
   readonly digest: string;
   readonly sinceMs: number | undefined;
   readonly faults: LogFaults;
+  readonly filed: FiledComparison | NoComparison;
 }
 
-export function replayJson(result: ReplayResult, { path, digest, sinceMs, faults }: ReplayedAs): object {
+export function replayJson(
+  result: ReplayResult,
+  { path, digest, sinceMs, faults, filed }: ReplayedAs,
+): object {
   const { period, people, waits, examples, changes } = result;
   return {
     policies: { path, digest },
@@ -36,11 +41,24 @@ export function replayJson(result: ReplayResult, { path, digest, sinceMs, faults
     undeclared: result.undeclared,
     unknown_facts: result.unknownFacts,
     readings_as_recorded: result.readingsRecorded,
-    findings: result.findings,
-    without_finding: result.withoutFinding,
+    decided_by: result.decidedBy,
+    ...comparisonJson(filed),
     repeated: faults.repeated,
     unread: { count: faults.count, first: faults.named },
     examples: examples.map(exampleJson),
+  };
+}
+
+function comparisonJson(filed: FiledComparison | NoComparison): object {
+  if ('reason' in filed) return { against: null, no_comparison: filed.reason };
+  const { decided, report } = filed;
+  const { findings, limits, log } = report;
+  return {
+    against: { ...report.old, requests: decided },
+    no_comparison: null,
+    findings,
+    limits,
+    without_finding: log?.without_finding ?? 0,
   };
 }
 

@@ -8,14 +8,17 @@ import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
 import type { Marks } from '../../testing/report.ts';
 import { type Align, columns } from '../bench/columns.ts';
+import { countsText, findingTexts } from '../tasks/diff-text.ts';
+import type { FiledComparison, NoComparison } from './against.ts';
 import { hoursOf, minutesAWord } from './hours.ts';
 
 export interface RenderedAs {
   readonly path: string;
+  readonly filed: FiledComparison | NoComparison;
   readonly marks: Marks;
 }
 
-export function renderReplay(result: ReplayResult, { path, marks }: RenderedAs): string {
+export function renderReplay(result: ReplayResult, { path, filed, marks }: RenderedAs): string {
   const { period, reading, requests } = result;
   if (period === null) return 'the log has no request\n';
   const parts = [
@@ -26,7 +29,7 @@ export function renderReplay(result: ReplayResult, { path, marks }: RenderedAs):
     peopleLines(result.people),
     [changesLine(result), ...waitsLines(result)],
     noteLines(result).map((line) => `${marks.bad('!')} ${line}`),
-    findingLines(result),
+    filedLines(result, filed, marks),
     exampleLines(result.examples, marks),
   ];
   return parts
@@ -113,16 +116,24 @@ function noteLines(result: ReplayResult): readonly string[] {
   ].map(escapeForTerminal);
 }
 
-function findingLines({ findings, withoutFinding }: ReplayResult): readonly string[] {
-  if (findings.length === 0) return [];
-  const rows = findings.map(({ id, requests }) => [
-    id,
-    requests === 0 ? 'no request' : many(requests, 'request'),
-  ]);
+function filedLines(result: ReplayResult, filed: RenderedAs['filed'], marks: Marks): readonly string[] {
+  if ('reason' in filed) return [`${marks.bad('!')} not compared, as ${escapeForTerminal(filed.reason)}`];
+  const { report, decided } = filed;
+  const others = result.requests - decided;
+  const { without_finding: without = 0 } = report.log ?? {};
   return [
-    'findings',
-    ...columns(rows, ['left', 'right']),
-    ...(withoutFinding === 0 ? [] : [`  ${many(withoutFinding, 'request')} without a finding`]),
+    `what changes from ${escapeForTerminal(report.old.name)}, and the requests that meet it: ${countsText(report)}`,
+    ...findingTexts(report).map((text, at) => `${at + 1}. ${text.trimEnd()}`),
+    ...(without === 0 ? [] : [`${many(without, 'request')} decided otherwise without a finding`]),
+    ...report.limits.map(
+      ({ action, limits }) =>
+        `${marks.bad('!')} ${escapeForTerminal(action)}: the findings are not proved to be all, ${limits.join(', ')}`,
+    ),
+    ...(others === 0
+      ? []
+      : [
+          `${marks.bad('!')} ${escapeForTerminal(report.old.name)} decided ${many(decided, 'request')} of the log, and other policies ${figure(others)}`,
+        ]),
   ];
 }
 

@@ -10,6 +10,7 @@ import type { DiffExample, DiffFinding, FindingCause } from '../../../reasoning/
 import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
 import type { ClaimVerdict } from '../../../reasoning/prove/prove.ts';
 import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
+import type { FiledRequests, Tallied } from '../../../reasoning/replay/tally.ts';
 import { claimText } from './guarantees.ts';
 
 export interface ComparedSide {
@@ -26,6 +27,8 @@ export interface SetComparison {
   readonly sides: BothSides<ComparedSide>;
   readonly diff: PolicyDiff;
   readonly guarantees: readonly GuaranteeChange[];
+  /** Requests of the past, filed under the findings in their order; null where none were asked. */
+  readonly log: Tallied | null;
 }
 
 /** What became of one claim; null where the side does not make it. */
@@ -59,6 +62,21 @@ export interface ReportedFinding {
   readonly example: ReportedExample | null;
   /** Conditions that were guessed, where there is no example. */
   readonly guessed: readonly string[];
+  /** The requests of the log that meet it. */
+  readonly log: FiledRequests | null;
+}
+
+/** The log as a whole. */
+export interface ReportedLog {
+  readonly requests: number;
+  readonly from: string | null;
+  readonly until: string | null;
+  /** Requests that change without a finding. */
+  readonly without_finding: number;
+  /** Of these it cannot be told: secrets that the payload check reads are not in the records. */
+  readonly withheld: number;
+  /** By fact that a rule reads, how many requests lack it. */
+  readonly unknown_facts: Tallied['unknownFacts'];
 }
 
 interface ReportedExample {
@@ -94,10 +112,14 @@ export interface DiffReport {
   readonly guarantees: readonly GuaranteeChange[];
   /** Dates: the decisions that the proof speaks of. */
   readonly horizon: { readonly from: string; readonly to: string };
+  readonly log: ReportedLog | null;
 }
 
-export function reportOf({ sides, diff, guarantees }: SetComparison): DiffReport {
-  const findings = diff.findings.map((finding) => reportedFinding(sides, finding));
+export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffReport {
+  const findings = diff.findings.map((finding, at) => ({
+    ...reportedFinding(sides, finding),
+    log: log?.findings[at] ?? null,
+  }));
   const decided = findings.filter(({ example }) => example !== null);
   const count = (direction: Direction): number =>
     decided.filter((finding) => finding.direction === direction).length;
@@ -114,6 +136,18 @@ export function reportOf({ sides, diff, guarantees }: SetComparison): DiffReport
     meters: diff.meters,
     guarantees,
     horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
+    log: log === null ? null : reportedLog(log),
+  };
+}
+
+function reportedLog({ requests, period, withoutFinding, withheld, unknownFacts }: Tallied): ReportedLog {
+  return {
+    requests,
+    from: period === null ? null : new Date(period.fromMs).toISOString(),
+    until: period === null ? null : new Date(period.untilMs).toISOString(),
+    without_finding: withoutFinding,
+    withheld,
+    unknown_facts: unknownFacts,
   };
 }
 
@@ -121,7 +155,7 @@ function dateOf(second: number): string {
   return new Date(second * 1000).toISOString().slice(0, 10);
 }
 
-function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): ReportedFinding {
+function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): Omit<ReportedFinding, 'log'> {
   const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
   return {
     direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',

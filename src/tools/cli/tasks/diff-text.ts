@@ -5,7 +5,7 @@
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { fromNumber } from '../../../language/value/decimal.ts';
 import { formatDuration } from '../../../language/value/time.ts';
-import type { DiffReport, GuaranteeChange, ReportedFinding } from './diff-report.ts';
+import type { DiffReport, GuaranteeChange, ReportedFinding, ReportedLog } from './diff-report.ts';
 
 /** How the parts of a line are set off. */
 interface Style {
@@ -19,12 +19,17 @@ const markdownStyle: Style = { code: codeSpan, strong: (text) => `**${text}**` }
 
 export function diffToText(report: DiffReport): string {
   const title = `${escapeForTerminal(`${report.old.name}..${report.new.name}`)}   ${countsText(report)}\n`;
-  const findings = report.findings.map((finding) => {
-    const [head, ...lines] = findingLines(finding, plainStyle);
-    return `\n${head}\n${lines.map((line) => `   ${line}\n`).join('')}`;
-  });
+  const findings = findingTexts(report).map((text) => `\n${text}`);
   const end = endLines(report, plainStyle).map((line) => `${line}\n`);
   return [title, ...findings, '\n', ...end].join('');
+}
+
+/** Each as lines of a terminal. */
+export function findingTexts({ findings }: DiffReport): readonly string[] {
+  return findings.map((finding) => {
+    const [head, ...lines] = findingLines(finding, plainStyle);
+    return `${head}\n${lines.map((line) => `   ${line}\n`).join('')}`;
+  });
 }
 
 export function diffToMarkdown(report: DiffReport): string {
@@ -44,12 +49,12 @@ function markdownFinding(finding: ReportedFinding): string {
   return `\n${head}\n${lines.map((line) => `- ${line.trim()}\n`).join('')}`;
 }
 
-function countsText({ loosened, stricter, undecided }: DiffReport): string {
+export function countsText({ loosened, stricter, undecided }: DiffReport): string {
   return `${loosened} loosened · ${stricter} stricter · ${undecided} undecided`;
 }
 
 function many(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 }
 
 // ---- a finding
@@ -65,7 +70,13 @@ function findingLines(finding: ReportedFinding, style: Style): readonly string[]
       ? []
       : [`because ${finding.causes.map((cause) => causeText(cause, style)).join('; ')}`]),
     ...(example === null ? undecidedLines(finding, style) : exampleLines(finding, example, style)),
+    ...(finding.log === null ? [] : [filedText(finding.log)]),
   ];
+}
+
+function filedText({ requests, agents }: NonNullable<ReportedFinding['log']>): string {
+  if (requests === 0) return 'in the log no request';
+  return `in the log ${many(requests, 'request')} of ${many(agents, 'agent')}`;
 }
 
 function headingOf({ from, to, difference, tier, direction }: ReportedFinding): string {
@@ -178,6 +189,7 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
       (name) => `⚠ meter ${style.code(name)} says something else: it is computed anew from the records`,
     ),
     ...guaranteeLines(report.guarantees, style),
+    ...(report.log === null ? [] : logLines(report.log, meters, style)),
     ...limits.map(
       ({ action, limits: own }) =>
         `⚠ ${style.code(action)}: not proved to be all, ${own.map((one) => limitWords[one]).join('; ')}`,
@@ -187,6 +199,25 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
       : [
           `✓ ${decisions.length === 0 ? 'No decision changes' : 'Nothing else changes'}: ${proofText(report)}`,
         ]),
+  ];
+}
+
+function logLines(
+  { requests, from, until, without_finding: without, withheld, unknown_facts: unknown }: ReportedLog,
+  meters: readonly string[],
+  style: Style,
+): readonly string[] {
+  const period = from === null || until === null ? '' : `, ${from.slice(0, 10)} to ${until.slice(0, 10)}`;
+  const readings = meters.length === 0 ? '' : ', meters as the records read them';
+  return [
+    `the log has ${many(requests, 'request')}${period}${readings}`,
+    ...(without === 0 ? [] : [`⚠ ${many(without, 'request')} of the log change without a finding`]),
+    ...(withheld === 0
+      ? []
+      : [`⚠ ${many(withheld, 'request')} of the log cannot be told: their secrets are not in the records`]),
+    ...[...unknown].map(
+      ([fact, count]) => `⚠ ${style.code(fact)} is unknown for ${many(count, 'request')} of the log`,
+    ),
   ];
 }
 

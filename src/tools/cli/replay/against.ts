@@ -1,0 +1,80 @@
+// The policies that a candidate is compared with when it is tried on a log: those that are named, or those of HEAD where they
+// decided some of the log.
+
+import { diffPolicies, type PolicyDiff } from '../../../reasoning/diff/diff.ts';
+import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
+import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
+import type { ReplayFinding } from '../../../reasoning/replay/tally.ts';
+import { UsageError } from '../output/output.ts';
+import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../tasks/compared-side.ts';
+import { type DiffReport, reportOf } from '../tasks/diff-report.ts';
+import { knownRequests } from '../tasks/known-requests.ts';
+import { replayFindings } from './file-findings.ts';
+
+export interface CandidateComparison {
+  readonly sides: BothSides<LoadedSide>;
+  readonly diff: PolicyDiff;
+  /** Somebody has named the policies. */
+  readonly isNamed: boolean;
+}
+
+/** Null where the policies that were named do not compile; what is wrong has been shown then. */
+export async function compareWith(
+  against: string | undefined,
+  after: LoadedSide,
+  path: string,
+): Promise<CandidateComparison | NoComparison | null> {
+  const before = against === undefined ? await ofHead(path) : await loadSide(await namedSide(against, path));
+  if (before === null || 'reason' in before) return before;
+  const known = await knownRequests(path, after.set);
+  const diff = diffPolicies(before.set, after.set, { known });
+  return { sides: { before, after }, diff, isNamed: against !== undefined };
+}
+
+/** A sentence without its end. */
+export interface NoComparison {
+  readonly reason: string;
+}
+
+const advice = 'name the policies that decided it with --against';
+
+async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
+  try {
+    const { side } = await readSide({ revision: 'HEAD', name: 'HEAD', path });
+    return side ?? { reason: `the policies of HEAD do not compile: ${advice}` };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { reason: `there are no policies of HEAD at this path: ${advice}` };
+  }
+}
+
+async function namedSide(against: string, path: string): Promise<AskedSide> {
+  return (await isPathAlone(against))
+    ? { revision: null, name: against, path: against }
+    : { revision: against, name: against, path };
+}
+
+/** What of the log the old side decided, and the findings with the requests that meet them. */
+export interface FiledComparison {
+  readonly decided: number;
+  readonly report: DiffReport;
+}
+
+export function findingsToFile(compared: CandidateComparison | NoComparison): readonly ReplayFinding[] {
+  if ('reason' in compared) return [];
+  const { sides, diff, isNamed } = compared;
+  return replayFindings(diff, isNamed ? null : sides.before.digest);
+}
+
+/** Policies that nobody named and that decided nothing of the log tell nothing of it. */
+export function filedComparison(
+  compared: CandidateComparison | NoComparison,
+  result: ReplayResult,
+): FiledComparison | NoComparison {
+  if ('reason' in compared) return compared;
+  const { sides, diff, isNamed } = compared;
+  const decided = result.decidedBy.get(sides.before.digest) ?? 0;
+  if (decided === 0 && !isNamed)
+    return { reason: `no request of the log was decided by the policies of HEAD: ${advice}` };
+  return { decided, report: reportOf({ sides, diff, guarantees: [], log: result }) };
+}

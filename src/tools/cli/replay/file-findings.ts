@@ -1,0 +1,59 @@
+// Requests of a log filed under the findings of a comparison: for `writ replay`, which tries the new side on what was
+// decided, and for `writ diff --log`, which decides the log by both sides.
+
+import { nothingSatisfied } from '../../../language/model/request.ts';
+import { linkSet } from '../../../pipeline.ts';
+import type { PolicyDiff } from '../../../reasoning/diff/diff.ts';
+import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
+import { decideLogged, type ReplayCandidate } from '../../../reasoning/replay/candidate.ts';
+import type { LogEntry } from '../../../reasoning/replay/log.ts';
+import type { ReplayFinding, Tallied } from '../../../reasoning/replay/tally.ts';
+import type { LogPart, LogSource } from '../../../service/replay/log-source.ts';
+import { replayLog } from '../../../service/replay/replay-log.ts';
+import { candidateOf } from '../../../service/replay/service-rules.ts';
+import type { LoadedSide } from '../tasks/compared-side.ts';
+
+/** Named by their place, from 1; `decidedBy`: only requests that this policy set decided are filed. */
+export function replayFindings(
+  { findings }: PolicyDiff,
+  decidedBy: string | null = null,
+): readonly ReplayFinding[] {
+  return findings.map(({ difference, isMetBy }, at) => ({
+    id: String(at + 1),
+    isOfTime: difference === 'time',
+    matches: (asked) => (decidedBy === null || asked.policies === decidedBy) && isMetBy(asked),
+  }));
+}
+
+export interface CountedLog {
+  readonly sides: BothSides<LoadedSide>;
+  readonly diff: PolicyDiff;
+  readonly sinceMs: number;
+}
+
+/** Whoever decided the log: each request counts as both sides decide it on the facts of its record, with nothing satisfied. */
+export async function countInLog(log: LogSource, { sides, diff, sinceMs }: CountedLog): Promise<Tallied> {
+  const { before, after } = sides;
+  const candidate = candidateOf(after.set, linkSet(after.set));
+  return await replayLog(logBy(log, candidateOf(before.set, linkSet(before.set))), {
+    candidate,
+    reading: 'as recorded',
+    sinceMs,
+    findings: replayFindings(diff),
+  });
+}
+
+function logBy(log: LogSource, candidate: ReplayCandidate): LogSource {
+  return { ...log, parts: partsBy(log.parts, candidate) };
+}
+
+async function* partsBy(parts: LogSource['parts'], candidate: ReplayCandidate): AsyncGenerator<LogPart> {
+  for await (const { entries, share } of parts)
+    yield { entries: entries.map((entry) => entryBy(entry, candidate)), share };
+}
+
+function entryBy(entry: LogEntry, candidate: ReplayCandidate): LogEntry {
+  if (entry.kind !== 'request') return entry;
+  const facts = { ...entry.facts, satisfied: nothingSatisfied };
+  return { ...entry, facts, decision: decideLogged(candidate, entry, facts) };
+}

@@ -1,0 +1,70 @@
+// One of the two sides of a comparison: the policies of a revision, of a folder, or as the files are now.
+
+import { existsSync } from 'node:fs';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
+import { escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
+import type { PolicySet } from '../../../language/model/policy.ts';
+import { type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import { digest } from '../../../service/policies/digest.ts';
+import { printError } from '../output/output.ts';
+import { shownPath } from '../output/shown-path.ts';
+import type { ComparedSide } from './diff-report.ts';
+import { readSources, showDiagnostics } from './policies.ts';
+import { isRevision, layOut } from './revision.ts';
+
+export interface AskedSide {
+  /** Null: the files as they are now. */
+  readonly revision: string | null;
+  readonly name: string;
+  readonly path: string;
+}
+
+export type LoadedSide = ComparedSide & { readonly set: PolicySet };
+
+export type ReadSide =
+  | { readonly side: LoadedSide }
+  | { readonly side: null; readonly errors: readonly Diagnostic[]; readonly sourceOf: SourceOf };
+
+/** Throws UsageError where there is no such revision, or no such path in it. */
+export async function readSide(
+  { revision, name, path }: AskedSide,
+  memory: CompileCache = createCompileCache(),
+): Promise<ReadSide> {
+  const laidOut = revision === null ? null : await layOut(revision, path);
+  try {
+    const read = await readSources(laidOut?.path ?? path);
+    const checked = checkSources(read.sources, memory);
+    const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
+      hasErrors([one]),
+    );
+    const { set } = checked;
+    if (errors.length > 0 || set === null) return { side: null, errors, sourceOf: read.sourceOf };
+    // What is laid out elsewhere is shown where it stands in the revision.
+    const root = laidOut === null ? read.root : null;
+    return { side: sideOf(set, { name, path: root ?? path, sourceOf: read.sourceOf }) };
+  } finally {
+    await laidOut?.remove();
+  }
+}
+
+export function sideOf(
+  set: PolicySet,
+  { name, path, sourceOf }: Pick<ComparedSide, 'name' | 'sourceOf'> & { readonly path: string },
+): LoadedSide {
+  return { name, digest: digest(set), set, sourceOf, shown: (file) => shownPath(path, file) };
+}
+
+/** Null where it does not compile; what is wrong has been shown then. */
+export async function loadSide(asked: AskedSide, memory?: CompileCache): Promise<LoadedSide | null> {
+  const read = await readSide(asked, memory);
+  if (read.side !== null) return read.side;
+  showDiagnostics(read.errors, read.sourceOf);
+  printError(`${escapeForTerminal(asked.name)}: the policies do not compile\n`);
+  return null;
+}
+
+/** A single argument is a path where it is no revision and something stands there. */
+export async function isPathAlone(argument: string): Promise<boolean> {
+  if (argument.includes('..') && !existsSync(argument)) return false;
+  return existsSync(argument) && !(await isRevision(argument, '.').catch(() => false));
+}
