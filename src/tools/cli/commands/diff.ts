@@ -5,16 +5,14 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
-import type { PolicySet } from '../../../language/model/policy.ts';
 import { type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
-import { type ClaimVerdict, proveGuarantees } from '../../../reasoning/prove/prove.ts';
+import { type ComparedSide, type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { shownPath } from '../output/shown-path.ts';
 import { diffFindings } from '../tasks/diff-findings.ts';
-import { type ComparedSide, type DiffReport, guaranteeChanges, reportOf } from '../tasks/diff-report.ts';
 import { diffToMarkdown, diffToText } from '../tasks/diff-text.ts';
 import { toGithub } from '../tasks/github.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
@@ -78,9 +76,7 @@ async function diff(
   if (before === null || after === null) return exitCodes.wrong;
   const known = await knownRequests(asked.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
-  const sides = { before, after };
-  const verdicts = verdictsOf(before.set, after.set);
-  const report = reportOf({ sides, diff: compared, guarantees: guaranteeChanges(sides, verdicts) });
+  const report = reportOf({ sides: { before, after }, diff: compared });
   show(report, options, asked.new.path);
   return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
 }
@@ -103,15 +99,6 @@ function isGood(report: DiffReport, failOn: Options['failOn']): boolean {
   const isLoosened = report.loosened + report.undecided > 0;
   const isBroken = report.guarantees.some((one) => one.old === 'proved' && one.new !== 'proved');
   return !isLoosened && !isBroken && (failOn === 'loosened' || report.stricter === 0);
-}
-
-/** Equal sets are asked once. */
-function verdictsOf(
-  before: PolicySet,
-  after: PolicySet,
-): { readonly before: readonly ClaimVerdict[]; readonly after: readonly ClaimVerdict[] } {
-  const now = proveGuarantees(after);
-  return { before: digest(before) === digest(after) ? now : proveGuarantees(before), after: now };
 }
 
 // ---- the two sides
@@ -159,13 +146,11 @@ function folders(first: string | undefined, { old, new: now }: Options): AskedSi
   return { old: side(old), new: side(now) };
 }
 
-type LoadedSide = ComparedSide & { readonly set: PolicySet };
-
 /** Null where it does not compile; what is wrong has been shown then. */
 async function loadSide(
   { revision, name, path }: AskedSide,
   memory: CompileCache,
-): Promise<LoadedSide | null> {
+): Promise<ComparedSide | null> {
   const laidOut = revision === null ? null : await layOut(revision, path);
   try {
     const read = await readSources(laidOut?.path ?? path);
