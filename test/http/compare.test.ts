@@ -131,11 +131,12 @@ test('is for everybody who is signed in, and records nothing', async () => {
   expect(stranger.status).toBe(401);
 });
 
+const script = new URL('../playground/failing-playground.ts', import.meta.url);
+
 test.each([
   ['hang', 'after 3 seconds'],
   ['memory', 'more than 192 MB'],
 ])('a comparison that does not end (%s) is 503 and says why; deciding goes on', async (fault, why) => {
-  const script = new URL('../playground/failing-playground.ts', import.meta.url);
   const service = await startService({ playground: { script, timeoutMs: 3_000, memoryMegabytes: 192 } });
   const client = await personWith(service, await firstAdmin(service), {
     email: 'eve@example.com',
@@ -148,4 +149,21 @@ test.each([
   expect(body.detail).toContain(why);
   const next = await compare({ files: filesOf(policyText.replace('risk base_risk', 'risk base')) }, client);
   expect(next.body.comparison).toMatchObject({ loosened: 0, stricter: 0, undecided: 0 });
+});
+
+test('a later comparison of the same person takes the place of one that waits, and leaves their try', async () => {
+  const service = await startService({ playground: { script } });
+  const client = await personWith(service, await firstAdmin(service), {
+    email: 'eve@example.com',
+    roles: ['auditor'],
+  });
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
+  const slow = compare({ files: [{ path: 'f.policy', text: '# fault: slow\n' }] }, client);
+  await pause();
+  const trying = client.send('/v1/policies/try', { method: 'POST', body: {} });
+  const waiting = compare({ files: [] }, client);
+  await pause();
+  const latest = compare({ files: [] }, client);
+  const replies = await Promise.all([slow, trying, waiting, latest]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 429, 200]);
 });
