@@ -84,6 +84,7 @@ const managed = [
   'get /v1/policies/files',
   'get /v1/policies/file',
   'post /v1/policies/try',
+  'post /v1/policies/compare',
   'get /v1/policies/vocabulary',
   'get /v1/requests/{id}/explain',
   'get /v1/audit/export',

@@ -7,8 +7,8 @@ import { servePlayground } from '../../src/service/playground/worker.ts';
 if (parentPort === null) throw new Error('for use as a worker thread');
 
 servePlayground(parentPort, ({ question, asked }) => {
-  if (question !== 'try') return;
-  const { files } = asked as PlaygroundAsk['try'];
+  if (question !== 'try' && question !== 'compare') return;
+  const { files } = asked as PlaygroundAsk['compare'];
   const [, kind = null] = /^# fault: (\S+)$/m.exec(files.map(({ text }) => text).join('\n')) ?? [];
   switch (kind) {
     case null:

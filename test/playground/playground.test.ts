@@ -68,7 +68,7 @@ test('of one person the latest try takes the place of the one that waits', async
   const answers = await Promise.all(
     [ask('slow'), ask(null), ask(null), ask(null, 'ben'), ask(null)].map(outcome),
   );
-  const given = 'busy: a later try of yours has taken its place';
+  const given = 'busy: a later question of yours has taken its place';
   expect(answers).toEqual(['ALLOW', given, given, 'ALLOW', 'ALLOW']);
 });
 

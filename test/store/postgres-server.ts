@@ -51,7 +51,7 @@ const startMaxMs = 20_000;
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-postgres-'));
   // The server has to get to its files, and to nothing else there.
-  if (user.uid !== undefined) for (const path of [tmpdir(), folder]) openWay(path);
+  if (user.uid !== undefined) openWay(folder);
   const bin = process.env.WRIT_TEST_POSTGRES ?? installBinaries(join(folder, 'server'));
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
@@ -64,10 +64,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   return server;
 }
 
-/** Others may go through the folder, and not list it. */
+/** Others may go through the folder and those that it lies in, and not list them. */
 function openWay(path: string): void {
   const { mode } = statSync(path);
   if ((mode & 0o001) === 0) chmodSync(path, mode | 0o011);
+  if (dirname(path) !== path) openWay(dirname(path));
 }
 
 /** npm keeps no links, without which the server does not find its libraries. */

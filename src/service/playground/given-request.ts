@@ -1,5 +1,5 @@
-// A request as a person writes it into facts, or into what keeps it from being understood; and what a person should
-// know of one that the gate refuses. Each issue names its place and, where something is near, what was meant.
+// A request as a person writes it into facts and back, or into what keeps it from being understood; and what a person
+// should know of one that the gate refuses. Each issue names its place and, where something is near, what was meant.
 
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { describeSlot, payloadFaults } from '../../language/model/describe.ts';
@@ -11,6 +11,8 @@ import { checkPayload } from '../../language/spec/payload.ts';
 import { isCurrency } from '../../language/value/currency.ts';
 import {
   type Decimal,
+  equal,
+  formatDecimal,
   fromNumber,
   isInteger,
   multiply,
@@ -168,4 +170,27 @@ function segmentsOf(pointer: string): readonly string[] {
 
 function pointerOf(...segments: readonly string[]): string {
   return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The same facts as they are written; null where a reading has a part that waits, which no request can be written with. */
+export function givenRequestOf(
+  { action, payload, agent, request, nowMs, meters }: Facts,
+  set: PolicySet,
+): GivenRequest | null {
+  const readings = Object.entries(meters);
+  if (readings.some(([, { low, high }]) => !equal(low, high))) return null;
+  const written = readings.map(([name, { low }]) => {
+    const currency = set.meters.get(name)?.currency ?? null;
+    return [name, currency === null ? formatDecimal(low) : `${formatDecimal(low)} ${currency}`];
+  });
+  return {
+    action_key: action,
+    payload,
+    agent,
+    at: new Date(nowMs).toISOString(),
+    ...(request.session === undefined ? {} : { session: request.session }),
+    ...(request.ip === undefined ? {} : { address: request.ip }),
+    ...(request.signed === undefined ? {} : { signed: request.signed }),
+    meters: Object.fromEntries(written),
+  };
 }

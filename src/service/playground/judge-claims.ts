@@ -3,12 +3,11 @@
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import type { Facts } from '../../language/model/request.ts';
-import { equal, formatDecimal } from '../../language/value/decimal.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
-import { whyUndecided } from '../../reasoning/prove/report/wording.ts';
+import { claimText, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
+import { givenRequestOf } from './given-request.ts';
 import { textPlaceOf } from './place-diagnostics.ts';
-import type { GivenRequest, TriedClaim } from './questions.ts';
+import type { TriedClaim } from './questions.ts';
 import type { LaidOver } from './workspace.ts';
 
 /** About a second's work; `writ check` proves more. */
@@ -45,7 +44,7 @@ function viewOf(
   const refuted = verdicts.find((one) => one.kind === 'refuted');
   return {
     guarantee: guarantee.name,
-    claim: shown(text.slice(start, end)),
+    claim: claimText(claim, sourceOf),
     file,
     ...textPlaceOf(position(text, start), position(text, end)),
     result: kind,
@@ -55,12 +54,8 @@ function viewOf(
 }
 
 function whyOf({ why, terms }: Extract<Verdict, { kind: 'undecided' }>, sourceOf: SourceOf): string {
-  const texts = terms.map(({ file, start, end }) => shown((sourceOf(file) ?? '').slice(start, end)));
+  const texts = terms.map((term) => textAt(term, sourceOf));
   return [whyUndecided[why], [...new Set(texts)].join(', ')].filter((part) => part !== '').join(': ');
-}
-
-function shown(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 function refutationOf(
@@ -71,28 +66,6 @@ function refutationOf(
     decision: decision.outcome,
     by: decision.by,
     met: [...facts.satisfied.escalate, ...facts.satisfied.reauth],
-    request: requestOf(facts, set),
-  };
-}
-
-function requestOf(
-  { action, payload, agent, request, nowMs, meters }: Facts,
-  set: PolicySet,
-): GivenRequest | null {
-  const readings = Object.entries(meters);
-  if (readings.some(([, { low, high }]) => !equal(low, high))) return null;
-  const written = readings.map(([name, { low }]) => {
-    const currency = set.meters.get(name)?.currency ?? null;
-    return [name, currency === null ? formatDecimal(low) : `${formatDecimal(low)} ${currency}`];
-  });
-  return {
-    action_key: action,
-    payload,
-    agent,
-    at: new Date(nowMs).toISOString(),
-    ...(request.session === undefined ? {} : { session: request.session }),
-    ...(request.ip === undefined ? {} : { address: request.ip }),
-    ...(request.signed === undefined ? {} : { signed: request.signed }),
-    meters: Object.fromEntries(written),
+    request: givenRequestOf(facts, set),
   };
 }

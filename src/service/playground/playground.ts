@@ -53,6 +53,8 @@ export class PlaygroundRefusal extends Error {
 }
 
 const timeoutMsDefault = 5_000;
+/** Of these, the latest of a person is the one that counts. */
+const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
 /** A quarter of what there is, and never more than this, */
@@ -114,7 +116,7 @@ class LivePlayground implements Playground {
 
   #enter(job: Job): void {
     const { person } = job.by;
-    if (job.message.question === 'try') this.#giveWay(person);
+    if (replaced.has(job.message.question)) this.#giveWay(job);
     const refusal = this.#refusalOf(person);
     if (refusal !== null) {
       job.reject(refusal);
@@ -138,12 +140,12 @@ class LivePlayground implements Playground {
   }
 
   /** Whoever types wants the answer to what they typed last. */
-  #giveWay(person: string): void {
-    const isOlder = ({ by, message }: Job): boolean => by.person === person && message.question === 'try';
+  #giveWay({ by: { person }, message: { question } }: Job): void {
+    const isOlder = ({ by, message }: Job): boolean => by.person === person && message.question === question;
     const older = this.#waiting.filter(isOlder);
     this.#waiting = this.#waiting.filter((job) => !isOlder(job));
     for (const { reject } of older)
-      reject(new PlaygroundRefusal('busy', 'a later try of yours has taken its place'));
+      reject(new PlaygroundRefusal('busy', 'a later question of yours has taken its place'));
   }
 
   #next(): void {

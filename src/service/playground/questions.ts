@@ -4,6 +4,7 @@ import type { Outcome } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { AgentFacts } from '../../language/model/request.ts';
 import type { TracedRule, Truth } from '../../language/model/trace.ts';
+import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { SetTexts } from '../policies/texts.ts';
 import type { ConditionLine } from './condition-lines.ts';
 import type { RecordedRequest } from './recorded.ts';
@@ -16,6 +17,7 @@ export interface PlaygroundAsk {
     /** Null where only the policies are looked at. */
     readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
   };
+  readonly compare: { readonly files: readonly TextFile[] };
   readonly outline: TextFile;
   readonly vocabulary: null;
   readonly explain: RecordedRequest;
@@ -23,6 +25,7 @@ export interface PlaygroundAsk {
 
 export interface PlaygroundAnswers {
   readonly try: Tried;
+  readonly compare: Compared;
   readonly outline: readonly PolicyOutline[];
   readonly vocabulary: Vocabulary;
   readonly explain: ExplainedRecord;
@@ -60,6 +63,16 @@ export interface Tried {
   readonly decision: TriedDecision | null;
   /** In the order of the files; null where the policies have errors, or too many rules to be proved beside typing. */
   readonly guarantees: readonly TriedClaim[] | null;
+}
+
+/** The set in force, and the set with files laid over it. */
+export interface Compared {
+  /** Of the files laid over. */
+  readonly diagnostics: readonly PlacedDiagnostic[];
+  /** Null where the policies have errors. */
+  readonly comparison: DiffReport | null;
+  /** The example of each finding, as it can be tried; null where it has none, or a reading has a part that waits. */
+  readonly requests: readonly (GivenRequest | null)[];
 }
 
 /** One claim of a guarantee, about all requests. */

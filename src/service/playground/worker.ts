@@ -2,6 +2,7 @@
 // of ours, after which it begins with an empty memory.
 
 import type { MessagePort } from 'node:worker_threads';
+import { compareLaid } from './compare-laid.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
 import type {
@@ -22,6 +23,7 @@ type Answering = {
 
 const answering: Answering = {
   try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
+  compare: compareLaid,
   outline: (_desk, file) => outlineOf(file),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.lay([]);

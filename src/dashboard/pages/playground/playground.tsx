@@ -4,13 +4,14 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { type ReadJson, readJson } from '../../editor/json-places.ts';
+import type { LinePlace } from '../../editor/text-places.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { Answer } from './answer.tsx';
 import { findRule } from './find-rule.ts';
-import { type Fix, fixedFiles, type PolicyDiagnostic, problemIssues, type TriedClaim } from './marks.ts';
+import { type Fix, fixedFiles, problemIssues } from './marks.ts';
 import './playground.css';
 import { PolicyPane } from './policy-pane.tsx';
 import { RequestPane } from './request-pane.tsx';
@@ -51,11 +52,13 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
     () => (problem === null ? (tried?.answer.issues ?? []) : problemIssues(problem)),
     [tried, problem],
   );
-  const { target, goToDiagnostic, goToClaim, goToRule } = useWays(
-    playground,
-    decided?.decision?.matched_policy ?? null,
-  );
+  const { target, goToPlace, goToRule } = useWays(playground, decided?.decision?.matched_policy ?? null);
   const applyFix = useFixes(playground, isOfNow);
+  const tryWritten = (request: object): void => {
+    if (requestId !== null) setQuery({ request: null });
+    playground.setRequest(`${JSON.stringify(request, null, 2)}\n`);
+    tellDone('The request is in the editor');
+  };
   return (
     <div class="playground">
       <div class="playground-panes">
@@ -64,7 +67,9 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
           tried={tried}
           target={target}
           onFix={applyFix}
-          onGo={goToDiagnostic}
+          onGo={goToPlace}
+          onTry={tryWritten}
+          onLine={(file, line) => goToPlace({ file, line, column: 1, end_line: line, end_column: 1 })}
         />
         <RequestPane playground={playground} requestId={requestId} read={read} issues={issues} />
       </div>
@@ -75,11 +80,8 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
         onRule={goToRule}
         claims={{
           claims: tried?.answer.guarantees ?? [],
-          onPlace: goToClaim,
-          onTry: (request) => {
-            if (requestId !== null) setQuery({ request: null });
-            playground.setRequest(`${JSON.stringify(request, null, 2)}\n`);
-          },
+          onPlace: goToPlace,
+          onTry: tryWritten,
         }}
       />
     </div>
@@ -135,13 +137,9 @@ function useWays({ path, paths, textOf }: PlaygroundState, decidedBy: string | n
   const open = (file: string): void => setQuery({ file, view: null });
   return {
     target,
-    goToDiagnostic: (one: PolicyDiagnostic): void => {
-      open(one.file);
-      goTo(one.file, { place: one });
-    },
-    goToClaim: (one: TriedClaim): void => {
-      open(one.file);
-      goTo(one.file, { place: one });
+    goToPlace: (place: LinePlace & { readonly file: string }): void => {
+      open(place.file);
+      goTo(place.file, { place });
     },
     goToRule: (rule: string): void => {
       const holder = paths.find((one) => findRule(textOf(one) ?? '', rule) !== null);

@@ -1,6 +1,7 @@
 // The copy of the policies: which file is open, its text in the editor, what is wrong with all of it, and what has been
 // changed against the set in force.
 
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { completePolicy } from '../../editor/complete-policy.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
@@ -10,6 +11,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, Note } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { ChangeList } from './change-list.tsx';
+import { WhatChanges, type WhatChangesProps } from './comparison/what-changes.tsx';
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
@@ -23,22 +25,30 @@ interface PolicyPaneProps {
   readonly target: Target | null;
   readonly onFix: (fix: Fix) => void;
   readonly onGo: (diagnostic: PolicyDiagnostic) => void;
+  readonly onTry: WhatChangesProps['onTry'];
+  readonly onLine: WhatChangesProps['onLine'];
 }
 
 const noDiagnostics: readonly PolicyDiagnostic[] = [];
 
 export function PolicyPane(props: PolicyPaneProps) {
-  const { playground, tried, onFix, onGo } = props;
+  const { playground, tried, onFix, onGo, onTry, onLine } = props;
   const { query } = usePlace();
-  const isDiff = query.get('view') === 'changes';
+  const view = query.get('view');
   return (
-    <Section title="Policies" actions={<PolicyActions playground={playground} isDiff={isDiff} />}>
+    <Section title="Policies" actions={<PolicyActions playground={playground} view={view} />}>
       {!playground.isKept && (
         <Note icon="warning" tone="escalate">
           Your changes cannot be kept in this window: reloading the page loses them.
         </Note>
       )}
-      {isDiff ? <ChangeList playground={playground} /> : <OpenFile {...props} />}
+      {view === 'changes' ? (
+        <ChangeList playground={playground} />
+      ) : view === 'comparison' ? (
+        <WhatChanges changes={playground.changes} digest={playground.digest} onTry={onTry} onLine={onLine} />
+      ) : (
+        <OpenFile {...props} />
+      )}
       <DiagnosticList diagnostics={tried?.answer.diagnostics ?? noDiagnostics} onFix={onFix} onGo={onGo} />
     </Section>
   );
@@ -46,10 +56,10 @@ export function PolicyPane(props: PolicyPaneProps) {
 
 function PolicyActions({
   playground,
-  isDiff,
+  view,
 }: {
   readonly playground: PlaygroundState;
-  readonly isDiff: boolean;
+  readonly view: string | null;
 }) {
   const { paths, path, changes, setText } = playground;
   const [isNaming, setNaming] = useState(false);
@@ -71,13 +81,12 @@ function PolicyActions({
       <Button icon="plus" onClick={() => setNaming(true)}>
         New file
       </Button>
-      <Button
-        aria-pressed={isDiff}
-        look={isDiff ? 'primary' : 'plain'}
-        onClick={() => setQuery({ view: isDiff ? null : 'changes' }, { replace: true })}
-      >
+      <ViewButton name="changes" view={view}>
         My changes ({changes.length})
-      </Button>
+      </ViewButton>
+      <ViewButton name="comparison" view={view}>
+        What changes
+      </ViewButton>
       {isNaming && (
         <NewFileDialog
           taken={paths}
@@ -89,6 +98,26 @@ function PolicyActions({
         />
       )}
     </div>
+  );
+}
+
+interface ViewButtonProps {
+  readonly name: string;
+  readonly view: string | null;
+  readonly children: ComponentChildren;
+}
+
+/** Shows something in the place of the editor, and the editor again. */
+function ViewButton({ name, view, children }: ViewButtonProps) {
+  const isShown = view === name;
+  return (
+    <Button
+      aria-pressed={isShown}
+      look={isShown ? 'primary' : 'plain'}
+      onClick={() => setQuery({ view: isShown ? null : name }, { replace: true })}
+    >
+      {children}
+    </Button>
   );
 }
 

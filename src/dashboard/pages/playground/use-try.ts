@@ -4,6 +4,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type CallOptions, call, type Reply } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
+import { askUntilFree } from '../../api/until-free.ts';
 
 export type TryBody = CallOptions<'tryPolicies'>['body'];
 export type Tried = Reply<'tryPolicies'>;
@@ -25,7 +26,6 @@ interface State extends Pick<Trying, 'tried' | 'decided' | 'problem'> {
 }
 
 const pauseMs = 250;
-const busyPauseMs = 1_000;
 
 /** `version` says what else an answer rests on: the set in force. Null as body asks nothing. */
 export function useTry(body: TryBody | null, version: string): Trying {
@@ -36,7 +36,8 @@ export function useTry(body: TryBody | null, version: string): Trying {
     if (body === null) return;
     const controller = new AbortController();
     const wait = setTimeout(() => {
-      askUntilFree(body, controller.signal).then(
+      const { signal } = controller;
+      askUntilFree(() => call('tryPolicies', { body, signal }), signal).then(
         (answer) => {
           if (controller.signal.aborted) return;
           setState((before) => ({
@@ -65,17 +66,4 @@ export function useTry(body: TryBody | null, version: string): Trying {
     isOfNow: state.key === key,
     retry: () => setTurn(turn + 1),
   };
-}
-
-/** Where too much is asked at once, it asks again a little later. */
-async function askUntilFree(body: TryBody, signal: AbortSignal): Promise<Tried> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await call('tryPolicies', { body, signal });
-    } catch (error) {
-      const isBusy = error instanceof ApiProblem && error.code === 'playground_busy';
-      if (!isBusy || tries > 5 || signal.aborted) throw error;
-      await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
-    }
-  }
 }

@@ -1,6 +1,18 @@
-// What keeps a claim from being decided, in words.
+// A claim and what keeps it from being decided, in words.
 
+import type { SourceOf } from '../../../language/diagnostic/render.ts';
+import type { Span } from '../../../language/diagnostic/span.ts';
 import type { Why } from '../prove.ts';
+
+/** As it is written, on one line. */
+export function claimText({ span }: { readonly span: Span }, sourceOf: SourceOf): string {
+  return textAt(span, sourceOf);
+}
+
+/** On one line. */
+export function textAt({ file, start, end }: Span, sourceOf: SourceOf): string {
+  return (sourceOf(file) ?? '').slice(start, end).replace(/\s+/g, ' ').trim();
+}
 
 export const whyUndecided: Readonly<Record<Why, string>> = {
   'guessed conditions': 'it turns on what is not followed through',

@@ -1,5 +1,6 @@
-// /v1/policies/try and /vocabulary: what the policies, with files laid over them, would make of a request. INVARIANT:
-// nothing is recorded and nothing granted; a recorded request is tried by those alone who may see it.
+// /v1/policies/try, /compare and /vocabulary: what the policies, with files laid over them, would make of a request, and of
+// which requests they would make something else. INVARIANT: nothing is recorded and nothing granted; a recorded request is
+// tried by those alone who may see it.
 
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Playground } from '../../playground/playground.ts';
@@ -8,6 +9,12 @@ import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { Decisions } from '../../requests/decisions.ts';
 import { type ManagedCall, type Route, route } from '../calls/route.ts';
 import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
+import {
+  compareBodySchema,
+  compareExamples,
+  compareReplyExample,
+  compareReplySchema,
+} from '../views/comparison.ts';
 import { requestNotFound } from '../views/decided.ts';
 import {
   playgroundProblems,
@@ -63,6 +70,34 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
   },
 });
 
+const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
+  method: 'POST',
+  url: '/v1/policies/compare',
+  access: 'policies.try',
+  bodyMax,
+  operation: {
+    id: 'comparePolicies',
+    summary:
+      'Which requests the set in force, with files laid over it, decides otherwise; nothing is recorded',
+    description:
+      'The loosest first, each with an example, and the proof that nothing else changes. A later comparison of the same person takes the place of one that waits.',
+    body: {
+      description: 'Files by their path relative to the policy directory.',
+      schema: compareBodySchema,
+      examples: compareExamples,
+    },
+    replies: {
+      200: { description: 'What changes', schema: compareReplySchema, example: compareReplyExample },
+    },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) => {
+    refusePaths(call.body.files);
+    const { files } = call.body;
+    return await putQuestion(playground, 'compare', { files }, { call, inForce: policies.current() });
+  },
+});
+
 const getVocabulary = route<PlaygroundDeps>({
   method: 'GET',
   url: '/v1/policies/vocabulary',
@@ -77,7 +112,11 @@ const getVocabulary = route<PlaygroundDeps>({
     await putQuestion(playground, 'vocabulary', null, { call, inForce: policies.current() }),
 });
 
-export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [tryPolicies, getVocabulary];
+export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
+  tryPolicies,
+  comparePolicies,
+  getVocabulary,
+];
 
 async function requestOf(
   call: ManagedCall<TryBody>,

@@ -73,7 +73,7 @@ const pathSchema: JsonSchema = {
   description: 'Relative to the policy directory, with forward slashes.',
 };
 
-const givenSchema: JsonSchema = {
+export const givenSchema: JsonSchema = {
   ...objectSchema(
     { action_key: { ...shortText, minLength: 1 }, payload: { type: 'object', additionalProperties: true } },
     {
@@ -101,15 +101,17 @@ const givenSchema: JsonSchema = {
   description: 'What is left out is unknown to the policies.',
 };
 
+export const filesSchema: JsonSchema = {
+  type: 'array',
+  maxItems: 50,
+  description: 'Laid over the set in force.',
+  items: objectSchema({ path: pathSchema, text: { type: 'string' } }),
+};
+
 export const tryBodySchema = objectSchema(
   {},
   {
-    files: {
-      type: 'array',
-      maxItems: 50,
-      description: 'Laid over the set in force.',
-      items: objectSchema({ path: pathSchema, text: { type: 'string' } }),
-    },
+    files: filesSchema,
     request: givenSchema,
     request_id: { ...text(100), description: 'A recorded request, with the facts of its record.' },
   },
@@ -187,8 +189,14 @@ const claimSchema = objectSchema({
   },
 });
 
+export const diagnosticsSchema: JsonSchema = {
+  type: 'array',
+  description: 'Of the policies; the first hundred.',
+  items: diagnosticSchema,
+};
+
 export const tryReplySchema = objectSchema({
-  diagnostics: { type: 'array', description: 'Of the policies; the first hundred.', items: diagnosticSchema },
+  diagnostics: diagnosticsSchema,
   issues: {
     type: 'array',
     description: 'What is wrong with the request.',

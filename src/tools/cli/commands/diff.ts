@@ -3,19 +3,16 @@
 
 import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { PolicySet } from '../../../language/model/policy.ts';
 import { createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
-import { type ClaimVerdict, proveGuarantees } from '../../../reasoning/prove/prove.ts';
+import { type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
 import type { Tallied } from '../../../reasoning/replay/tally.ts';
-import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
 import { countInLog } from '../replay/file-findings.ts';
 import { showFaults, withLog } from '../replay/open-log.ts';
 import { type AskedSide, isPathAlone, loadSide } from '../tasks/compared-side.ts';
 import { diffFindings } from '../tasks/diff-findings.ts';
-import { type DiffReport, guaranteeChanges, reportOf } from '../tasks/diff-report.ts';
 import { diffToMarkdown, diffToText } from '../tasks/diff-text.ts';
 import { toGithub } from '../tasks/github.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
@@ -89,9 +86,8 @@ async function diff(
   const known = await knownRequests(asked.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
   const sides = { before, after };
-  const guarantees = guaranteeChanges(sides, verdictsOf(before.set, after.set));
   const finish = (log: Tallied | null): ExitCode => {
-    const report = reportOf({ sides, diff: compared, guarantees, log });
+    const report = reportOf({ sides, diff: compared, log });
     show(report, options, asked.new.path);
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
@@ -131,15 +127,6 @@ function isGood(report: DiffReport, failOn: Options['failOn']): boolean {
   const isLoosened = report.loosened + report.undecided > 0;
   const isBroken = report.guarantees.some((one) => one.old === 'proved' && one.new !== 'proved');
   return !isLoosened && !isBroken && (failOn === 'loosened' || report.stricter === 0);
-}
-
-/** Equal sets are asked once. */
-function verdictsOf(
-  before: PolicySet,
-  after: PolicySet,
-): { readonly before: readonly ClaimVerdict[]; readonly after: readonly ClaimVerdict[] } {
-  const now = proveGuarantees(after);
-  return { before: digest(before) === digest(after) ? now : proveGuarantees(before), after: now };
 }
 
 // ---- the two sides

@@ -7,7 +7,7 @@ import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ReplayFinding } from '../../../reasoning/replay/tally.ts';
 import { UsageError } from '../output/output.ts';
 import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../tasks/compared-side.ts';
-import { type DiffReport, reportOf } from '../tasks/diff-report.ts';
+import { type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
 import { replayFindings } from './file-findings.ts';
 
@@ -76,5 +76,5 @@ export function filedComparison(
   const decided = result.decidedBy.get(sides.before.digest) ?? 0;
   if (decided === 0 && !isNamed)
     return { reason: `no request of the log was decided by the policies of HEAD: ${advice}` };
-  return { decided, report: reportOf({ sides, diff, guarantees: [], log: result }) };
+  return { decided, report: reportOf({ sides, diff, log: result }) };
 }

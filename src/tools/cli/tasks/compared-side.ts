@@ -8,7 +8,7 @@ import { type CompileCache, checkSources, createCompileCache } from '../../../pi
 import { digest } from '../../../service/policies/digest.ts';
 import { printError } from '../output/output.ts';
 import { shownPath } from '../output/shown-path.ts';
-import type { ComparedSide } from './diff-report.ts';
+import type { ComparedSide } from '../../../reasoning/diff/report.ts';
 import { readSources, showDiagnostics } from './policies.ts';
 import { isRevision, layOut } from './revision.ts';
 

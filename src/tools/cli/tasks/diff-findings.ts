@@ -1,6 +1,6 @@
 // A comparison as findings for build servers: each lies at the rule that causes it, or at the set where its file is gone.
 
-import type { DiffReport, ReportedFinding } from './diff-report.ts';
+import type { DiffReport, ReportedFinding } from '../../../reasoning/diff/report.ts';
 import type { Finding } from './findings.ts';
 
 /** The code and summary of each kind. */

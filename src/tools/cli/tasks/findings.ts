@@ -8,9 +8,10 @@ import {
   type SourceOf,
 } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
+import { claimText } from '../../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../../service/policies/read.ts';
 import { shownPath } from '../output/shown-path.ts';
-import { claimText, type JudgedClaim, undecidedLines } from './guarantees.ts';
+import { type JudgedClaim, undecidedLines } from './guarantees.ts';
 
 export type Finding = JsonDiagnostic;
 

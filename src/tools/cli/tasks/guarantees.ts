@@ -14,7 +14,7 @@ import {
 } from '../../../reasoning/guarantees/try.ts';
 import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../../reasoning/prove/prove.ts';
 import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
-import { whyUndecided } from '../../../reasoning/prove/report/wording.ts';
+import { claimText, textAt, whyUndecided } from '../../../reasoning/prove/report/wording.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
@@ -98,14 +98,6 @@ function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
 
 function lineText({ file, start }: Span, sourceOf: SourceOf): string {
   return `${file}:${position(sourceOf(file) ?? '', start).line}`;
-}
-
-export function claimText({ span }: Claim, sourceOf: SourceOf): string {
-  return textAt(span, sourceOf);
-}
-
-function textAt({ file, start, end }: Span, sourceOf: SourceOf): string {
-  return (sourceOf(file) ?? '').slice(start, end).replace(/\s+/g, ' ').trim();
 }
 
 /** Why, for each action where it is another reason, with the conditions that were guessed. */

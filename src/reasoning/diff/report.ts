@@ -1,17 +1,17 @@
 // A comparison of two policy sets as plain data: what every way of printing it, and every program that reads it, goes by.
 
-import { position, type SourceOf } from '../../../language/diagnostic/render.ts';
-import type { Span } from '../../../language/diagnostic/span.ts';
-import type { Requirements } from '../../../language/model/decision.ts';
-import type { PolicySet } from '../../../language/model/policy.ts';
-import { horizon } from '../../../reasoning/cells/times.ts';
-import type { PolicyDiff } from '../../../reasoning/diff/diff.ts';
-import type { DiffExample, DiffFinding, FindingCause } from '../../../reasoning/diff/finding.ts';
-import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
-import type { ClaimVerdict } from '../../../reasoning/prove/prove.ts';
-import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
-import type { FiledRequests, Tallied } from '../../../reasoning/replay/tally.ts';
-import { claimText } from './guarantees.ts';
+import { position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import type { Requirements } from '../../language/model/decision.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { horizon } from '../cells/times.ts';
+import { type ClaimVerdict, proveGuarantees } from '../prove/prove.ts';
+import { requestJson } from '../prove/report/request-json.ts';
+import { claimText, textAt } from '../prove/report/wording.ts';
+import type { FiledRequests, Tallied } from '../replay/tally.ts';
+import type { PolicyDiff } from './diff.ts';
+import type { DiffExample, DiffFinding, FindingCause } from './finding.ts';
+import type { BothSides } from './joint-set.ts';
 
 export interface ComparedSide {
   /** As people named it: a revision or a folder. */
@@ -19,14 +19,13 @@ export interface ComparedSide {
   readonly digest: string;
   readonly set: PolicySet;
   readonly sourceOf: SourceOf;
-  /** A path of the set as seen from where the command runs. */
+  /** A path of the set as people see it. */
   readonly shown: (file: string) => string;
 }
 
 export interface SetComparison {
   readonly sides: BothSides<ComparedSide>;
   readonly diff: PolicyDiff;
-  readonly guarantees: readonly GuaranteeChange[];
   /** Requests of the past, filed under the findings in their order; null where none were asked. */
   readonly log: Tallied | null;
 }
@@ -115,7 +114,7 @@ export interface DiffReport {
   readonly log: ReportedLog | null;
 }
 
-export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffReport {
+export function reportOf({ sides, diff, log }: SetComparison): DiffReport {
   const findings = diff.findings.map((finding, at) => ({
     ...reportedFinding(sides, finding),
     log: log?.findings[at] ?? null,
@@ -134,7 +133,7 @@ export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffR
     limits: diff.limits,
     actions: diff.actions,
     meters: diff.meters,
-    guarantees,
+    guarantees: guaranteeChanges(sides),
     horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
     log: log === null ? null : reportedLog(log),
   };
@@ -157,6 +156,8 @@ function dateOf(second: number): string {
 
 function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): Omit<ReportedFinding, 'log'> {
   const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
+  const { before, after } = sides;
+  const sourceOf: SourceOf = (file) => after.sourceOf(file) ?? before.sourceOf(file);
   return {
     direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',
     tier,
@@ -167,7 +168,7 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     when,
     causes: causes.map((cause) => reportedCause(sides, cause)),
     example: example === null ? null : reportedExample(example),
-    guessed: [...new Set(guessed.map((span) => textAt(sides, span)))].filter((text) => text !== ''),
+    guessed: [...new Set(guessed.map((span) => textAt(span, sourceOf)))].filter((text) => text !== ''),
   };
 }
 
@@ -186,11 +187,6 @@ function reportedCause(
 function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportedPlace | null {
   const text = sourceOf(file);
   return text === null ? null : { file: shown(file), line: position(text, start).line };
-}
-
-function textAt({ before, after }: SetComparison['sides'], { file, start, end }: Span): string {
-  const text = after.sourceOf(file) ?? before.sourceOf(file) ?? '';
-  return text.slice(start, end).replace(/\s+/g, ' ').trim();
 }
 
 function reportedExample({ facts, decisions, near }: DiffExample): ReportedExample {
@@ -216,10 +212,8 @@ function reportedDecision({
 }
 
 /** What became of each claim on the two sides: the same claim is one of the same words under the same name. */
-export function guaranteeChanges(
-  sides: SetComparison['sides'],
-  verdicts: BothSides<readonly ClaimVerdict[]>,
-): readonly GuaranteeChange[] {
+function guaranteeChanges(sides: SetComparison['sides']): readonly GuaranteeChange[] {
+  const verdicts = verdictsOf(sides);
   const named = (side: 'before' | 'after') =>
     verdicts[side].map(({ guarantee, claim, kind }) => {
       const text = claimText(claim, sides[side].sourceOf);
@@ -234,4 +228,10 @@ export function guaranteeChanges(
     old: kindIn(old, key),
     new: kindIn(now, key),
   }));
+}
+
+/** Equal sets are asked once. */
+function verdictsOf({ before, after }: SetComparison['sides']): BothSides<readonly ClaimVerdict[]> {
+  const now = proveGuarantees(after.set);
+  return { before: before.digest === after.digest ? now : proveGuarantees(before.set), after: now };
 }

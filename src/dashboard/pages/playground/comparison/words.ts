@@ -1,0 +1,153 @@
+// What a comparison says, in the words of `writ diff`.
+
+import type { IconName } from '../../../parts/layout/icon.tsx';
+import type { Compared } from './use-comparison.ts';
+
+export type Comparison = NonNullable<Compared['comparison']>;
+export type ComparedFinding = Comparison['findings'][number];
+export type ComparedExample = NonNullable<ComparedFinding['example']>;
+export type ComparedCause = ComparedFinding['causes'][number];
+
+interface Kind {
+  readonly word: string;
+  readonly icon: IconName;
+  readonly tone: 'allow' | 'escalate' | 'unknown';
+}
+
+const kinds = {
+  loosened: { word: 'Loosened', icon: 'unlocked', tone: 'escalate' },
+  stricter: { word: 'Stricter', icon: 'locked', tone: 'allow' },
+  reworded: { word: 'Another rule', icon: 'policy', tone: 'unknown' },
+  undecided: { word: 'Undecided', icon: 'unknown', tone: 'unknown' },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+/** Without an example nobody knows whether a request is decided so. */
+export function kindOf({ direction, example }: ComparedFinding): Kind {
+  return kinds[example === null ? 'undecided' : direction];
+}
+
+/** What sets two decisions apart, where their names do not say all of it; empty where they do. */
+export function differenceText({ difference, tier, direction }: ComparedFinding): string {
+  const isLoose = direction === 'loosened';
+  switch (difference) {
+    case 'outcome':
+      return tier === 4 ? 'refused before any rule until now' : '';
+    case 'people':
+      return isLoose ? 'by fewer or other people or later' : 'by more people or sooner';
+    case 'time':
+      return isLoose ? 'for longer' : 'for a shorter time';
+    case 'rule':
+      return 'as before, by another rule';
+  }
+}
+
+export function causeText({ rule, change }: ComparedCause): string {
+  return rule === null ? shapeWords[change] : `\`${rule}\` ${ruleWords[change]}`;
+}
+
+const ruleWords = {
+  changed: 'changed',
+  new: 'is new',
+  gone: 'is gone',
+  renamed: 'has another name',
+} as const satisfies Readonly<Record<ComparedCause['change'], string>>;
+
+const shapeWords = {
+  changed: 'the payload is declared otherwise',
+  new: 'the action is new',
+  gone: 'the action is gone',
+  renamed: 'the action has another name',
+} as const satisfies Readonly<Record<ComparedCause['change'], string>>;
+
+/** Who is asked, or how long a grant holds. */
+export function asksText({ requires, valid_for_seconds: seconds }: ComparedExample['old']): string {
+  const people = requires?.approvals.map(
+    ({ group, needs, withinSeconds }) => `${needs} of ${group} within ${durationText(withinSeconds)}`,
+  );
+  const all = [...(people ?? []), ...stepUpText(requires?.reauth ?? null)];
+  if (all.length > 0) return all.join(' and ');
+  return seconds === null ? 'nobody' : `nobody, for ${durationText(seconds)}`;
+}
+
+function stepUpText(stepUp: { readonly withinSeconds: number | null } | null): readonly string[] {
+  if (stepUp === null) return [];
+  const { withinSeconds } = stepUp;
+  return [withinSeconds === null ? 'a step-up now' : `a step-up within ${durationText(withinSeconds)}`];
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+] as const;
+
+/** As policies write it: `1h 30m`. */
+function durationText(seconds: number): string {
+  let left = seconds;
+  const parts = units.flatMap(([unit, size]) => {
+    const amount = Math.floor(left / size);
+    left -= amount * size;
+    return amount === 0 ? [] : [`${amount}${unit}`];
+  });
+  return parts.length === 0 ? '0s' : parts.join(' ');
+}
+
+export function countsText({ loosened, stricter, undecided }: Comparison): string {
+  return `${loosened} loosened · ${stricter} stricter · ${undecided} undecided`;
+}
+
+/** One line of what holds for the whole. */
+export interface ClosingLine {
+  readonly isGood: boolean;
+  readonly text: string;
+}
+
+export function closingLines(comparison: Comparison): readonly ClosingLine[] {
+  const { meters, limits, guarantees } = comparison;
+  const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
+  return [
+    ...meters.map((name) =>
+      bad(`meter \`${name}\` says something else: it is computed anew from the records`),
+    ),
+    ...(both.length === 0 ? [] : [good(`${many(both.length, 'claim')} of guarantees proved on both sides`)]),
+    ...guarantees.filter((one) => !both.includes(one)).map(guaranteeLine),
+    ...limits.map(({ action, limits: own }) =>
+      bad(`\`${action}\`: not proved to be all, ${own.map((one) => limitWords[one]).join('; ')}`),
+    ),
+    ...(limits.length > 0 ? [] : [good(proofText(comparison))]),
+  ];
+}
+
+const good = (text: string): ClosingLine => ({ isGood: true, text });
+const bad = (text: string): ClosingLine => ({ isGood: false, text });
+
+function many(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+function guaranteeLine({ name, text, old, new: now }: Comparison['guarantees'][number]): ClosingLine {
+  const became = becameText(old, now);
+  return { isGood: now === 'proved', text: `guarantee \`${name}: ${text}\` ${became}` };
+}
+
+type Verdict = Comparison['guarantees'][number]['old'];
+
+function becameText(old: Verdict, now: Verdict): string {
+  if (now === null) return `is gone, it was ${old}`;
+  if (old === null) return `is new and ${now}`;
+  return old === now ? `is ${now} on both sides` : `was ${old} and is ${now}`;
+}
+
+const limitWords = {
+  'too many findings': 'there are more findings than are shown',
+  'long lists': 'a longer list might be decided otherwise',
+  'huge payloads': 'a payload so large that a condition is unknown might be decided otherwise',
+  'too much search': 'the search took too long',
+} as const satisfies Readonly<Record<Comparison['limits'][number]['limits'][number], string>>;
+
+function proofText({ findings, actions, horizon }: Comparison): string {
+  const isChanged = findings.some(({ direction, example }) => direction !== 'reworded' || example === null);
+  const what = isChanged ? 'Nothing else changes' : 'No decision changes';
+  return `${what}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
+}
