@@ -35,7 +35,9 @@ async function serve(): Promise<Running> {
   const data = join(temporaryDirectory(), 'var');
   const args = ['serve', '--port', '0', '--policies', join(root, 'policies/payments'), '--data', data];
   const flags = [`--max-old-space-size=${heapMegabytes}`, join(root, 'src/tools/cli/writ.js'), ...args];
-  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'pipe'] });
+  // The service refuses a variable of its own name that it does not know.
+  const { WRIT_FLOOD_SECONDS: _, ...env } = process.env;
+  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'pipe'], env });
   onTestFinished(async () => {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

@@ -38,7 +38,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={dialog}
       class="dialog"
       aria-labelledby={titleId}
-      onCancel={(event) => event.preventDefault()}
+      // Where the focus is nowhere, no key is heard and the browser asks by itself.
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.defaultPrevented) return;
         event.preventDefault();

@@ -1,7 +1,7 @@
 // Which of a connection's requests are being answered. A request that comes alone goes on at once. One that comes behind
-// another, or after many refusals, waits here: those go on by turns, and while requests that came alone are being answered
-// at a pace that leaves most of the time to these. While any waits nothing more of its connection is read. INVARIANT: what a
-// connection costs is bounded, and what waits on all connections together is, too: of those that hold it, the greediest is cut.
+// another, or after many refusals, waits here: those go on by turns, at a pace that leaves most of the time to others, and
+// while any waits nothing more of its connection is read. INVARIANT: what a connection costs is bounded, and what waits on
+// all connections together is, too: of those that hold it, the greediest is cut.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -26,13 +26,11 @@ export interface RequestGateOptions {
 const decisionsAtOnceMax = 32;
 /** Of all connections together; beyond it each has one. */
 const underWayMax = 2_048;
-/** Requests that wait for others on their connections, all together. */
+/** Requests that wait for others on their connections, all together. One that was read at once may hold some 2,000. */
 const waitingMax = 12_000;
 /** Requests for anything else than a decision: so many go on at once in a turn of the event loop; the others wait, too. */
 const othersOfTurnMax = 4;
-/** Requests that have waited go on by so many in a turn of the event loop while nobody else is answered: */
-const ofQuietTurnMax = 16;
-/** whoever comes then waits for so many; else by so many, */
+/** Requests that have waited go on by so many in a turn of the event loop, */
 const ofTurnMax = 2;
 /** and by so many in a millisecond; */
 const perMs = 3;
@@ -57,8 +55,6 @@ interface Exchange {
 
 interface Connection {
   readonly socket: Socket;
-  /** Parses on, where nothing waits any more; null where it is not read in parts. */
-  parseOn: (() => void) | null;
   /** Requests that are being answered, and whether all of them are for decisions. */
   underWay: number;
   isForDecisions: boolean;
@@ -69,7 +65,7 @@ interface Connection {
   /** Refusals that are not forgotten, as of `refusedAtMs`. */
   refusals: number;
   refusedAtMs: number;
-  isCut: boolean;
+  isReadInParts: boolean;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the turns of all connections.
@@ -87,21 +83,18 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   let othersOfTurn = 0;
   let guardedUntilMs = -Infinity;
   let underWay = 0;
-  /** Of those, how many have not waited. */
-  let unwaited = 0;
   let waiting = 0;
 
   function admit(socket: Socket): Connection {
     const connection: Connection = {
       socket,
-      parseOn: null,
       underWay: 0,
       isForDecisions: true,
       waiting: [],
       bytesSent: 0,
       refusals: 0,
       refusedAtMs: 0,
-      isCut: false,
+      isReadInParts: false,
     };
     connections.set(socket, connection);
     idle.add(connection);
@@ -111,13 +104,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     socket.on('resume', () => {
       if (holds(connection)) socket.pause();
     });
-    const { stackTraceLimit } = Error;
-    // Node makes two errors for each request that is left, and their stacks would cost more than the requests.
-    socket.prependOnceListener('close', () => {
-      if (holds(connection)) Error.stackTraceLimit = 0;
-    });
     socket.once('close', () => {
-      Error.stackTraceLimit = stackTraceLimit;
       clearInterval(watch);
       forget(connection);
     });
@@ -126,7 +113,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
 
   function forget(connection: Connection): void {
     connections.delete(connection.socket);
-    if (!connection.isCut) waiting -= connection.waiting.length;
+    waiting -= connection.waiting.length;
     connection.waiting.length = 0;
     holders.delete(connection);
     ready.delete(connection);
@@ -141,8 +128,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     const exchange: Exchange = { message, response, listener };
     const isAlone = !holds(connection) && connection.underWay === 0;
     if (isAlone && mayGoAtOnce(connection, message)) {
-      unwaited += 1;
-      goOn(connection, exchange, finishUnwaited);
+      goOn(connection, exchange);
       return;
     }
     connection.waiting.push(exchange);
@@ -151,7 +137,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     socket.pause();
     schedule(connection);
     if (connection.waiting.length === floodOf) guardReads();
-    if (waiting > waitingMax) cut(greediest());
+    if (waiting > waitingMax) greediest().socket.destroy();
   }
 
   /** Of a connection on which nothing else is under way. */
@@ -169,32 +155,21 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     return isForDecisions && isDecision(message) && own < atOnceMax && socket.writableLength < unreadBytesMax;
   }
 
-  function goOn(
-    connection: Connection,
-    { message, response, listener }: Exchange,
-    whenOver: (this: ServerResponse) => void,
-  ): void {
+  function goOn(connection: Connection, { message, response, listener }: Exchange): void {
     if (connection.underWay === 0) {
       idle.delete(connection);
       connection.isForDecisions = isDecision(message);
     }
     connection.underWay += 1;
     underWay += 1;
-    response.on('close', whenOver);
+    response.once('close', () => finish(connection, response));
     listener(message, response);
   }
 
-  function finishUnwaited(this: ServerResponse): void {
-    unwaited -= 1;
-    finish.call(this);
-  }
-
-  function finish(this: ServerResponse): void {
-    underWay -= 1;
-    const connection = connections.get(this.req.socket);
-    if (connection === undefined) return;
+  function finish(connection: Connection, { statusCode }: ServerResponse): void {
     connection.underWay -= 1;
-    if (this.statusCode >= 400) countRefusal(connection);
+    underWay -= 1;
+    if (statusCode >= 400) countRefusal(connection);
     if (connection.socket.destroyed) return;
     if (holds(connection)) schedule(connection);
     else if (connection.underWay === 0) idle.add(connection);
@@ -209,7 +184,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (isTurnScheduled) return;
     isTurnScheduled = true;
     refill();
-    if (unwaited === 0 || allowance >= 1) setImmediate(takeTurn);
+    if (allowance >= 1) setImmediate(takeTurn);
     else setTimeout(takeTurn, 1);
   }
 
@@ -222,9 +197,8 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   /** One of each connection in turn, and few at a time, so that whoever comes alone waits for few. */
   function takeTurn(): void {
     isTurnScheduled = false;
-    const count = unwaited === 0 ? ofQuietTurnMax : ofTurnMax;
-    for (let taken = 0; taken < count && ready.size > 0; taken += 1) {
-      allowance = Math.max(0, allowance - 1);
+    for (let count = 0; count < ofTurnMax && ready.size > 0; count += 1) {
+      allowance -= 1;
       const [connection] = ready;
       ready.delete(connection!);
       takeNext(connection!);
@@ -237,12 +211,11 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (next === undefined || !mayGoOn(connection, next.message)) return;
     connection.waiting.shift();
     waiting -= 1;
-    goOn(connection, next, finish);
+    goOn(connection, next);
     if (holds(connection)) ready.add(connection);
     else {
       holders.delete(connection);
       connection.socket.resume();
-      connection.parseOn?.();
     }
   }
 
@@ -250,15 +223,6 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   function guardReads(): void {
     guardedUntilMs = performance.now() + guardedMs;
     for (const connection of connections.values()) guardRead(connection);
-  }
-
-  /** It is counted no more from now on, though its requests are let go of when it has closed. */
-  function cut(connection: Connection): void {
-    waiting -= connection.waiting.length;
-    holders.delete(connection);
-    ready.delete(connection);
-    connection.isCut = true;
-    connection.socket.destroy();
   }
 
   function greediest(): Connection {
@@ -295,7 +259,9 @@ function queuedBytes(socket: Socket): number {
 }
 
 function guardRead(connection: Connection): void {
-  connection.parseOn ??= readInParts(connection.socket, () => holds(connection));
+  if (connection.isReadInParts) return;
+  connection.isReadInParts = true;
+  readInParts(connection.socket);
 }
 
 function countRefusal(connection: Connection): void {

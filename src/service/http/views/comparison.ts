@@ -187,6 +187,7 @@ export const compareReplyExample = {
           near: null,
         },
         guessed: [],
+        log: null,
       },
     ],
     limits: [],
@@ -201,6 +202,7 @@ export const compareReplyExample = {
       },
     ],
     horizon: { from: '2026-01-01', to: '2036-01-01' },
+    log: null,
   },
   requests: [exampleRequest],
 } as const;
