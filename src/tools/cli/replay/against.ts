@@ -3,11 +3,11 @@
 
 import { diffPolicies, type PolicyDiff } from '../../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
+import { type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ReplayFinding } from '../../../reasoning/replay/tally.ts';
 import { UsageError } from '../output/output.ts';
 import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../tasks/compared-side.ts';
-import { type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
 import { replayFindings } from './file-findings.ts';
 

@@ -5,10 +5,10 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/d
 import { escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
 import { type CompileCache, checkSources, createCompileCache } from '../../../pipeline.ts';
+import type { ComparedSide } from '../../../reasoning/diff/report.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { printError } from '../output/output.ts';
 import { shownPath } from '../output/shown-path.ts';
-import type { ComparedSide } from '../../../reasoning/diff/report.ts';
 import { readSources, showDiagnostics } from './policies.ts';
 import { isRevision, layOut } from './revision.ts';
 

@@ -5,7 +5,12 @@
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { fromNumber } from '../../../language/value/decimal.ts';
 import { formatDuration } from '../../../language/value/time.ts';
-import type { DiffReport, GuaranteeChange, ReportedFinding, ReportedLog } from '../../../reasoning/diff/report.ts';
+import type {
+  DiffReport,
+  GuaranteeChange,
+  ReportedFinding,
+  ReportedLog,
+} from '../../../reasoning/diff/report.ts';
 
 /** How the parts of a line are set off. */
 interface Style {
