@@ -10,6 +10,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -141,10 +142,7 @@ function createServer({ bin, data, folder }: ServerFiles): PostgresServer {
       const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
       // Stopped, it makes no more of them.
       process.kill(postmaster, 'SIGSTOP');
-      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)])
-        .toString()
-        .split('\n');
-      const all = [postmaster, ...children.map(Number).filter((pid) => pid > 0)];
+      const all = [postmaster, ...childrenOf(postmaster)];
       for (const pid of all) signal(pid, 'SIGKILL');
       await this.stop();
       while (all.some((pid) => signal(pid, 0))) await sleep(5);
@@ -159,6 +157,30 @@ function createServer({ bin, data, folder }: ServerFiles): PostgresServer {
     },
   };
   return server;
+}
+
+/** Out of /proc: a bare machine has no `ps`. */
+function childrenOf(parent: number): readonly number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name);
+    return Number.isInteger(pid) && parentOf(pid) === parent ? [pid] : [];
+  });
+}
+
+/** Null where the process has gone meanwhile. */
+function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything; state and parent follow it.
+    return Number(
+      stat
+        .slice(stat.lastIndexOf(')') + 1)
+        .trim()
+        .split(' ')[1],
+    );
+  } catch {
+    return null;
+  }
 }
 
 /** Whether there is such a process. */
