@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { rotateKey, setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { everything } from '../store/rows.ts';
 import {
   allowBody,
   authorize,
@@ -123,16 +124,8 @@ describe('while the agent waits for people', () => {
       const waiting = authorize(service, { headers: { prefer: 'wait=50' }, body: escalated });
       const view = await vi.waitFor(async () => {
         const { found } = await service.store.requests.list({
+          ...everything,
           agentId: service.agent.id,
-          actionKey: null,
-          status: null,
-          outcome: null,
-          policy: null,
-          riskMin: null,
-          riskMax: null,
-          fromMs: null,
-          untilMs: null,
-          seenBy: null,
           nowMs: Date.now(),
           after: null,
           countMax: 1,

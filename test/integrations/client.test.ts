@@ -14,6 +14,7 @@ import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
 import { type Service, startService } from '../http/service.ts';
 import { give, look } from '../http/written-policies.ts';
+import { everything } from '../store/rows.ts';
 
 const clientOf = ({ url, apiKey: key }: Service, changes: Partial<Connection> = {}) =>
   connect({ url, key, wait: 0, ...changes });
@@ -38,16 +39,9 @@ describe('with the service', () => {
     expect(await guarded({ n: 4 })).toBe(8);
     expect(runs()).toBe(1);
     const found = await service.store.requests.list({
+      ...everything,
       agentId: service.agent.id,
-      actionKey: null,
       status: 'consumed',
-      outcome: null,
-      policy: null,
-      riskMin: null,
-      riskMax: null,
-      fromMs: null,
-      untilMs: null,
-      seenBy: null,
       nowMs: Date.now(),
       after: null,
       countMax: 10,

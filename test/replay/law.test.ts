@@ -9,30 +9,18 @@ import { factsOfRecord, recordedShape } from '../../src/service/playground/recor
 import { requestRecord } from '../../src/service/requests/record/record.ts';
 import type { RequestHistory } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { everything } from '../store/rows.ts';
 import { makeHistory, policyText, recordedDecisions } from './history.ts';
 import { compiledOf, tried } from './tried.ts';
 
-const everything = {
-  agentId: null,
-  actionKey: null,
-  status: null,
-  outcome: null,
-  policy: null,
-  riskMin: null,
-  riskMax: null,
-  fromMs: null,
-  untilMs: null,
-  seenBy: null,
-  nowMs: 0,
-  countMax: 100,
-};
+const hundred = { ...everything, nowMs: 0, countMax: 100 };
 
 async function recorded(path: string): Promise<readonly RequestHistory[]> {
   const store = await openStore({ path });
   const all: RequestHistory[] = [];
   let after: { sequence: number } | null = null;
   for (;;) {
-    const page = await store.requests.list({ ...everything, after });
+    const page = await store.requests.list({ ...hundred, after });
     all.push(...page.found);
     if (page.next === null) break;
     after = page.next;

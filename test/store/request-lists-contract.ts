@@ -6,24 +6,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
-import { agentRow, keyRow, requestRow, startMs } from './rows.ts';
+import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
 
 /** Requests that are looked through for one page. */
 const lookedThroughMax = 2_000;
-
-export const everything: RequestFilter = {
-  agentId: null,
-  actionKey: null,
-  status: null,
-  outcome: null,
-  policy: null,
-  riskMin: null,
-  riskMax: null,
-  fromMs: null,
-  untilMs: null,
-  seenBy: null,
-  nowMs: startMs,
-};
 
 interface Drawn {
   readonly agent: number;

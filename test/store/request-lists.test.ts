@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';
 import { grantedText, outcomeTexts } from '../../src/service/store/sqlite/agent-activity.ts';
 import { heldText, listText, waitingText, walks } from '../../src/service/store/sqlite/request-lists.ts';
-import { everything } from './request-lists-contract.ts';
-import { temporaryFolder } from './rows.ts';
+import { everything, temporaryFolder } from './rows.ts';
 
 async function makeStore(): Promise<string> {
   const path = join(temporaryFolder(), 'writ.db');

@@ -13,6 +13,7 @@ import type {
   RefusalRecord,
   RequestRow,
 } from '../../src/service/store/contract/records.ts';
+import type { RequestFilter } from '../../src/service/store/contract/store.ts';
 
 export const startMs = Date.parse('2026-03-02T10:00:00Z');
 
@@ -82,3 +83,18 @@ export function refusalRecord(change: Partial<RefusalRecord> = {}): RefusalRecor
     ...change,
   };
 }
+
+/** A list that asks nothing. */
+export const everything: RequestFilter = {
+  agentId: null,
+  actionKey: null,
+  status: null,
+  outcome: null,
+  policy: null,
+  riskMin: null,
+  riskMax: null,
+  fromMs: null,
+  untilMs: null,
+  seenBy: null,
+  nowMs: startMs,
+};

@@ -89,14 +89,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
         }}
       >
         <ProblemNote problem={problem} />
-        <Field label="Reason" help="Kept in the record.">
-          <input
-            required
-            maxLength={500}
-            value={reason}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </Field>
+        <ReasonField help="Kept in the record." reason={reason} onChange={setReason} />
         {scope === 'all' && (
           <Field label="Type “all” to let every agent act">
             <input
@@ -117,6 +110,26 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface ReasonFieldProps {
+  readonly help: string;
+  readonly reason: string;
+  readonly onChange: (reason: string) => void;
+}
+
+/** As long as the service takes it. */
+function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
+  return (
+    <Field label="Reason" help={help}>
+      <input
+        required
+        maxLength={500}
+        value={reason}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    </Field>
   );
 }
 
@@ -246,17 +259,11 @@ export function KillSwitchDialog({
             <input required value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
           </Field>
         )}
-        <Field
-          label="Reason"
+        <ReasonField
           help="Shown on every page, sent to the agents that are stopped, and kept in the record."
-        >
-          <input
-            required
-            maxLength={500}
-            value={reason}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </Field>
+          reason={reason}
+          onChange={setReason}
+        />
         <div class="form-actions">
           <Button look="danger" type="submit" icon="stop" isBusy={isBusy}>
             {kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}

@@ -26,6 +26,8 @@ export interface ComparedSide {
 export interface SetComparison {
   readonly sides: BothSides<ComparedSide>;
   readonly diff: PolicyDiff;
+  /** Of both sides; none where nobody asks for them. */
+  readonly guarantees: readonly GuaranteeChange[];
   /** Requests of the past, filed under the findings in their order; null where none were asked. */
   readonly log: Tallied | null;
 }
@@ -114,7 +116,7 @@ export interface DiffReport {
   readonly log: ReportedLog | null;
 }
 
-export function reportOf({ sides, diff, log }: SetComparison): DiffReport {
+export function reportOf({ sides, diff, guarantees, log }: SetComparison): DiffReport {
   const findings = diff.findings.map((finding, at) => ({
     ...reportedFinding(sides, finding),
     log: log?.findings[at] ?? null,
@@ -133,7 +135,7 @@ export function reportOf({ sides, diff, log }: SetComparison): DiffReport {
     limits: diff.limits,
     actions: diff.actions,
     meters: diff.meters,
-    guarantees: guaranteeChanges(sides),
+    guarantees,
     horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
     log: log === null ? null : reportedLog(log),
   };
@@ -212,7 +214,7 @@ function reportedDecision({
 }
 
 /** What became of each claim on the two sides: the same claim is one of the same words under the same name. */
-function guaranteeChanges(sides: SetComparison['sides']): readonly GuaranteeChange[] {
+export function guaranteeChanges(sides: SetComparison['sides']): readonly GuaranteeChange[] {
   const verdicts = verdictsOf(sides);
   const named = (side: 'before' | 'after') =>
     verdicts[side].map(({ guarantee, claim, kind }) => {

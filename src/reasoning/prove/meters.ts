@@ -7,7 +7,6 @@ import { quantity } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
 import { isWhere, keyOf, type Leaf, marksOf } from '../cells/leaf.ts';
-import { placeholder } from '../cells/understand.ts';
 import { countsWithin } from '../cells/windows.ts';
 import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
@@ -17,6 +16,7 @@ import { type MeterEnds, noElements, type ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
+import { placeholderRead } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
 export function meterAtom(
@@ -50,14 +50,7 @@ interface End {
 
 function endIs(ctx: ProofContext, leaf: Leaf, { wanted, amount, read }: End): SolverLiteral {
   const number = { type: quantity('number'), span: read.span };
-  const end: Expression = {
-    kind: 'field',
-    root: placeholder,
-    steps: [],
-    isSigned: false,
-    isSecret: false,
-    ...number,
-  };
+  const end = placeholderRead(number);
   return addAtom(ctx, leaf, comparisonCall(wanted, end, literalNode(amount, number))).isTrue;
 }
 

@@ -4,12 +4,12 @@
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { quantity } from '../../language/model/type.ts';
 import type { Money } from '../../language/model/value.ts';
-import { placeholder } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { type Comparison, comparisonCall, literalNode } from './comparison.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
 import { fieldLeaf, placeOfField } from './leaves.ts';
+import { placeholderRead } from './rewrite.ts';
 
 export function moneyAtom(
   ctx: ProofContext,
@@ -20,14 +20,7 @@ export function moneyAtom(
   const { amount, currency } = constant as Money;
   if (leaf === null) return null;
   const number = { type: quantity('number'), span: field.span };
-  const read: Expression = {
-    kind: 'field',
-    root: placeholder,
-    steps: [],
-    isSigned: false,
-    isSecret: false,
-    ...number,
-  };
+  const read = placeholderRead(number);
   const amounts = addAtom(ctx, leaf, comparisonCall(operator, read, literalNode(amount, number)));
   if (currency === null) return amounts;
   const same = currencyIs(ctx, { field, currency, elements });

@@ -135,7 +135,8 @@ export function withPlaceholder(expression: Expression, isPart: (part: Expressio
   return mapOperands(expression, (operand) => withPlaceholder(operand, isPart));
 }
 
-function placeholderRead({ type, span }: Expression): FieldRead {
+/** Where something of this type is read. */
+export function placeholderRead({ type, span }: Pick<Expression, 'type' | 'span'>): FieldRead & Expression {
   return { kind: 'field', root: placeholder, steps: [], isSigned: false, isSecret: false, type, span };
 }
 

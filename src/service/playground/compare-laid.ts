@@ -2,7 +2,7 @@
 // it, and each example as a request that can be tried at once.
 
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
-import { type ComparedSide, reportOf } from '../../reasoning/diff/report.ts';
+import { type ComparedSide, guaranteeChanges, reportOf } from '../../reasoning/diff/report.ts';
 import { digest } from '../policies/digest.ts';
 import { givenRequestOf } from './given-request.ts';
 import { placeDiagnostics } from './place-diagnostics.ts';
@@ -20,7 +20,9 @@ export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['comp
   const requests = diff.findings.map(({ example }) =>
     example === null ? null : givenRequestOf(example.facts.after, after.set),
   );
-  return { diagnostics, comparison: reportOf({ sides: { before, after }, diff, log: null }), requests };
+  const sides = { before, after };
+  const guarantees = guaranteeChanges(sides);
+  return { diagnostics, comparison: reportOf({ sides, diff, guarantees, log: null }), requests };
 }
 
 function sideOf(name: string, { policies, sourceOf }: LaidOver): ComparedSide {

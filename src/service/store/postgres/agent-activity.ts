@@ -1,8 +1,9 @@
 // An agent's requests taken together. INVARIANT: each read looks at a bounded stretch of the agent's own records.
 
 import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
+import { outOfOrderMs } from '../contract/request-walk.ts';
 import type { ReadPool } from './read-pool.ts';
-import { numberAfter, outOfOrderMs } from './request-lists.ts';
+import { numberAfter } from './request-lists.ts';
 
 /** Records that are looked through at once. */
 const activityAtOnce = 2_000;

@@ -2,9 +2,9 @@
 // INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended, and
 // so far and no farther; the queue walks those that are pending.
 
+import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../contract/request-walk.ts';
 import type {
   HeldQuery,
-  RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
@@ -13,15 +13,6 @@ import type {
 } from '../contract/store.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
 import type { Rows } from './read-pool.ts';
-
-/** Requests that are looked through for one page. */
-const lookedThroughMax = 2_000;
-
-/** Requests are numbered as they are stored, and made up to so much earlier or later than their neighbours. */
-export const outOfOrderMs = 60_000;
-
-const statusNow = 'coalesce(now_status, status)';
-const endNow = 'coalesce(now_expires_ms, expires_ms)';
 
 /** The walk of a list: of one agent, of one status, or of all. */
 const walks = {
@@ -166,12 +157,6 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
     else high = middle;
   }
   return low;
-}
-
-function walkOf({ agentId, status }: RequestFilter): keyof typeof walks {
-  if (agentId !== null) return 'agent';
-  // Nearly all that are granted at once stand so until they are over.
-  return status === null || status === 'auto_approved' || status === 'expired' ? 'all' : 'status';
 }
 
 /** Those of the filters, `$1` to `$14`. */

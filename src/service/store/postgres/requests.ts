@@ -1,6 +1,7 @@
 // Requests, what became of them, and refusals, over the queue of commits and the connections that read.
 
 import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
+import { endNow, statusNow } from '../contract/request-walk.ts';
 import type { RequestStore } from '../contract/store.ts';
 import {
   type EventColumns,
@@ -15,8 +16,7 @@ import { requestWrites } from './event-writes.ts';
 import type { ReadPool } from './read-pool.ts';
 import { findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
 
-const isPending = "coalesce(now_status, status) = 'pending'";
-const endNow = 'coalesce(now_expires_ms, expires_ms)';
+const isPending = `${statusNow} = 'pending'`;
 
 export function requestStore({ rows, snapshot }: ReadPool, queue: CommitQueue): RequestStore {
   const one = async (condition: string, values: readonly unknown[]) => {

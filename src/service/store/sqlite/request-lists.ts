@@ -4,9 +4,9 @@
 
 import type { Database } from 'better-sqlite3';
 import type { RequestEvent } from '../contract/records.ts';
+import { endNow, lookedThroughMax, outOfOrderMs, statusNow, walkOf } from '../contract/request-walk.ts';
 import type {
   HeldQuery,
-  RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
@@ -15,11 +15,6 @@ import type {
 } from '../contract/store.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
-/** Requests that are looked through for one page. */
-const lookedThroughMax = 2_000;
-
-const statusNow = 'coalesce(now_status, status)';
-const endNow = 'coalesce(now_expires_ms, expires_ms)';
 /** A wait or a grant past its end is over, also where that is not recorded. */
 const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= @nowMs
   THEN 'expired' ELSE ${statusNow} END`;
@@ -75,9 +70,6 @@ interface Looked extends RequestPlace {
   readonly createdAtMs: number;
   readonly isFound: 0 | 1;
 }
-
-/** Requests are numbered as they are stored, and made up to so much earlier or later than their neighbours. */
-const outOfOrderMs = 60_000;
 
 export function prepareRequestLists(database: Database) {
   const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
@@ -166,12 +158,6 @@ export function prepareRequestLists(database: Database) {
     openOf: (agentId: string, countMax: number): readonly string[] =>
       open.all(agentId, countMax).map(({ id }) => id),
   };
-}
-
-function walkOf({ agentId, status }: RequestFilter): keyof typeof walks {
-  if (agentId !== null) return 'agent';
-  // Nearly all that are granted at once stand so until they are over.
-  return status === null || status === 'auto_approved' || status === 'expired' ? 'all' : 'status';
 }
 
 const allNumbers = Number.MAX_SAFE_INTEGER;

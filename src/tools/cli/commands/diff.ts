@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { createCompileCache } from '../../../pipeline.ts';
 import { diffPolicies } from '../../../reasoning/diff/diff.ts';
-import { type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
+import { type DiffReport, guaranteeChanges, reportOf } from '../../../reasoning/diff/report.ts';
 import type { Tallied } from '../../../reasoning/replay/tally.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
@@ -86,8 +86,9 @@ async function diff(
   const known = await knownRequests(asked.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
   const sides = { before, after };
+  const guarantees = guaranteeChanges(sides);
   const finish = (log: Tallied | null): ExitCode => {
-    const report = reportOf({ sides, diff: compared, log });
+    const report = reportOf({ sides, diff: compared, guarantees, log });
     show(report, options, asked.new.path);
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };

@@ -76,5 +76,5 @@ export function filedComparison(
   const decided = result.decidedBy.get(sides.before.digest) ?? 0;
   if (decided === 0 && !isNamed)
     return { reason: `no request of the log was decided by the policies of HEAD: ${advice}` };
-  return { decided, report: reportOf({ sides, diff, log: result }) };
+  return { decided, report: reportOf({ sides, diff, guarantees: [], log: result }) };
 }
