@@ -1,7 +1,7 @@
 // The queue of approvals and the page on which one decides: by keys, with everything in sight, at the same time as
 // others, past a deadline, and without a session.
 
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { password } from '../http/person-client.ts';
 import { shareService } from '../http/service.ts';
@@ -205,9 +205,17 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   await page.goto(`/approvals/${id}#approve`);
   const written = 'looked at <b>it</b> twice \u202E\n👩‍👩‍👧';
   await page.getByLabel('Why you approve').fill(written);
+  // A look of the page in the background would hear of the end first, and its dialog would lie over the button.
+  const looks: Route[] = [];
+  const holdLooks = (route: Route) =>
+    route.request().method() === 'GET' ? void looks.push(route) : route.continue();
+  await context.route('**/v1/**', holdLooks);
   await context.clearCookies();
   await page.getByRole('button', { name: 'Approve for finance' }).click();
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+  await dialog.waitFor();
+  await context.unroute('**/v1/**', holdLooks);
+  await Promise.all(looks.map((route) => route.continue()));
   await dialog.getByLabel('Password').fill(password);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();

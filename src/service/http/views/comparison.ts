@@ -148,13 +148,13 @@ export const compareReplyExample = {
         direction: 'loosened',
         tier: 2,
         difference: 'outcome',
-        from: 'ESCALATE',
-        to: 'ALLOW',
+        from: 'DENY',
+        to: 'ESCALATE',
         actions: ['payment.create'],
         when: ['payload.amount > 500 USD and <= 600 USD'],
         causes: [
           {
-            rule: 'vendor_payments/small_payment',
+            rule: 'vendor_payments/large_payment',
             change: 'changed',
             place: { file: 'payments.policy', line: 24 },
             side: 'new',
@@ -172,17 +172,12 @@ export const compareReplyExample = {
             satisfied: { escalate: [], reauth: [] },
           },
           old_meters: null,
-          old: {
+          old: { decision: 'DENY', by: 'default_deny', valid_for_seconds: null, requires: null },
+          new: {
             decision: 'ESCALATE',
             by: 'vendor_payments/large_payment',
             valid_for_seconds: null,
             requires: { approvals: [{ group: 'finance', needs: 1, withinSeconds: 14_400 }], reauth: null },
-          },
-          new: {
-            decision: 'ALLOW',
-            by: 'vendor_payments/small_payment',
-            valid_for_seconds: 300,
-            requires: null,
           },
           near: null,
         },
