@@ -163,8 +163,9 @@ describe('writ people', () => {
     expect(items).toMatchObject([{ email: 'ann@example.com', roles: ['admin'] }]);
     const last = await run('people', 'disable', items[0].id);
     expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('the last active admin')]);
-    const changed = await run('people', 'change', items[0].id, '--name', 'Anna');
+    const changed = await run('people', 'change', items[0].id, '--name', 'Anna', '--group', 'nogroup');
     expect([changed.code, changed.stdout]).toEqual([0, expect.stringContaining('Anna')]);
+    expect(changed.stderr).toMatch(/^warning: no active policy asks the group `nogroup`; the policies ask /);
     expect((await run('people', 'change', items[0].id)).code).toBe(2);
   });
 
@@ -209,8 +210,9 @@ describe('writ people', () => {
     };
     const [one, other] = [await apply('ben@example.com'), await apply('eve@example.com')];
     expect(typeof one).toBe('string');
-    const granted = await run('people', 'grant', one, '--role', 'approver', '--group', 'finance');
+    const granted = await run('people', 'grant', one, '--role', 'approver', '--group', 'finance', 'finanse');
     expect([granted.code, granted.stdout]).toEqual([0, expect.stringContaining('#token=')]);
+    expect(granted.stderr).toMatch(/^warning: no active policy asks the group `finanse`;/);
     const declined = await run('people', 'decline', other, '--reason', 'ask your own team first');
     expect([declined.code, declined.stdout]).toEqual([0, 'the application of eve@example.com is declined\n']);
     const list = await run('people', 'applications');

@@ -16,6 +16,7 @@ import {
   tokenClient,
 } from './person-client.ts';
 import { startService } from './service.ts';
+import { usePolicies } from './written-policies.ts';
 
 describe('the first admin', () => {
   test('comes by the link of the first start, and nobody after', async () => {
@@ -191,6 +192,44 @@ describe('access', () => {
       body: { roles: ['auditor'] },
     });
     expect([answer.status, answer.body.detail]).toEqual([403, 'this is the last active admin']);
+  });
+});
+
+describe('a group that no active policy asks', () => {
+  const warning = 'no active policy asks the group `finanse`; the policies ask finance';
+
+  test('is told by an invitation, a granted application and a change, and given all the same', async () => {
+    const service = await startService();
+    const ann = await firstAdmin(service);
+    const admin = await signedIn(service, 'ann@example.com');
+    const given = { roles: ['approver'], groups: ['finance', 'finanse'] };
+    const post = (path: string, body: object) => admin.send(path, { method: 'POST', body });
+    const invited = await post('/v1/invitations', { email: 'ben@example.com', name: 'Ben', ...given });
+    expect([invited.status, invited.body.warnings]).toEqual([201, [warning]]);
+    const applied = await post('/v1/applications', { email: 'eve@example.com', name: 'Eve', reason: 'work' });
+    const granted = await post(`/v1/applications/${applied.body.id}/grant`, given);
+    expect([granted.status, granted.body.warnings]).toEqual([201, [warning]]);
+    const draft = { email: 'cy@example.com', roles: ['approver'], groups: ['finance'] } as const;
+    const { person } = await personWith(service, ann, draft);
+    const change = (body: object) => admin.send(`/v1/people/${person.id}`, { method: 'PATCH', body });
+    const changed = await change(given);
+    expect([changed.body.groups, changed.body.warnings]).toEqual([given.groups, [warning]]);
+    expect((await change({ groups: ['finance'] })).body.warnings).toEqual([]);
+    expect((await change({ name: 'Cy' })).body.warnings).toEqual([]);
+  });
+
+  test('is any, where no rule asks people', async () => {
+    const service = await startService();
+    await usePolicies(
+      service,
+      'action demo.allow { ... }\npolicy demo on demo.* { allow all because "all" }\n',
+    );
+    await firstAdmin(service);
+    const admin = await signedIn(service, 'ann@example.com');
+    const body = { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] };
+    const invited = await admin.send('/v1/invitations', { method: 'POST', body });
+    const told = 'no active policy asks the group `finance`; the policies ask no group for approval';
+    expect(invited.body.warnings).toEqual([told]);
   });
 });
 

@@ -1,17 +1,19 @@
 // Whatever goes wrong with a request into its error reply. INVARIANT: a mistake of ours says `internal_error` and
 // nothing more to the client; the log has the rest under the request's id.
 
-import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUncertain, StoreError } from '../../store/contract/store-error.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { createBodyDiscarder } from './discard-body.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     readonly metrics: Metrics;
   }
 }
+
+const discardBody = createBodyDiscarder();
 
 /** Sets the handlers for thrown errors and for addresses that no route has. Call it before routes are added. */
 export function addErrorReplies(app: FastifyInstance): void {
@@ -101,26 +103,4 @@ function methodsAt(
     if (isMatch) return methods;
   }
   return null;
-}
-
-/** What is read of a body that nobody wants, so that its sender gets to read the reply. */
-const discardedBytesMax = 1024 * 1024;
-
-/** Whether the body is at its end, so that the connection may be used again. */
-function discardBody(message: IncomingMessage): Promise<boolean> {
-  if (message.readableEnded || message.destroyed) return Promise.resolve(message.readableEnded);
-  if (Number(message.headers['content-length'] ?? 0) > discardedBytesMax) return Promise.resolve(false);
-  const hasNone =
-    message.headers['content-length'] === undefined && message.headers['transfer-encoding'] === undefined;
-  if (hasNone) return Promise.resolve(true);
-  return new Promise((resolve) => {
-    let bytes = 0;
-    message.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > discardedBytesMax) resolve(false);
-    });
-    message.once('end', () => resolve(true));
-    message.once('close', () => resolve(false));
-    message.resume();
-  });
 }

@@ -1,6 +1,6 @@
 // Which of a connection's requests are being answered. A request that comes alone goes on at once. One that comes behind
 // another, or after many refusals, waits here: those go on by turns, at a pace that leaves most of the time to others, and
-// while any waits nothing more of its connection is read. INVARIANT: what a connection costs is bounded, and what waits on
+// while any waits nothing more of its connection is parsed. INVARIANT: what a connection costs is bounded, and what waits on
 // all connections together is, too: of those that hold it, the greediest is cut.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -26,14 +26,16 @@ export interface RequestGateOptions {
 const decisionsAtOnceMax = 32;
 /** Of all connections together; beyond it each has one. */
 const underWayMax = 2_048;
-/** Requests that wait for others on their connections, all together. One that was read at once may hold some 2,000. */
+/** Requests that wait for others on their connections, all together. */
 const waitingMax = 12_000;
 /** Requests for anything else than a decision: so many go on at once in a turn of the event loop; the others wait, too. */
 const othersOfTurnMax = 4;
 /** Requests that have waited go on by so many in a turn of the event loop, */
 const ofTurnMax = 2;
-/** and by so many in a millisecond; */
+/** and by so many in a millisecond, */
 const perMs = 3;
+/** of which one on a connection that is slowed for its refusals counts as so many; */
+const refusedCost = 3;
 /** of what was not used, so much is kept for turns that come late. */
 const unusedMax = 60;
 /** So many that wait on one connection are a flood, */
@@ -41,9 +43,9 @@ const floodOf = 64;
 /** against which connections are guarded for so long. */
 const guardedMs = 60_000;
 /** Refusals that one connection may have at once without being slowed, */
-const refusalsFree = 20;
+const refusalsFree = 5;
 /** and how soon one of them is forgotten. */
-const refusalForgottenMs = 100;
+const refusalForgottenMs = 1_000;
 /** Bytes of replies that the client has not read; beyond it nothing more is answered. */
 const unreadBytesMax = 64 * 1024;
 
@@ -65,7 +67,8 @@ interface Connection {
   /** Refusals that are not forgotten, as of `refusedAtMs`. */
   refusals: number;
   refusedAtMs: number;
-  isReadInParts: boolean;
+  /** Parses on, where it may; null where it is not read in parts. */
+  parseOn: (() => void) | null;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the turns of all connections.
@@ -94,7 +97,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
       bytesSent: 0,
       refusals: 0,
       refusedAtMs: 0,
-      isReadInParts: false,
+      parseOn: null,
     };
     connections.set(socket, connection);
     idle.add(connection);
@@ -103,6 +106,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     // Whoever reads a body resumes its connection, which is not to be read while requests wait.
     socket.on('resume', () => {
       if (holds(connection)) socket.pause();
+      else connection.parseOn?.();
     });
     socket.once('close', () => {
       clearInterval(watch);
@@ -198,8 +202,8 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   function takeTurn(): void {
     isTurnScheduled = false;
     for (let count = 0; count < ofTurnMax && ready.size > 0; count += 1) {
-      allowance -= 1;
       const [connection] = ready;
+      allowance -= isSlowed(connection!) ? refusedCost : 1;
       ready.delete(connection!);
       takeNext(connection!);
     }
@@ -216,6 +220,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     else {
       holders.delete(connection);
       connection.socket.resume();
+      connection.parseOn?.();
     }
   }
 
@@ -259,9 +264,8 @@ function queuedBytes(socket: Socket): number {
 }
 
 function guardRead(connection: Connection): void {
-  if (connection.isReadInParts) return;
-  connection.isReadInParts = true;
-  readInParts(connection.socket);
+  const { socket } = connection;
+  connection.parseOn ??= readInParts(socket, () => holds(connection) || socket.isPaused());
 }
 
 function countRefusal(connection: Connection): void {

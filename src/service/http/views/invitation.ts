@@ -6,6 +6,7 @@ import { type Role, roles } from '../../people/operations.ts';
 import type { Invitation } from '../../people/person.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { objectSchema, text, textList, time, timeText } from '../contract/schemas.ts';
+import { warningsSchema } from './group-warnings.ts';
 
 export interface RolesBody {
   readonly roles: readonly Role[];
@@ -41,19 +42,26 @@ export const openInvitationExample = {
 export function invitationView(description: string) {
   return {
     description,
-    schema: objectSchema({ id: text(100), email: text(254), token: text(100), ends_at: time }),
+    schema: objectSchema({
+      id: text(100),
+      email: text(254),
+      token: text(100),
+      ends_at: time,
+      warnings: warningsSchema,
+    }),
     example: {
       id: openInvitationExample.id,
       email: 'ben@example.com',
       token: 'AbC',
       ends_at: '2026-03-09T10:00:00.000Z',
+      warnings: [],
     },
   };
 }
 
-export function shownInvitation({ invitation, secret }: Invited) {
+export function shownInvitation({ invitation, secret }: Invited, warnings: readonly string[]) {
   const { id, email, endsAtMs } = invitation;
-  return { id, email, token: secret, ends_at: timeText(endsAtMs) };
+  return { id, email, token: secret, ends_at: timeText(endsAtMs), warnings };
 }
 
 /** Never its token, of which only the digest is known, nor the digest. */

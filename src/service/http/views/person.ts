@@ -2,12 +2,13 @@
 
 import { type Person, shownPerson } from '../../people/person.ts';
 import { objectSchema, text, textList, time, timeText } from '../contract/schemas.ts';
+import { warningsSchema } from './group-warnings.ts';
 
 export function shownPersonReply(person: Person) {
   return { ...shownPerson(person), created_at: timeText(person.createdAtMs) };
 }
 
-export const personSchema = objectSchema({
+const personFields = {
   id: text(100),
   email: text(254),
   name: text(100),
@@ -16,7 +17,10 @@ export const personSchema = objectSchema({
   status: { type: 'string', enum: ['active', 'disabled'] },
   has_totp: { type: 'boolean' },
   created_at: time,
-});
+};
+
+export const personSchema = objectSchema(personFields);
+export const changedPersonSchema = objectSchema({ ...personFields, warnings: warningsSchema });
 
 export const personExample = {
   id: 'b3f1c2d4-0000-4000-8000-000000000000',
@@ -28,3 +32,5 @@ export const personExample = {
   has_totp: true,
   created_at: '2026-03-02T10:00:00.000Z',
 };
+
+export const changedPersonExample = { ...personExample, warnings: [] };

@@ -45,6 +45,11 @@ interface ShownInvitation {
   readonly email: string;
   readonly token: string;
   readonly ends_at: string;
+  readonly warnings: readonly string[];
+}
+
+interface ChangedPerson extends ShownPerson {
+  readonly warnings: readonly string[];
 }
 
 interface ShownOpenInvitation {
@@ -205,8 +210,11 @@ function defineChange(command: Command, finish: Finish): void {
 
 function patchPerson(id: string, change: object, options: ApiOptions): Promise<ExitCode> {
   return withApi(options, async (api) => {
-    const person = await api.patch<ShownPerson>(`/v1/people/${step(id)}`, change);
-    show(options, person, () => print(personTable([person])));
+    const person = await api.patch<ChangedPerson>(`/v1/people/${step(id)}`, change);
+    show(options, person, () => {
+      print(personTable([person]));
+      printWarnings(person);
+    });
   });
 }
 
@@ -264,9 +272,15 @@ function defineSetUpLink(command: Command, finish: Finish): void {
     });
 }
 
-function printInvitation({ email, token, ends_at }: ShownInvitation, options: ApiOptions): void {
+function printInvitation(invitation: ShownInvitation, options: ApiOptions): void {
+  const { email, token, ends_at } = invitation;
   print(`${email} is invited until ${ends_at}. Send them this link, which is shown only this once:\n\n`);
   print(`  ${serviceAddress(options)}/invitation#token=${token}\n`);
+  printWarnings(invitation);
+}
+
+function printWarnings({ warnings }: { readonly warnings: readonly string[] }): void {
+  for (const warning of warnings) printError(`warning: ${warning}\n`);
 }
 
 function personTable(items: readonly ShownPerson[]): string {

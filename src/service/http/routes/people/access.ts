@@ -5,6 +5,7 @@ import * as access from '../../../people/access.ts';
 import type { Reservation } from '../../../people/attempts.ts';
 import { reserveUnguessable } from '../../../people/guesses.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { refusal, reserved } from '../../calls/credentials.ts';
 import { invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
@@ -12,6 +13,7 @@ import type { AccessNews } from '../../changes/news.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, noContent, objectSchema, text, textList } from '../../contract/schemas.ts';
+import { groupWarnings } from '../../views/group-warnings.ts';
 import {
   invitationView,
   openInvitationExample,
@@ -24,6 +26,7 @@ import {
 import { personExample, personSchema, shownPersonReply } from '../../views/person.ts';
 
 export interface AccessDeps {
+  readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
   /** Hears of who is to be told. */
   readonly accessNews: AccessNews;
@@ -94,7 +97,7 @@ const invite = route<AccessDeps, { email: string; name: string } & RolesBody>({
     summary: 'Invites a person',
     body: {
       description:
-        'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups.',
+        'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups. A group that no active policy asks is told in `warnings`.',
       schema: objectSchema({ email: text(254), name: text(100), ...rolesAndGroups }, { groups: textList }),
       examples: {
         auditor: { email: 'ada@example.com', name: 'Ada', roles: ['auditor'] },
@@ -103,14 +106,14 @@ const invite = route<AccessDeps, { email: string; name: string } & RolesBody>({
     },
     replies: { 201: invitationView('Invited; `token` is shown this once') },
   },
-  handle: async ({ accessNews, signInDeps: { directory } }, call) => {
+  handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
     const { groups = [], ...draft } = call.body;
     const result = await access.invite(directory, actorOf(call), { ...draft, groups });
     if (result.kind === 'invalid') throw invalidBody(result);
     if (result.kind === 'not-allowed') throw notAllowed(result.detail);
     accessNews.invited(result.invitation, result.secret);
     call.reply.code(201);
-    return shownInvitation(result);
+    return shownInvitation(result, groupWarnings(groups, policies));
   },
 });
 

@@ -19,6 +19,7 @@ import {
   timeText,
   timeTextOrNull,
 } from '../../contract/schemas.ts';
+import { groupWarnings } from '../../views/group-warnings.ts';
 import { invitationView, type RolesBody, rolesAndGroups, shownInvitation } from '../../views/invitation.ts';
 import type { AccessDeps } from './access.ts';
 
@@ -116,7 +117,7 @@ const grantApplication = route<AccessDeps, RolesBody>({
     replies: { 201: invitationView('Invited; `token` is shown this once') },
     problems: ['conflict'],
   },
-  handle: async ({ accessNews, signInDeps: { directory } }, call) => {
+  handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
     const { roles: given, groups = [] } = call.body;
     const draft = { id: call.params.id ?? '', roles: given, groups };
     const result = await access.grantApplication(directory, actorOf(call), draft);
@@ -124,7 +125,7 @@ const grantApplication = route<AccessDeps, RolesBody>({
       case 'invited':
         accessNews.invited(result.invitation, result.secret);
         call.reply.code(201);
-        return shownInvitation(result);
+        return shownInvitation(result, groupWarnings(groups, policies));
       case 'invalid':
         throw invalidBody(result);
       case 'not-allowed':

@@ -4,13 +4,22 @@ import * as personChanges from '../../../people/change-person.ts';
 import { resetFactors } from '../../../people/codes.ts';
 import { roles } from '../../../people/operations.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { conflict, invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { idParameter, noContent, objectSchema, text, textList } from '../../contract/schemas.ts';
-import { personExample, personSchema, shownPersonReply } from '../../views/person.ts';
+import { groupWarnings } from '../../views/group-warnings.ts';
+import {
+  changedPersonExample,
+  changedPersonSchema,
+  personExample,
+  personSchema,
+  shownPersonReply,
+} from '../../views/person.ts';
 
 interface PeopleDeps {
+  readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
 }
 
@@ -59,7 +68,8 @@ const changePerson = route<PeopleDeps, personChanges.PersonChange>({
     summary: 'Changes name, roles, groups or status; who is disabled is out at once',
     parameters: [id],
     body: {
-      description: 'What is not there stays as it is.',
+      description:
+        'What is not there stays as it is. A group that no active policy asks is told in `warnings`.',
       schema: objectSchema(
         {},
         {
@@ -71,17 +81,22 @@ const changePerson = route<PeopleDeps, personChanges.PersonChange>({
       ),
       examples: { groups: { roles: ['approver'], groups: ['finance', 'security'] } },
     },
-    replies: { 200: { description: 'The person', schema: personSchema, example: personExample } },
+    replies: {
+      200: { description: 'The person', schema: changedPersonSchema, example: changedPersonExample },
+    },
     problems: ['not_found', 'conflict'],
   },
-  handle: async ({ signInDeps: { directory } }, call) => {
+  handle: async ({ policies, signInDeps: { directory } }, call) => {
     const result = await personChanges.changePerson(directory, actorOf(call), {
       ...call.body,
       id: call.params.id ?? '',
     });
     switch (result.kind) {
       case 'changed':
-        return shownPersonReply(result.person);
+        return {
+          ...shownPersonReply(result.person),
+          warnings: groupWarnings(call.body.groups ?? [], policies),
+        };
       case 'invalid':
         throw invalidBody(result);
       case 'not-allowed':

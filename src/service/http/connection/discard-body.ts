@@ -1,0 +1,61 @@
+// Reads a body that nobody wants, so that its sender gets to read the reply. The first piece is read at once, which is all of
+// nearly every body; of all larger ones together one piece at a time, with a pause after each: what is thrown away costs
+// as much memory traffic as what is used. INVARIANT: no more than the limit is read of a body.
+
+import type { IncomingMessage } from 'node:http';
+
+const bytesMax = 1024 * 1024;
+/** As much as is read at once. */
+const pieceBytes = 64 * 1024;
+const pauseMs = 4;
+/** With so many that wait for their turn, the connection of the next is closed instead. */
+const waitingMax = 100;
+
+export type DiscardBody = (message: IncomingMessage) => Promise<boolean>;
+
+/** The function returned says whether the body is at its end, so that the connection may be used again. */
+export function createBodyDiscarder(): DiscardBody {
+  const waiting: (() => void)[] = [];
+
+  function takeTurn(): void {
+    const [goOn] = waiting;
+    goOn?.();
+    waiting.shift();
+    if (waiting.length > 0) setTimeout(takeTurn, pauseMs);
+  }
+
+  /** False where too many wait. */
+  function waitTurn(goOn: () => void): boolean {
+    if (waiting.length >= waitingMax) return false;
+    if (waiting.push(goOn) === 1) setTimeout(takeTurn, pauseMs);
+    return true;
+  }
+
+  return (message) => {
+    if (message.readableEnded || message.destroyed) return Promise.resolve(message.readableEnded);
+    if (lengthOf(message) > bytesMax) return Promise.resolve(false);
+    if (isWithoutBody(message)) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      let [bytes, piece] = [0, 0];
+      message.on('data', ({ length }: Buffer) => {
+        bytes += length;
+        piece += length;
+        if (bytes <= bytesMax && piece < pieceBytes) return;
+        piece = 0;
+        message.pause();
+        if (bytes > bytesMax || !waitTurn(() => message.resume())) resolve(false);
+      });
+      message.once('end', () => resolve(true));
+      message.once('close', () => resolve(false));
+      message.resume();
+    });
+  };
+}
+
+function lengthOf({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
+}
+
+function isWithoutBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}

@@ -1,0 +1,35 @@
+// What is said to whoever gives a group that no enforced rule asks: most likely it is mistyped. It is given all the same, for
+// policies may come later.
+
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { JsonSchema } from '../contract/operation.ts';
+import { text } from '../contract/schemas.ts';
+
+/** More would not help to find the typing error. */
+const namedMax = 8;
+
+export const warningsSchema: JsonSchema = { type: 'array', items: text(2_000) };
+
+/** A line for each such group, in the order of `groups`. */
+export function groupWarnings(
+  groups: readonly string[],
+  policies: Pick<PolicyHost, 'current'>,
+): readonly string[] {
+  if (groups.length === 0) return [];
+  const asked = askedGroups(policies);
+  return groups
+    .filter((group) => !asked.has(group))
+    .map((group) => `no active policy asks the group \`${group}\`; ${toldAsked([...asked].toSorted())}`);
+}
+
+function askedGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
+  const asks = [...policies.current().asks().values()];
+  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? [asked.group] : [])));
+}
+
+function toldAsked(asked: readonly string[]): string {
+  if (asked.length === 0) return 'the policies ask no group for approval';
+  const left = asked.length - namedMax;
+  const named = asked.slice(0, namedMax).join(', ');
+  return `the policies ask ${left > 0 ? `${named} and ${left} more` : named}`;
+}
