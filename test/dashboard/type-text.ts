@@ -77,6 +77,9 @@ function replyOf({ responses }: OperationObject): string {
     .map(([, { content }]) => {
       const names = Object.keys(content).filter((name) => name !== 'application/problem+json');
       if (names.length === 0) return 'undefined';
+      const [lines] = names.flatMap((name) => (name === 'application/jsonl' ? [content[name]?.schema] : []));
+      // Of lines that are all alike, the type is that of a line.
+      if (names.length === 1 && lines?.type === 'object') return typeOf(lines);
       return names.includes('application/json') ? typeOf(schemaOf(content)) : 'string';
     });
   return [...new Set(types)].join(' | ');

@@ -30,6 +30,7 @@ applications.view    + + . . +
 applications.decide  + + . . .
 policies.view        + + + + +
 policies.try         + + + + +
+policies.replay      + + . . +
 policies.reload      + + . . .
 audit.view           + . . . +
 switches.view        + + + + +
@@ -113,6 +114,7 @@ applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id
 policies.view        GET /v1/policies/vocabulary, GET /v1/actions
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try, POST /v1/policies/compare
+policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 switches.view        GET /v1/switches

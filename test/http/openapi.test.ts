@@ -85,6 +85,7 @@ const managed = [
   'get /v1/policies/file',
   'post /v1/policies/try',
   'post /v1/policies/compare',
+  'post /v1/policies/replay',
   'get /v1/policies/vocabulary',
   'get /v1/requests/{id}/explain',
   'get /v1/audit/export',

@@ -44,13 +44,33 @@ export async function call<Id extends OperationId>(
   id: Id,
   ...[options]: Record<string, never> extends CallOptions<Id> ? [CallOptions<Id>?] : [CallOptions<Id>]
 ): Promise<Reply<Id>> {
-  const [method] = operations[id];
   const given = (options ?? {}) as Loose;
+  const [method] = operations[id];
+  const read = async (reply: Response): Promise<unknown> =>
+    reply.status === 204 ? undefined : await bodyOf(reply, method, given.signal);
+  return (await callAndRead(id, given, read)) as Reply<Id>;
+}
+
+/** Of an operation that answers line by line: each as it comes. Throws an ApiProblem, also where the lines are cut off. */
+export async function callLines<Id extends OperationId>(
+  id: Id,
+  options: CallOptions<Id>,
+  onLine: (line: Reply<Id>) => void,
+): Promise<void> {
+  const given = options as Loose;
+  await callAndRead(id, given, (reply) => readLines(reply, given.signal, onLine as (line: unknown) => void));
+}
+
+async function callAndRead<T>(
+  id: OperationId,
+  given: Loose,
+  read: (reply: Response) => Promise<T>,
+): Promise<T> {
+  const [method] = operations[id];
   const address = addressOf(id, given);
   for (let tries = 1; ; tries += 1) {
     try {
-      const reply = await send(method, address, given);
-      return (reply.status === 204 ? undefined : await bodyOf(reply, method, given.signal)) as Reply<Id>;
+      return await read(await send(method, address, given));
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       if (error.code === 'not_signed_in' && given.isQuiet !== true && (await hooks.signInAgain())) continue;
@@ -111,4 +131,23 @@ async function bodyOf(reply: Response, method: string, signal: AbortSignal | und
     if (signal?.aborted === true) throw error;
     throw unreachable(method);
   });
+}
+
+async function readLines(
+  { body }: Response,
+  signal: AbortSignal | undefined,
+  onLine: (line: unknown) => void,
+): Promise<void> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const read = await reader?.read().catch((error: unknown) => {
+      if (signal?.aborted === true) throw error;
+      throw unreachable('GET');
+    });
+    if (read === undefined || read.done) return;
+    const lines = (rest + read.value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(JSON.parse(line));
+  }
 }

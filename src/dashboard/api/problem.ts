@@ -53,14 +53,22 @@ export function isCutOff({ code }: ApiProblem): boolean {
 /** The problem that a reply tells, whatever its body is. */
 export async function problemOf(reply: Response): Promise<ApiProblem> {
   const body = (await reply.json().catch(() => null)) as Record<string, unknown> | null;
+  return problemIn(body, reply.status, reply.headers.get('retry-after'));
+}
+
+/** The problem that an object of the service is, whatever is in it. */
+export function problemIn(
+  body: Readonly<Record<string, unknown>> | null,
+  status: number,
+  retryAfter: string | null = null,
+): ApiProblem {
   const text = (value: unknown, other: string) => (typeof value === 'string' ? value : other);
   const places = Array.isArray(body?.errors) ? (body.errors as ProblemPlace[]) : [];
-  const retryAfter = reply.headers.get('retry-after');
   const detail = text(body?.detail, 'the service gave no reason');
   return new ApiProblem({
-    code: text(body?.type, '').replace('urn:writ:error:', '') || `http_${reply.status}`,
-    status: reply.status,
-    title: text(body?.title, `The service answered ${reply.status}`),
+    code: text(body?.type, '').replace('urn:writ:error:', '') || `http_${status}`,
+    status,
+    title: text(body?.title, `The service answered ${status}`),
     detail: retryAfter === null ? detail : `${detail} (try again in ${retryAfter} s)`,
     places,
     requestId: typeof body?.instance === 'string' ? body.instance : null,

@@ -18,6 +18,7 @@ import { createChallenges } from '../people/challenges.ts';
 import { createDirectory } from '../people/directory.ts';
 import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
+import type { ReplaysOptions } from '../replay/replays.ts';
 import type { Metering } from '../requests/metering/metering.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -87,6 +88,8 @@ export interface AppDeps {
   readonly requestTimeoutMs?: number;
   /** Of the thread in which policies are tried. */
   readonly playground?: Omit<PlaygroundOptions, 'onFailure'>;
+  /** Of the threads in which policies are tried on what was recorded. */
+  readonly replays?: Omit<ReplaysOptions, 'onFailure'>;
 }
 
 const requestTimeoutMsDefault = 30_000;
@@ -141,12 +144,13 @@ function connect(
 
 /** What begins and ends with the service. A stop waits for no reader of news and for no download. */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
-  const { statistics, outgoing, playground, waits, changeFeed, downloads } = parts;
+  const { statistics, outgoing, playground, replays, waits, changeFeed, downloads } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
   app.addHook('preClose', async () => playground.close());
+  app.addHook('preClose', async () => replays.close());
   app.addHook('preClose', async () => changeFeed.close());
   app.addHook('preClose', async () => downloads.close());
   app.addHook('onClose', async () => waits.close());

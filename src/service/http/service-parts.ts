@@ -7,6 +7,7 @@ import { createSwitchBoard } from '../people/switches.ts';
 import { createPlayground } from '../playground/playground.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
+import { createReplays } from '../replay/replays.ts';
 import { createVoteJudge } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
@@ -72,6 +73,10 @@ export function createParts(deps: AppDeps, base: Base) {
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
   });
+  const replays = createReplays({
+    ...deps.replays,
+    onFailure: (err, summary) => log.error({ err }, summary),
+  });
   return {
     ...parts,
     ...decided,
@@ -79,6 +84,7 @@ export function createParts(deps: AppDeps, base: Base) {
     authorizeHandler,
     outgoing,
     playground,
+    replays,
     downloads: createDownloads(),
   };
 }

@@ -35,6 +35,8 @@ export const operations = {
   'applications.decide': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'policies.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
   'policies.try': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
+  // It counts all requests, so it is for those who may see all of them.
+  'policies.replay': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'policies.reload': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
   'switches.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },

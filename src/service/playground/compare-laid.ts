@@ -14,8 +14,8 @@ export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['comp
   const laid = workspace.lay(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, comparison: null, requests: [] };
-  const before = sideOf('active', inForce);
-  const after = sideOf('files', laid);
+  const before = comparedSideOf('active', inForce);
+  const after = comparedSideOf('files', laid);
   const diff = diffPolicies(before.set, after.set);
   const requests = diff.findings.map(({ example }) =>
     example === null ? null : givenRequestOf(example.facts.after, after.set),
@@ -25,7 +25,7 @@ export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['comp
   return { diagnostics, comparison: reportOf({ sides, diff, guarantees, log: null }), requests };
 }
 
-function sideOf(name: string, { policies, sourceOf }: LaidOver): ComparedSide {
+export function comparedSideOf(name: string, { policies, sourceOf }: LaidOver): ComparedSide {
   if (policies === null) throw new Error('the set in force compiles');
   const { set } = policies;
   return { name, digest: digest(set), set, sourceOf, shown: (file) => file };

@@ -238,7 +238,7 @@ class LivePlayground implements Playground {
   }
 }
 
-function memoryMegabytesDefault(): number {
+export function memoryMegabytesDefault(): number {
   // Of the container, where there is one.
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { RecordReader } from './contract/log.ts';
+import type { RecordReader, RecordsPlace } from './contract/log.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
@@ -64,10 +64,8 @@ export async function openStore(options: StorePlace): Promise<Store> {
 }
 
 /** Opens the records of a store that is there, to be read alone; a service may be writing to it. Rejects with a StoreError. */
-export async function openRecords(place: StorePlace): Promise<RecordReader> {
+export async function openRecords(place: RecordsPlace): Promise<RecordReader> {
   if (!('url' in place)) return await openSqliteRecords(place.path);
-  throw new StoreError(
-    'not-a-file',
-    'records in a database are read from an export: save one with `GET /v1/requests/export`, and name the file',
-  );
+  const { openPostgresRecords } = await import('./postgres/record-reader.ts');
+  return await openPostgresRecords(place.url);
 }

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { useGrant } from '../../api/session.tsx';
 import { completePolicy } from '../../editor/complete-policy.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
@@ -15,6 +16,9 @@ import { WhatChanges, type WhatChangesProps } from './comparison/what-changes.ts
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
+import { ReplayView } from './replay/replay-view.tsx';
+import { daysText } from './replay/replay-words.ts';
+import { type Replaying, useReplay } from './replay/use-replay.ts';
 import type { Target } from './targets.ts';
 import type { PlaygroundState } from './use-playground.ts';
 import type { Trying } from './use-try.ts';
@@ -35,8 +39,12 @@ export function PolicyPane(props: PolicyPaneProps) {
   const { playground, tried, onFix, onGo, onTry, onLine } = props;
   const { query } = usePlace();
   const view = query.get('view');
+  const replaying = useReplay(playground.changes, playground.digest ?? '');
   return (
-    <Section title="Policies" actions={<PolicyActions playground={playground} view={view} />}>
+    <Section
+      title="Policies"
+      actions={<PolicyActions playground={playground} view={view} replaying={replaying} />}
+    >
       {!playground.isKept && (
         <Note icon="warning" tone="escalate">
           Your changes cannot be kept in this window: reloading the page loses them.
@@ -46,6 +54,8 @@ export function PolicyPane(props: PolicyPaneProps) {
         <ChangeList playground={playground} />
       ) : view === 'comparison' ? (
         <WhatChanges changes={playground.changes} digest={playground.digest} onTry={onTry} onLine={onLine} />
+      ) : view === 'replay' ? (
+        <ReplayView replaying={replaying} onTry={onTry} onLine={onLine} />
       ) : (
         <OpenFile {...props} />
       )}
@@ -57,10 +67,14 @@ export function PolicyPane(props: PolicyPaneProps) {
 function PolicyActions({
   playground,
   view,
+  replaying,
 }: {
   readonly playground: PlaygroundState;
   readonly view: string | null;
+  readonly replaying: Replaying;
 }) {
+  const mayReplay = useGrant('policies.replay') === 'yes';
+  const { progress, answer, start } = replaying;
   const { paths, path, changes, setText } = playground;
   const [isNaming, setNaming] = useState(false);
   const changed = new Set(changes.map((change) => change.path));
@@ -87,6 +101,16 @@ function PolicyActions({
       <ViewButton name="comparison" view={view}>
         What changes
       </ViewButton>
+      {mayReplay && (
+        <ViewButton
+          name="replay"
+          view={view}
+          // What was run is shown first.
+          onShow={() => progress === null && answer === null && start()}
+        >
+          Run on the {daysText(replaying.days)}
+        </ViewButton>
+      )}
       {isNaming && (
         <NewFileDialog
           taken={paths}
@@ -104,17 +128,21 @@ function PolicyActions({
 interface ViewButtonProps {
   readonly name: string;
   readonly view: string | null;
+  readonly onShow?: () => unknown;
   readonly children: ComponentChildren;
 }
 
 /** Shows something in the place of the editor, and the editor again. */
-function ViewButton({ name, view, children }: ViewButtonProps) {
+function ViewButton({ name, view, onShow, children }: ViewButtonProps) {
   const isShown = view === name;
   return (
     <Button
       aria-pressed={isShown}
       look={isShown ? 'primary' : 'plain'}
-      onClick={() => setQuery({ view: isShown ? null : name }, { replace: true })}
+      onClick={() => {
+        if (!isShown) onShow?.();
+        setQuery({ view: isShown ? null : name }, { replace: true });
+      }}
     >
       {children}
     </Button>

@@ -22,6 +22,7 @@ import { playgroundRoutes } from './playground.ts';
 import { policyRoutes } from './policies.ts';
 import { policyHitRoutes } from './policy-hits.ts';
 import { receiptRoutes } from './receipts.ts';
+import { replayRoutes } from './replay.ts';
 import { approvalRoutes } from './requests/approvals.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
@@ -45,6 +46,7 @@ export const managementRoutes = [
   ...agentActivityRoutes,
   ...policyRoutes,
   ...playgroundRoutes,
+  ...replayRoutes,
   ...explainRoutes,
   ...policyHitRoutes,
   ...overviewRoutes,

@@ -42,13 +42,13 @@ interface TryBody {
 }
 
 /** As deep as a payload may be; reading the worst of this size takes the thread that decides some 50 ms. */
-const bodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
+export const filesBodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
 
 const tryPolicies = route<PlaygroundDeps, TryBody>({
   method: 'POST',
   url: '/v1/policies/try',
   access: 'policies.try',
-  bodyMax,
+  bodyMax: filesBodyMax,
   operation: {
     id: 'tryPolicies',
     summary: 'What the set in force, with files laid over it, would make of a request; nothing is recorded',
@@ -74,7 +74,7 @@ const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
   method: 'POST',
   url: '/v1/policies/compare',
   access: 'policies.try',
-  bodyMax,
+  bodyMax: filesBodyMax,
   operation: {
     id: 'comparePolicies',
     summary:
@@ -133,7 +133,7 @@ async function requestOf(
   return { recorded: found.recorded };
 }
 
-function refusePaths(files: readonly TextFile[]): void {
+export function refusePaths(files: readonly TextFile[]): void {
   const seen = new Set<string>();
   const errors = files.flatMap(({ path }, at): readonly ProblemPlace[] => {
     const isTwice = seen.has(path);

@@ -22,11 +22,11 @@ const readings: JsonSchema = {
   description: 'On the old side, where meters that say something else take part.',
 };
 
-function listOf(item: JsonSchema): JsonSchema {
+export function arrayOf(item: JsonSchema): JsonSchema {
   return { type: 'array', items: item };
 }
 
-function orNull(schema: JsonSchema, description?: string): JsonSchema {
+export function orNull(schema: JsonSchema, description?: string): JsonSchema {
   return { ...schema, type: ['object', 'null'], ...(description === undefined ? {} : { description }) };
 }
 
@@ -36,7 +36,7 @@ const decidedSchema = objectSchema({
   valid_for_seconds: seconds,
   requires: orNull(
     objectSchema({
-      approvals: listOf(objectSchema({ group: word, needs: count, withinSeconds: count })),
+      approvals: arrayOf(objectSchema({ group: word, needs: count, withinSeconds: count })),
       reauth: orNull(objectSchema({ withinSeconds: seconds })),
     }),
   ),
@@ -58,7 +58,7 @@ const exampleSchema = objectSchema({
   near: orNull(objectSchema({ name: word, changed: words }), 'The test that it was made of.'),
 });
 
-const findingSchema = objectSchema({
+const findingParts = {
   direction: { type: 'string', enum: ['loosened', 'stricter', 'reworded'] },
   tier: { type: 'integer', minimum: 0, description: 'The most serious is the lowest.' },
   difference: { type: 'string', enum: ['outcome', 'people', 'time', 'rule'] },
@@ -66,10 +66,20 @@ const findingSchema = objectSchema({
   to: decision,
   actions: words,
   when: { ...words, description: 'All hold; none where it is every request that turns so.' },
-  causes: listOf(causeSchema),
+  causes: arrayOf(causeSchema),
   example: orNull(exampleSchema, 'Null where no request was found: it is undecided.'),
   guessed: { ...words, description: 'Conditions that were guessed, where there is no example.' },
+} as const;
+
+const findingSchema = objectSchema({
+  ...findingParts,
   log: { type: 'null', description: 'Requests of a log, which `writ diff --log` counts.' },
+});
+
+/** Of a comparison whose findings are counted in a log. */
+export const countedFindingSchema = objectSchema({
+  ...findingParts,
+  log: objectSchema({ id: { ...word, description: 'Its place, from 1.' }, requests: count, agents: count }),
 });
 
 const verdict: JsonSchema = {
@@ -78,7 +88,24 @@ const verdict: JsonSchema = {
   description: 'Null where the side does not make the claim.',
 };
 
-const sideSchema = objectSchema({ name: word, digest: word });
+export const sideParts = { name: word, digest: word } as const;
+const sideSchema = objectSchema(sideParts);
+
+export const limitsSchema: JsonSchema = {
+  ...arrayOf(
+    objectSchema({
+      action: word,
+      limits: {
+        type: 'array',
+        items: {
+          type: 'string',
+          enum: ['too many findings', 'long lists', 'huge payloads', 'too much search'],
+        },
+      },
+    }),
+  ),
+  description: 'What keeps the findings from being proved to be all; without any, nothing else changes.',
+};
 
 const comparisonSchema = objectSchema({
   old: sideSchema,
@@ -87,28 +114,20 @@ const comparisonSchema = objectSchema({
   stricter: count,
   reworded: count,
   undecided: count,
-  findings: { ...listOf(findingSchema), description: 'The loosest first.' },
-  limits: {
-    ...listOf(
-      objectSchema({
-        action: word,
-        limits: {
-          type: 'array',
-          items: {
-            type: 'string',
-            enum: ['too many findings', 'long lists', 'huge payloads', 'too much search'],
-          },
-        },
-      }),
-    ),
-    description: 'What keeps the findings from being proved to be all; without any, nothing else changes.',
-  },
+  findings: { ...arrayOf(findingSchema), description: 'The loosest first.' },
+  limits: limitsSchema,
   actions: words,
   meters: { ...words, description: 'Meters of both sides that say something else.' },
-  guarantees: listOf(objectSchema({ name: word, text: word, old: verdict, new: verdict })),
+  guarantees: arrayOf(objectSchema({ name: word, text: word, old: verdict, new: verdict })),
   horizon: objectSchema({ from: word, to: word }),
   log: { type: 'null', description: 'Of a log, which `writ diff --log` reads.' },
 });
+
+export const triedExamplesSchema: JsonSchema = {
+  ...arrayOf(orNull(givenSchema)),
+  description:
+    'The example of each finding as `POST /v1/policies/try` takes it; null where there is none, or a reading has a part that waits.',
+};
 
 export const compareReplySchema = objectSchema({
   diagnostics: diagnosticsSchema,
@@ -116,11 +135,7 @@ export const compareReplySchema = objectSchema({
     comparisonSchema,
     'As `writ diff --format json` prints it, from the set in force (`active`) to the set with the files (`files`). Null where the policies have errors.',
   ),
-  requests: {
-    ...listOf(orNull(givenSchema)),
-    description:
-      'The example of each finding as `POST /v1/policies/try` takes it; null where there is none, or a reading has a part that waits.',
-  },
+  requests: triedExamplesSchema,
 });
 
 const exampleRequest = {

@@ -32,11 +32,11 @@ export async function putQuestion<Q extends Question>(
   }
 }
 
-function isRefusal(error: unknown): error is PlaygroundRefusal {
+export function isRefusal(error: unknown): error is PlaygroundRefusal {
   return error instanceof Error && error.name === 'PlaygroundRefusal';
 }
 
-function refusalProblem({ kind, message }: PlaygroundRefusal): ProblemError {
+export function refusalProblem({ kind, message }: PlaygroundRefusal): ProblemError {
   return kind === 'busy'
     ? new ProblemError('playground_busy', message, { headers: { 'retry-after': '1' } })
     : new ProblemError('playground_failed', message);

@@ -33,6 +33,9 @@ export type LogRecord =
       readonly atMs: number;
     };
 
+/** Where the records of a store can be opened to be read alone, from any thread. */
+export type RecordsPlace = { readonly path: string } | { readonly url: string };
+
 /** The records of a store to be read alone; another process may be writing to it. */
 export interface RecordReader {
   /** By number: those with the `countMax` numbers after `afterSequence`. */

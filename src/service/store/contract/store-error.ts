@@ -30,8 +30,6 @@ export type StoreErrorCode =
   | 'master-key'
   /** Something was changed, and not by the service. */
   | 'tampered'
-  /** What was asked for is there for a store in a file alone. */
-  | 'not-a-file'
   /** The database is missing, or others may read or write its files. */
   | 'unsafe-files'
   /** A mistake of ours: the cause says more. */

@@ -7,6 +7,7 @@ import type { ChainRecord, Link } from './chain.ts';
 import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
+import type { RecordsPlace } from './log.ts';
 import type { MeterEntryRow, MeterStore } from './metering.ts';
 import type {
   AgentRow,
@@ -43,6 +44,7 @@ export interface Store {
   serve(): Promise<void>;
   /** 32 bytes, kept beside the database and never in it. */
   readonly masterKey: Uint8Array;
+  readonly records: RecordsPlace;
   /**
    * Copies one snapshot of the store, with its master key, to `path` and `<path>.key`, for their owner alone;
    * writes go on meanwhile. Rejects where there is something at either place.

@@ -38,7 +38,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { url, writesPendingMax = writesPendingMaxDefault, actor = 'system' } = options;
   const masterKey = await prepareDatabase(options);
   const queue = await openCommitQueue({ url, actor, writesPendingMax });
-  return createStore(createReadPool(url), queue, masterKey);
+  return createStore({ url, pool: createReadPool(url), queue, masterKey });
 }
 
 async function prepareDatabase({ url, keyFile }: PostgresOptions): Promise<Buffer> {
@@ -53,7 +53,14 @@ async function prepareDatabase({ url, keyFile }: PostgresOptions): Promise<Buffe
   }
 }
 
-function createStore(pool: ReadPool, queue: CommitQueue, masterKey: Uint8Array): Store {
+interface Opened {
+  readonly url: string;
+  readonly pool: ReadPool;
+  readonly queue: CommitQueue;
+  readonly masterKey: Uint8Array;
+}
+
+function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted)));
   const requests = requestStore(pool, queue);
   return {
@@ -75,6 +82,7 @@ function createStore(pool: ReadPool, queue: CommitQueue, masterKey: Uint8Array):
     activity: activityStore(pool),
     state: consistencyStore(pool),
     masterKey,
+    records: { url },
     serve: () => queue.claim(),
     copyTo: () =>
       Promise.reject(

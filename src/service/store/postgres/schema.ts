@@ -22,6 +22,15 @@ export async function prepareSchema(connection: Connection): Promise<void> {
   await connection.query({ text: 'COMMIT' });
 }
 
+/** Rejects with a StoreError where the database has no tables of a store. */
+export async function requireSchema(connection: Connection): Promise<void> {
+  if ((await schemaVersion(connection)) === 0)
+    throw new StoreError(
+      'older-database',
+      'the database is empty: start the service once, which makes its tables',
+    );
+}
+
 /** 0 where the database is empty. */
 async function schemaVersion(connection: Connection): Promise<number> {
   const tables = await connection.query<{ readonly name: string }>({

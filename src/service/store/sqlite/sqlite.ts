@@ -106,6 +106,7 @@ async function openWithWriter(
       activity: activityStore(read),
       state: stateStore({ path, openReader, masterKey }, queue),
       masterKey,
+      records: { path },
       async serve() {
         lock ??= lockForServing(path);
       },

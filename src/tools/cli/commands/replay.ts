@@ -6,6 +6,7 @@ import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { ReplayCandidate } from '../../../reasoning/replay/candidate.ts';
 import { type ReplayReading, type ReplayResult, readingFor } from '../../../reasoning/replay/replay.ts';
 import type { LogSource } from '../../../service/replay/log-source.ts';
+import { type NoComparison, replayJson } from '../../../service/replay/replay-json.ts';
 import { replayLog, windowMsOf } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
 import { createProgress } from '../bench/progress.ts';
@@ -18,15 +19,8 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
-import {
-  type CandidateComparison,
-  compareWith,
-  filedComparison,
-  findingsToFile,
-  type NoComparison,
-} from '../replay/against.ts';
+import { type CandidateComparison, compareWith, filedComparison, findingsToFile } from '../replay/against.ts';
 import { openChangedCsv } from '../replay/csv.ts';
-import { replayJson } from '../replay/json.ts';
 import { showFaults, withLog } from '../replay/open-log.ts';
 import { renderReplay } from '../replay/render.ts';
 import { sideOf } from '../tasks/compared-side.ts';

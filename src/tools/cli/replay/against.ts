@@ -3,13 +3,14 @@
 
 import { diffPolicies, type PolicyDiff } from '../../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
-import { type DiffReport, reportOf } from '../../../reasoning/diff/report.ts';
+import { reportOf } from '../../../reasoning/diff/report.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ReplayFinding } from '../../../reasoning/replay/tally.ts';
+import { replayFindings } from '../../../service/replay/file-findings.ts';
+import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
 import { UsageError } from '../output/output.ts';
 import { type AskedSide, isPathAlone, type LoadedSide, loadSide, readSide } from '../tasks/compared-side.ts';
 import { knownRequests } from '../tasks/known-requests.ts';
-import { replayFindings } from './file-findings.ts';
 
 export interface CandidateComparison {
   readonly sides: BothSides<LoadedSide>;
@@ -31,11 +32,6 @@ export async function compareWith(
   return { sides: { before, after }, diff, isNamed: against !== undefined };
 }
 
-/** A sentence without its end. */
-export interface NoComparison {
-  readonly reason: string;
-}
-
 const advice = 'name the policies that decided it with --against';
 
 async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
@@ -52,12 +48,6 @@ async function namedSide(against: string, path: string): Promise<AskedSide> {
   return (await isPathAlone(against))
     ? { revision: null, name: against, path: against }
     : { revision: against, name: against, path };
-}
-
-/** What of the log the old side decided, and the findings with the requests that meet them. */
-export interface FiledComparison {
-  readonly decided: number;
-  readonly report: DiffReport;
 }
 
 export function findingsToFile(compared: CandidateComparison | NoComparison): readonly ReplayFinding[] {

@@ -1,5 +1,4 @@
-// Requests of a log filed under the findings of a comparison: for `writ replay`, which tries the new side on what was
-// decided, and for `writ diff --log`, which decides the log by both sides.
+// Requests of a log counted under the findings of a comparison, for `writ diff --log`, which decides the log by both sides.
 
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { linkSet } from '../../../pipeline.ts';
@@ -7,23 +6,12 @@ import type { PolicyDiff } from '../../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
 import { decideLogged, type ReplayCandidate } from '../../../reasoning/replay/candidate.ts';
 import type { LogEntry } from '../../../reasoning/replay/log.ts';
-import type { ReplayFinding, Tallied } from '../../../reasoning/replay/tally.ts';
+import type { Tallied } from '../../../reasoning/replay/tally.ts';
+import { replayFindings } from '../../../service/replay/file-findings.ts';
 import type { LogPart, LogSource } from '../../../service/replay/log-source.ts';
 import { replayLog } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
 import type { LoadedSide } from '../tasks/compared-side.ts';
-
-/** Named by their place, from 1; `decidedBy`: only requests that this policy set decided are filed. */
-export function replayFindings(
-  { findings }: PolicyDiff,
-  decidedBy: string | null = null,
-): readonly ReplayFinding[] {
-  return findings.map(({ difference, isMetBy }, at) => ({
-    id: String(at + 1),
-    isOfTime: difference === 'time',
-    matches: (asked) => (decidedBy === null || asked.policies === decidedBy) && isMetBy(asked),
-  }));
-}
 
 export interface CountedLog {
   readonly sides: BothSides<LoadedSide>;

@@ -6,11 +6,11 @@ import { type Outcome, outcomes } from '../../../language/model/decision.ts';
 import type { ReplayExample } from '../../../reasoning/replay/examples.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
+import { hoursOf, minutesAWord } from '../../../service/replay/hours.ts';
+import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
 import type { Marks } from '../../testing/report.ts';
 import { type Align, columns } from '../bench/columns.ts';
 import { countsText, findingTexts } from '../tasks/diff-text.ts';
-import type { FiledComparison, NoComparison } from './against.ts';
-import { hoursOf, minutesAWord } from './hours.ts';
 
 export interface RenderedAs {
   readonly path: string;

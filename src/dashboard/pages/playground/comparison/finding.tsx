@@ -1,5 +1,6 @@
 // One kind of request that the copy decides otherwise: how, when, because of which rules, and one such request to try.
 
+import type { ComponentChildren } from 'preact';
 import { Badge, DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { Button } from '../../../parts/layout/button.tsx';
 import { MessageText } from '../../../parts/text/message-text.tsx';
@@ -16,14 +17,16 @@ import {
 } from './words.ts';
 
 export interface FindingProps {
-  readonly finding: ComparedFinding;
+  readonly finding: Omit<ComparedFinding, 'log'>;
   /** The example as it can be tried. */
   readonly request: Compared['requests'][number];
   readonly onLine: (file: string, line: number) => void;
   readonly onTry: (request: object) => void;
+  /** What else is known of it. */
+  readonly children?: ComponentChildren;
 }
 
-export function Finding({ finding, request, onLine, onTry }: FindingProps) {
+export function Finding({ finding, request, onLine, onTry, children }: FindingProps) {
   const { actions, when, causes, example, guessed } = finding;
   return (
     <li class="comparison-finding">
@@ -45,6 +48,7 @@ export function Finding({ finding, request, onLine, onTry }: FindingProps) {
           <Example finding={finding} example={example} request={request} />
         )}
       </dl>
+      {children}
       {example === null && <p>Undecided: no request was found that is decided so.</p>}
       {request !== null && (
         <div>

@@ -22,12 +22,16 @@ const kinds = {
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /** Without an example nobody knows whether a request is decided so. */
-export function kindOf({ direction, example }: ComparedFinding): Kind {
+export function kindOf({ direction, example }: Pick<ComparedFinding, 'direction' | 'example'>): Kind {
   return kinds[example === null ? 'undecided' : direction];
 }
 
 /** What sets two decisions apart, where their names do not say all of it; empty where they do. */
-export function differenceText({ difference, tier, direction }: ComparedFinding): string {
+export function differenceText({
+  difference,
+  tier,
+  direction,
+}: Pick<ComparedFinding, 'difference' | 'tier' | 'direction'>): string {
   const isLoose = direction === 'loosened';
   switch (difference) {
     case 'outcome':

@@ -47,7 +47,6 @@ type ReportedCode = Exclude<
   | 'master-key'
   | 'tampered'
   | 'unsafe-files'
-  | 'not-a-file'
 >;
 
 const messages = {

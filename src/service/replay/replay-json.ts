@@ -1,10 +1,21 @@
 // The result of trying policies on a log, as JSON for programs.
 
-import type { ReplayExample } from '../../../reasoning/replay/examples.ts';
-import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
-import type { LogFaults } from '../../../service/replay/log-source.ts';
-import type { FiledComparison, NoComparison } from './against.ts';
+import type { DiffReport } from '../../reasoning/diff/report.ts';
+import type { ReplayExample } from '../../reasoning/replay/examples.ts';
+import type { ReplayResult } from '../../reasoning/replay/replay.ts';
 import { hoursOf, minutesAWord } from './hours.ts';
+import type { LogFaults } from './log-source.ts';
+
+/** What of the log the old side decided, and the findings with the requests that meet them. */
+export interface FiledComparison {
+  readonly decided: number;
+  readonly report: DiffReport;
+}
+
+/** A sentence without its end. */
+export interface NoComparison {
+  readonly reason: string;
+}
 
 export interface ReplayedAs {
   readonly path: string;
@@ -37,11 +48,11 @@ export function replayJson(
     })),
     minutes_a_word: { minutes: minutesAWord, measured: false },
     waits,
-    other_shape: result.otherShape,
-    undeclared: result.undeclared,
-    unknown_facts: result.unknownFacts,
+    other_shape: Object.fromEntries(result.otherShape),
+    undeclared: Object.fromEntries(result.undeclared),
+    unknown_facts: Object.fromEntries(result.unknownFacts),
     readings_as_recorded: result.readingsRecorded,
-    decided_by: result.decidedBy,
+    decided_by: Object.fromEntries(result.decidedBy),
     ...comparisonJson(filed),
     repeated: faults.repeated,
     unread: { count: faults.count, first: faults.named },

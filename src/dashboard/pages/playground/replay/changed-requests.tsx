@@ -1,0 +1,90 @@
+// Recorded requests that the copy decides otherwise, each under the finding that it meets, the loosest first. INVARIANT: a
+// finding without a request says so, and a request without a finding is shown after all others.
+
+import { DecisionBadge } from '../../../parts/layout/badge.tsx';
+import { At } from '../../../parts/layout/time.tsx';
+import { PlainText } from '../../../parts/text/plain-text.tsx';
+import { Finding, type FindingProps } from '../comparison/finding.tsx';
+import { loosestFirst, many, type ReplayExample } from './replay-words.ts';
+import type { ReplayAnswer, ReplayResult } from './use-replay.ts';
+
+interface ChangedRequestsProps extends Pick<FindingProps, 'onLine' | 'onTry'> {
+  readonly replay: ReplayResult;
+  readonly requests: ReplayAnswer['requests'];
+}
+
+export function ChangedRequests({ replay, requests, ...ways }: ChangedRequestsProps) {
+  const { findings, examples, without_finding: rest } = replay;
+  const byFinding = Map.groupBy(examples, ({ finding }) => finding);
+  const others = byFinding.get(null) ?? [];
+  return (
+    <>
+      {findings.length > 0 && (
+        <ol class="comparison-findings" aria-label="What is decided otherwise, the loosest first">
+          {findings.map((finding, index) => (
+            <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} {...ways}>
+              <Filed
+                count={finding.log.requests}
+                agents={finding.log.agents}
+                examples={byFinding.get(finding.log.id) ?? []}
+              />
+            </Finding>
+          ))}
+        </ol>
+      )}
+      {rest > 0 && (
+        <section aria-label="Without a finding" class="replay-filed">
+          <h3>{many(rest, 'request')} without a finding</h3>
+          <p>
+            They turn on something that is not a difference of the two sets, such as who decided them then.
+          </p>
+          <ExampleList examples={others} />
+        </section>
+      )}
+    </>
+  );
+}
+
+interface FiledProps {
+  readonly count: number;
+  readonly agents: number;
+  readonly examples: readonly ReplayExample[];
+}
+
+function Filed({ count, agents, examples }: FiledProps) {
+  if (count === 0)
+    return <p class="playground-soft">No recorded request meets it: only the proof shows it.</p>;
+  return (
+    <div class="replay-filed">
+      <p>
+        <strong>{many(count, 'recorded request')}</strong> of {many(agents, 'agent')}{' '}
+        {count === 1 ? 'meets' : 'meet'} it
+        {examples.length > 0 && examples.length < count
+          ? `; ${examples.length} of them:`
+          : examples.length > 0
+            ? ':'
+            : '.'}
+      </p>
+      <ExampleList examples={examples} />
+    </div>
+  );
+}
+
+function ExampleList({ examples }: { readonly examples: readonly ReplayExample[] }) {
+  return (
+    <ul class="replay-examples">
+      {examples.toSorted(loosestFirst).map(({ request_id: id, at, agent, action, before, now }) => (
+        <li key={id}>
+          <a href={`/requests/${encodeURIComponent(id)}`}>
+            <PlainText text={action} isShort /> by <PlainText text={agent} isShort />, <At at={at} />
+          </a>{' '}
+          <DecisionBadge decision={before.outcome} /> <span aria-hidden="true">→</span>
+          <span class="visually-hidden">becomes</span> <DecisionBadge decision={now.outcome} />{' '}
+          <span>
+            by <code>{now.by}</code>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

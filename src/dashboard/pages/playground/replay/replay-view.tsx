@@ -1,0 +1,116 @@
+// "Run on the last 7 days": what the copy would have decided of the recorded requests, and what it would have asked of people.
+
+import { Field } from '../../../parts/form/field.tsx';
+import { Button } from '../../../parts/layout/button.tsx';
+import { Icon } from '../../../parts/layout/icon.tsx';
+import { Empty, Note, ProblemNote } from '../../../parts/layout/note.tsx';
+import { MessageText } from '../../../parts/text/message-text.tsx';
+import '../comparison/comparison.css';
+import type { FindingProps } from '../comparison/finding.tsx';
+import { ChangedRequests } from './changed-requests.tsx';
+import './replay.css';
+import { MatrixTable, PeopleTable } from './replay-tables.tsx';
+import { dayChoices, daysText, replayNotes, replayText } from './replay-words.ts';
+import type { ReplayAnswer, Replaying } from './use-replay.ts';
+
+export interface ReplayViewProps extends Pick<FindingProps, 'onLine' | 'onTry'> {
+  readonly replaying: Replaying;
+}
+
+export function ReplayView({ replaying, ...ways }: ReplayViewProps) {
+  const { progress, answer, problem, isOfNow, start } = replaying;
+  const isRunning = progress !== null;
+  return (
+    <div class="comparison">
+      <ReplayControls replaying={replaying} />
+      <p role="status">{statusText(replaying)}</p>
+      <ProblemNote problem={problem} onRetry={start} />
+      {problem?.code === 'playground_failed' && (
+        <Note icon="clock">
+          On the command line <code>writ replay</code> runs without a limit of time.
+        </Note>
+      )}
+      {!isRunning && answer === null && problem === null && (
+        <Empty icon="clock" title="Nothing has been run yet">
+          Each recorded request is decided once more, by your copy. Nothing is granted or recorded.
+        </Empty>
+      )}
+      {answer !== null && !isOfNow && (
+        <Note icon="warning" tone="escalate">
+          This is about an earlier copy, other days or another set in force. Run it again for what is there
+          now.
+        </Note>
+      )}
+      {answer !== null && <Answer answer={answer} {...ways} />}
+    </div>
+  );
+}
+
+function ReplayControls({ replaying }: Pick<ReplayViewProps, 'replaying'>) {
+  const { days, setDays, progress, start, cancel } = replaying;
+  return (
+    <div class="replay-controls">
+      <Field label="Requests of the">
+        <select
+          value={String(days)}
+          disabled={progress !== null}
+          onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}
+        >
+          {dayChoices.map((choice) => (
+            <option key={choice} value={String(choice)}>
+              {daysText(choice)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {progress === null ? (
+        <Button icon="try" look="primary" onClick={start}>
+          Run
+        </Button>
+      ) : (
+        <>
+          <progress value={progress} max={1} aria-label="Records read" />
+          <Button onClick={cancel}>Cancel</Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function statusText({ progress, answer, problem }: Replaying): string {
+  // Spoken once: the bar has the rest.
+  if (progress !== null) return 'Your copy is being tried on the recorded requests…';
+  if (problem !== null) return 'There is no result.';
+  if (answer === null) return '';
+  return answer.replay === null
+    ? 'Your copy cannot be tried while the policies have errors. They are listed below.'
+    : replayText(answer.replay);
+}
+
+function Answer({
+  answer,
+  ...ways
+}: { readonly answer: ReplayAnswer } & Pick<FindingProps, 'onLine' | 'onTry'>) {
+  const { replay, requests } = answer;
+  if (replay === null || replay.requests === 0) return null;
+  const notes = replayNotes(replay);
+  return (
+    <>
+      {notes.length > 0 && (
+        <ul class="comparison-closing" aria-label="What to know about the figures">
+          {notes.map((text) => (
+            <li key={text} class="playground-warning">
+              <Icon name="warning" />
+              <span>
+                <MessageText text={text} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <MatrixTable matrix={replay.matrix} />
+      <PeopleTable people={replay.people} minutes={replay.minutes_a_word.minutes} />
+      <ChangedRequests replay={replay} requests={requests} {...ways} />
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+// The copy tried on the recorded requests by the service, when somebody asks for it. INVARIANT: one run at a time, which ends
+// with the page; an answer about another copy says so.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { callLines, type Reply } from '../../../api/client.ts';
+import { ApiProblem, problemIn } from '../../../api/problem.ts';
+import { askUntilFree } from '../../../api/until-free.ts';
+import type { ComparedFiles } from '../comparison/use-comparison.ts';
+
+export type ReplayAnswer = NonNullable<Reply<'replayPolicies'>['answer']>;
+export type ReplayResult = NonNullable<ReplayAnswer['replay']>;
+
+export interface Replaying {
+  readonly days: number;
+  readonly setDays: (days: number) => void;
+  /** How much of the records has been read, from 0 to 1; null where nothing runs. */
+  readonly progress: number | null;
+  /** Of the last run, whatever it was about. */
+  readonly answer: ReplayAnswer | null;
+  readonly problem: ApiProblem | null;
+  /** Whether the answer is about this copy, over the set in force, and so many days. */
+  readonly isOfNow: boolean;
+  readonly start: () => void;
+  readonly cancel: () => void;
+}
+
+interface State extends Pick<Replaying, 'progress' | 'answer' | 'problem'> {
+  /** What was tried. */
+  readonly key: string;
+}
+
+const nothing: State = { key: '', progress: null, answer: null, problem: null };
+
+/** `version` says what the copy is laid over: the set in force. */
+export function useReplay(files: ComparedFiles, version: string): Replaying {
+  const [days, setDays] = useState(7);
+  const [state, setState] = useState<State>(nothing);
+  const controller = useRef<AbortController | null>(null);
+  useEffect(() => () => controller.current?.abort(), []);
+  const key = `${days} ${version} ${JSON.stringify(files)}`;
+  const start = (): void => {
+    controller.current?.abort();
+    const own = new AbortController();
+    controller.current = own;
+    setState({ ...nothing, key, progress: 0 });
+    const change = (to: Partial<State>): void => {
+      if (!own.signal.aborted) setState((before) => ({ ...before, ...to }));
+    };
+    const body = { files, days };
+    run(body, own.signal, change).catch((problem: unknown) => {
+      change({ progress: null, problem: problem instanceof ApiProblem ? problem : null });
+    });
+  };
+  return {
+    days,
+    setDays,
+    ...state,
+    isOfNow: state.key === key,
+    start,
+    cancel: () => {
+      controller.current?.abort();
+      setState(nothing);
+    },
+  };
+}
+
+interface ReplayBody {
+  readonly files: ComparedFiles;
+  readonly days: number;
+}
+
+async function run(
+  body: ReplayBody,
+  signal: AbortSignal,
+  change: (to: Partial<State>) => void,
+): Promise<void> {
+  let isDone = false;
+  const hear = ({ progress, answer, problem }: Reply<'replayPolicies'>): void => {
+    if (progress !== undefined) change({ progress });
+    if (problem !== undefined) throw problemIn(problem, problem.status);
+    if (answer === undefined) return;
+    isDone = true;
+    change({ progress: null, answer });
+  };
+  await askUntilFree(() => callLines('replayPolicies', { body, signal }, hear), signal);
+  // Without a last line the reply was cut off.
+  if (!isDone) throw problemIn(null, 502);
+}

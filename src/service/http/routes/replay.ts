@@ -1,0 +1,125 @@
+// /v1/policies/replay: the policies, with files laid over them, tried on the requests that were recorded. INVARIANT: it shows
+// nothing but what whoever asks may see of requests anyway, also when the answer comes; nothing is recorded or granted.
+
+import { Readable } from 'node:stream';
+import { grantOf, type OperationName } from '../../people/operations.ts';
+import type { SignInDeps } from '../../people/sign-in.ts';
+import type { TextFile } from '../../playground/questions.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { ReplayNews, Replays } from '../../replay/replays.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { stillIn } from '../calls/identify-person.ts';
+import { notAllowed } from '../calls/refusals.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../calls/route.ts';
+import { ProblemError, problemBody } from '../contract/problem.ts';
+import { isRefusal, playgroundProblems, refusalProblem } from '../views/playground.ts';
+import {
+  daysDefault,
+  replayBodySchema,
+  replayExamples,
+  replayLineExample,
+  replayLineSchema,
+} from '../views/replay.ts';
+import { filesBodyMax, refusePaths } from './playground.ts';
+
+interface ReplayDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly replays: Replays;
+  readonly store: Pick<Store, 'records'>;
+}
+
+interface ReplayBody {
+  readonly files: readonly TextFile[];
+  readonly days?: number;
+}
+
+const access: OperationName = 'policies.replay';
+const dayMs = 24 * 60 * 60 * 1000;
+
+const replayPolicies = route<ReplayDeps, ReplayBody>({
+  method: 'POST',
+  url: '/v1/policies/replay',
+  access,
+  bodyMax: filesBodyMax,
+  operation: {
+    id: 'replayPolicies',
+    summary:
+      'What the set in force, with files laid over it, would have decided of the requests that were recorded',
+    description:
+      'JSON Lines: how far it is, then the answer. Closing the connection ends it. One replay of a person runs at a time, and few altogether. Nothing is recorded.',
+    body: {
+      description: 'Files by their path relative to the policy directory, and how far to go back.',
+      schema: replayBodySchema,
+      examples: replayExamples,
+    },
+    replies: {
+      200: {
+        description: 'How far it is, and what came of it',
+        contentType: 'application/jsonl',
+        headers: ['X-Accel-Buffering'],
+        schema: replayLineSchema,
+        example: replayLineExample,
+      },
+    },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ policies, replays, store, signInDeps }, call) => {
+    const { files, days = daysDefault } = call.body;
+    refusePaths(files);
+    const sinceMs = Math.trunc(signInDeps.directory.clock()) - days * dayMs;
+    const { texts } = policies.current();
+    const ask = { texts, files, records: store.records, sinceMs };
+    const news = startReplay(replays, ask, actorOf(call).person.id);
+    const lines = Readable.from(linesOf(news, signInDeps, call), { objectMode: false });
+    // Whoever goes away ends the thread, whatever it is at.
+    call.reply.raw.once('close', () => news.destroy());
+    const { reply } = call;
+    // Nothing else follows on its connection, which would hold up a stop.
+    reply
+      .type('application/jsonl; charset=utf-8')
+      .header('x-accel-buffering', 'no')
+      .header('connection', 'close');
+    return lines;
+  },
+});
+
+export const replayRoutes: readonly Route<ReplayDeps>[] = [replayPolicies];
+
+function startReplay(replays: Replays, ...[ask, person]: Parameters<Replays['start']>) {
+  try {
+    return replays.start(ask, person);
+  } catch (error) {
+    throw isRefusal(error) ? refusalProblem(error) : error;
+  }
+}
+
+async function* linesOf(
+  news: AsyncIterable<ReplayNews>,
+  deps: SignInDeps,
+  { request }: ManagedCall<unknown>,
+): AsyncGenerator<string> {
+  try {
+    for await (const one of news) {
+      // It may have taken minutes.
+      if ('answer' in one) await requireStillAllowed(deps, request);
+      yield jsonLine(one);
+    }
+  } catch (error) {
+    const problem = isRefusal(error) ? refusalProblem(error) : error;
+    if (!(problem instanceof ProblemError)) throw error;
+    yield jsonLine({ problem: problemBody(problem, request.id) });
+  }
+}
+
+async function requireStillAllowed(
+  deps: SignInDeps,
+  request: ManagedCall<unknown>['request'],
+): Promise<void> {
+  const actor = await stillIn(deps, request);
+  if (actor === null || grantOf(actor.roles, access) !== 'yes') throw notAllowed();
+}
+
+function jsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

@@ -1,0 +1,177 @@
+// What trying files on the recorded requests comes to, as clients see it: lines of progress, and the answer as
+// `writ replay --json` prints it.
+
+import type { JsonSchema } from '../contract/operation.ts';
+import { problemSchema } from '../contract/problem.ts';
+import { objectSchema, textOrNull, time, timeOrNull } from '../contract/schemas.ts';
+import {
+  arrayOf,
+  compareExamples,
+  compareReplyExample,
+  countedFindingSchema,
+  limitsSchema,
+  orNull,
+  sideParts,
+  triedExamplesSchema,
+} from './comparison.ts';
+import { diagnosticsSchema, filesSchema } from './playground.ts';
+import { viewDecisions } from './request.ts';
+
+export const daysDefault = 7;
+export const daysMax = 90;
+
+export const replayBodySchema = objectSchema(
+  { files: filesSchema },
+  {
+    days: {
+      type: 'integer',
+      minimum: 1,
+      maximum: daysMax,
+      description: `Requests of so many days back from now; ${daysDefault} unless said otherwise.`,
+    },
+  },
+);
+
+export const replayExamples = { file: { ...compareExamples.file, days: daysDefault } } as const;
+
+const word: JsonSchema = { type: 'string' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const decision: JsonSchema = { type: 'string', enum: viewDecisions };
+const byOutcome = (item: JsonSchema): JsonSchema =>
+  objectSchema(Object.fromEntries(viewDecisions.map((outcome) => [outcome, item])));
+const bothSides = (item: JsonSchema): JsonSchema => objectSchema({ before: item, now: item });
+const decidedAs = objectSchema({ outcome: decision, by: word });
+
+function counts(description: string): JsonSchema {
+  return { type: 'object', additionalProperties: count, description };
+}
+
+const peopleSchema = objectSchema({
+  group: word,
+  words: bothSides(count),
+  day: bothSides(objectSchema({ median: { type: 'number' }, worst: count })),
+  hours: bothSides({ type: 'number' }),
+});
+
+const waitsSchema = objectSchema({
+  granted: count,
+  refused: count,
+  expired: count,
+  open: count,
+  unknown: { ...count, description: 'Somebody is asked who was not asked, or more people than were.' },
+});
+
+const exampleSchema = objectSchema({
+  request_id: word,
+  at: time,
+  agent: word,
+  action: word,
+  before: decidedAs,
+  now: decidedAs,
+  finding: { ...textOrNull, description: 'The `log.id` of the finding that it meets.' },
+});
+
+const replaySchema = objectSchema({
+  policies: objectSchema({ path: word, digest: word }),
+  reading: { type: 'string', enum: ['as recorded', 'in order'] },
+  since: timeOrNull,
+  requests: count,
+  from: timeOrNull,
+  until: timeOrNull,
+  matrix: { ...byOutcome(byOutcome(count)), description: 'By decision as recorded, then by decision now.' },
+  withheld: { ...count, description: 'In no cell: what the payload check reads was withheld as a secret.' },
+  changes: objectSchema({ outcome: count, asked: count, rule: count }),
+  people: { ...arrayOf(peopleSchema), description: 'A word is one answer of one person.' },
+  minutes_a_word: objectSchema({ minutes: count, measured: { type: 'boolean' } }),
+  waits: orNull(waitsSchema, 'How the waits end; null as recorded.'),
+  other_shape: counts('By action, requests refused for their shape that were not.'),
+  undeclared: counts('By action that is no longer declared.'),
+  unknown_facts: counts('By fact that the rules read, requests that lack it.'),
+  readings_as_recorded: count,
+  decided_by: counts('By the digest of the policies that decided.'),
+  against: objectSchema({ ...sideParts, requests: count }),
+  no_comparison: { type: 'null' },
+  findings: { ...arrayOf(countedFindingSchema), description: 'The loosest first.' },
+  limits: limitsSchema,
+  without_finding: { ...count, description: 'Changed requests that meet no finding.' },
+  repeated: count,
+  unread: objectSchema({ count, first: arrayOf(word) }),
+  examples: { ...arrayOf(exampleSchema), description: 'Ten of each kind of change at most.' },
+});
+
+const answerSchema = objectSchema({
+  diagnostics: diagnosticsSchema,
+  replay: orNull(replaySchema, 'As `writ replay --json` prints it. Null where the policies have errors.'),
+  requests: triedExamplesSchema,
+});
+
+export const replayLineSchema: JsonSchema = {
+  ...objectSchema(
+    {},
+    {
+      progress: { type: 'number', minimum: 0, maximum: 1, description: 'How much of the records is read.' },
+      answer: answerSchema,
+      problem: { ...problemSchema, description: 'Why there is no answer.' },
+    },
+  ),
+  description: 'A line, which has one of these. The last one has an answer or a problem.',
+};
+
+const [finding] = compareReplyExample.comparison.findings;
+const none = { ALLOW: 0, ESCALATE: 0, REAUTH_REQUIRED: 0, DENY: 0 } as const;
+
+export const replayLineExample = {
+  answer: {
+    diagnostics: [],
+    replay: {
+      policies: { path: 'files', digest: compareReplyExample.comparison.new.digest },
+      reading: 'in order',
+      since: '2026-02-23T10:00:00.000Z',
+      requests: 120,
+      from: '2026-02-23T10:04:11.000Z',
+      until: '2026-03-02T09:58:02.000Z',
+      matrix: {
+        ALLOW: { ...none, ALLOW: 100 },
+        ESCALATE: { ...none, ESCALATE: 17 },
+        REAUTH_REQUIRED: none,
+        DENY: { ...none, ESCALATE: 2, DENY: 1 },
+      },
+      withheld: 0,
+      changes: { outcome: 2, asked: 0, rule: 0 },
+      people: [
+        {
+          group: 'finance',
+          words: { before: 17, now: 19 },
+          day: { before: { median: 2, worst: 5 }, now: { median: 2.5, worst: 6 } },
+          hours: { before: 0.9, now: 1 },
+        },
+      ],
+      minutes_a_word: { minutes: 3, measured: false },
+      waits: { granted: 15, refused: 1, expired: 1, open: 0, unknown: 2 },
+      other_shape: {},
+      undeclared: {},
+      unknown_facts: {},
+      readings_as_recorded: 0,
+      decided_by: { [compareReplyExample.comparison.old.digest]: 120 },
+      against: { ...compareReplyExample.comparison.old, requests: 120 },
+      no_comparison: null,
+      findings: [{ ...finding, log: { id: '1', requests: 2, agents: 1 } }],
+      limits: [],
+      without_finding: 0,
+      repeated: 0,
+      unread: { count: 0, first: [] },
+      examples: [
+        {
+          request_id: 'a1f5c6d0-3f3b-4d0e-9d7e-7c0c2f1b9a55',
+          at: '2026-02-27T15:20:00.000Z',
+          agent: 'buyer',
+          action: 'payment.create',
+          before: { outcome: 'DENY', by: 'default_deny' },
+          now: { outcome: 'ESCALATE', by: 'vendor_payments/large_payment' },
+          finding: '1',
+        },
+      ],
+    },
+    requests: compareReplyExample.requests,
+  },
+} as const;

@@ -1,0 +1,72 @@
+// Files laid over the set in force, tried on the records of a store: what `writ replay` says of the two, with each finding's
+// example as it can be tried.
+
+import { diffPolicies } from '../../reasoning/diff/diff.ts';
+import { reportOf } from '../../reasoning/diff/report.ts';
+import { readingFor } from '../../reasoning/replay/replay.ts';
+import { comparedSideOf } from '../playground/compare-laid.ts';
+import { givenRequestOf } from '../playground/given-request.ts';
+import { placeDiagnostics } from '../playground/place-diagnostics.ts';
+import type { Compared, TextFile } from '../playground/questions.ts';
+import { createWorkspace } from '../playground/workspace.ts';
+import type { SetTexts } from '../policies/texts.ts';
+import type { RecordsPlace } from '../store/contract/log.ts';
+import { openRecords } from '../store/open.ts';
+import { replayFindings } from './file-findings.ts';
+import { openStoredLog } from './read-store.ts';
+import { replayJson } from './replay-json.ts';
+import { replayLog, windowMsOf } from './replay-log.ts';
+import { candidateOf } from './service-rules.ts';
+
+export interface ReplayAsk {
+  /** Of the set in force. */
+  readonly texts: SetTexts;
+  readonly files: readonly TextFile[];
+  readonly records: RecordsPlace;
+  /** Requests from this moment on. */
+  readonly sinceMs: number;
+}
+
+export interface ReplayedFiles extends Pick<Compared, 'diagnostics' | 'requests'> {
+  /** As `writ replay --json` prints it; null where the policies have errors. */
+  readonly replay: object | null;
+}
+
+/** Rejects as reading the records does. `onProgress` hears how much of them has been read, from 0 to 1. */
+export async function replayLaid(
+  { texts, files, records, sinceMs }: ReplayAsk,
+  onProgress: (share: number) => void,
+): Promise<ReplayedFiles> {
+  const workspace = createWorkspace();
+  workspace.take(texts);
+  const inForce = workspace.lay([]);
+  const laid = workspace.lay(files);
+  const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
+  if (laid.policies === null) return { diagnostics, replay: null, requests: [] };
+  const { set, engine } = laid.policies;
+  const sides = { before: comparedSideOf('active', inForce), after: comparedSideOf('files', laid) };
+  const diff = diffPolicies(sides.before.set, set);
+  const candidate = candidateOf(set, engine);
+  onProgress(0);
+  const reader = await openRecords(records);
+  try {
+    const log = await openStoredLog(reader, { sinceMs, windowMs: windowMsOf(candidate) });
+    const result = await replayLog(log, {
+      candidate,
+      reading: readingFor(candidate),
+      sinceMs,
+      findings: replayFindings(diff),
+      onProgress,
+    });
+    const report = reportOf({ sides, diff, guarantees: [], log: result });
+    const filed = { decided: result.decidedBy.get(sides.before.digest) ?? 0, report };
+    const { faults } = log;
+    const replay = replayJson(result, { path: 'files', digest: sides.after.digest, sinceMs, faults, filed });
+    const requests = diff.findings.map(({ example }) =>
+      example === null ? null : givenRequestOf(example.facts.after, set),
+    );
+    return { diagnostics, replay, requests };
+  } finally {
+    await reader.close();
+  }
+}

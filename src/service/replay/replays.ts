@@ -1,0 +1,98 @@
+// Replays as the serving thread sees them: each is a thread of its own, which tells how far it is and then answers.
+// INVARIANT: one of a person and few altogether; whoever goes away, or asks for longer than the limit, ends the thread;
+// a thread that hangs, grows or dies is a refusal of its own replay and nothing else.
+
+import { Readable } from 'node:stream';
+import { memoryMegabytesDefault, PlaygroundRefusal } from '../playground/playground.ts';
+import { LimitedThread, type ThreadDeath, type ThreadLimits } from '../policies/limited-thread.ts';
+import type { ReplayAsk, ReplayedFiles } from './replay-laid.ts';
+import type { FromReplay } from './replay-worker.ts';
+
+export type ReplayNews =
+  /** How much of the records has been read, from 0 to 1. */
+  { readonly progress: number } | { readonly answer: ReplayedFiles };
+
+export interface Replays {
+  /**
+   * The last news is the answer; ending the stream ends the replay. Throws a PlaygroundRefusal where there is no room, and
+   * the stream fails with one.
+   */
+  start(ask: ReplayAsk, person: string): Readable & AsyncIterable<ReplayNews>;
+  close(): void;
+}
+
+export interface ReplaysOptions extends Partial<ThreadLimits> {
+  /** How long a replay may take in all. */
+  readonly allMs?: number;
+  /** Another file for the thread to start with: tests make it fail. */
+  readonly script?: URL;
+  /** Hears why there was no answer. */
+  readonly onFailure?: (error: unknown, summary: string) => void;
+}
+
+/** Comparing large sets takes the longest without a pause. */
+const timeoutMsDefault = 60_000;
+const allMsDefault = 5 * 60_000;
+/** More would take the processor away from deciding. */
+const runningMax = 2;
+
+export function createReplays(options: ReplaysOptions = {}): Replays {
+  const running = new Map<string, Readable>();
+  return {
+    start(ask, person) {
+      if (running.has(person)) throw new PlaygroundRefusal('busy', 'your earlier replay is still running');
+      if (running.size >= runningMax)
+        throw new PlaygroundRefusal('busy', 'replays of other people are still running');
+      const news = runThread(ask, options);
+      running.set(person, news);
+      return news.once('close', () => running.delete(person));
+    },
+    close() {
+      for (const news of running.values())
+        news.destroy(new PlaygroundRefusal('failed', 'the service is stopping'));
+    },
+  };
+}
+
+function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
+  const { timeoutMs = timeoutMsDefault, allMs = allMsDefault, onFailure } = options;
+  const { memoryMegabytes = memoryMegabytesDefault() } = options;
+  const script = options.script ?? new URL('./replay-thread.ts', import.meta.url);
+  const fail = ({ summary, error }: ThreadDeath): void => {
+    onFailure?.(error, `a replay did not answer: ${summary}`);
+    // What the error says may hold paths of this machine: it is for the log.
+    const why = error === null ? summary : 'it stopped unexpectedly';
+    news.destroy(new PlaygroundRefusal('failed', `the replay did not answer: ${why}`));
+  };
+  const thread = new LimitedThread<ReplayAsk, FromReplay>(
+    { script, data: null, timeoutMs, memoryMegabytes },
+    { onMessage: receive, onDeath: fail },
+  );
+  const ending = setTimeout(
+    () => fail({ summary: `it was not done after ${allMs / 1_000} seconds`, error: null }),
+    allMs,
+  );
+  const news = new Readable({
+    objectMode: true,
+    read: () => undefined,
+    destroy: (error, done) => {
+      clearTimeout(ending);
+      void thread.end();
+      done(error);
+    },
+  });
+  // Whoever reads it is told, too.
+  news.on('error', () => undefined);
+  function receive(message: FromReplay): void {
+    if (message.kind === 'progress') {
+      thread.expectPause();
+      news.push({ progress: message.share });
+    } else if (message.kind === 'answer') {
+      thread.notePause();
+      news.push({ answer: message.answer });
+      news.push(null);
+    } else fail({ summary: 'it made a mistake', error: new Error(message.text) });
+  }
+  thread.send(ask);
+  return news;
+}

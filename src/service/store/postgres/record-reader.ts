@@ -1,0 +1,60 @@
+// The records of a database in PostgreSQL for a reader alone. INVARIANT: it writes nothing, and of a database of another
+// schema it reads nothing.
+
+import type { LogRecord, RecordReader } from '../contract/log.ts';
+import { outOfOrderMs } from '../contract/request-walk.ts';
+import { connect } from './connection.ts';
+import { toStoreFailure } from './errors.ts';
+import { createReadPool, type Rows } from './read-pool.ts';
+import { numberAfter } from './request-lists.ts';
+import { requireSchema } from './schema.ts';
+
+/** Rejects with a StoreError. */
+export async function openPostgresRecords(url: string): Promise<RecordReader> {
+  const connection = await connect(url);
+  try {
+    await requireSchema(connection);
+  } catch (error) {
+    throw toStoreFailure(error);
+  } finally {
+    await connection.end();
+  }
+  const { snapshot, close } = createReadPool(url);
+  return {
+    records: (after, countMax) => snapshot((rows) => readRecords(rows, after, after + countMax)),
+    extent: () => snapshot(readExtent),
+    numberBefore: async (atMs) => (await snapshot((rows) => numberAfter(rows, atMs - 2 * outOfOrderMs))) - 1,
+    close,
+  };
+}
+
+/** Columns by the names that readers know. */
+const columns = {
+  requests: `'request' AS kind, sequence, id, action_key AS action, created_ms AS "createdAtMs",
+    expires_ms AS "expiresAtMs", record_json AS "recordJson"`,
+  request_events: `'event' AS kind, sequence, request_id AS "requestId", at_ms AS "atMs", what,
+    expires_ms AS "expiresAtMs", detail_json AS "detailJson"`,
+  changes: `'step-up' AS kind, sequence, subject AS "agentId", at_ms AS "atMs"`,
+} as const;
+
+async function readRecords(rows: Rows, after: number, upTo: number): Promise<readonly LogRecord[]> {
+  const read = (table: keyof typeof columns, and = '') =>
+    rows<LogRecord>(
+      `SELECT ${columns[table]} FROM ${table} WHERE sequence > $1 AND sequence <= $2 ${and} ORDER BY sequence`,
+      [after, upTo],
+    );
+  const found = [
+    ...(await read('requests')),
+    ...(await read('request_events')),
+    ...(await read('changes', "AND what = 'stepped-up'")),
+  ];
+  return found.sort((a, b) => a.sequence - b.sequence);
+}
+
+async function readExtent(rows: Rows): ReturnType<RecordReader['extent']> {
+  const [extent] = await rows<Awaited<ReturnType<RecordReader['extent']>>>(
+    `SELECT (SELECT max(sequence) FROM checkpoints WHERE purpose = 'pruned') AS "prunedTo",
+       (SELECT sequence FROM chain_end) AS "lastSequence"`,
+  );
+  return { prunedTo: extent?.prunedTo ?? null, lastSequence: extent?.lastSequence ?? 0 };
+}
