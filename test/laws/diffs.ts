@@ -174,7 +174,7 @@ if (process.argv[1] === import.meta.filename) {
   for (const folder of mutatedFolders().filter((path) => path.includes(wanted))) {
     const { broken, open, milliseconds, worst, ...tally } = await holdDiffLaw(folder, every, requests);
     for (const one of broken.slice(0, 2)) console.error(one);
-    for (const one of open.slice(0, 5)) console.error(`undecided ${one}`);
+    for (const one of open.slice(0, Number(process.env.OPEN ?? 5))) console.error(`undecided ${one}`);
     const each = tally.mutants === 0 ? 0 : milliseconds / tally.mutants;
     console.log(
       `${folder.split('/').slice(-2).join('/')} ${JSON.stringify(tally)} broken ${broken.length}, ${each.toFixed(0)} ms each, worst ${worst.toFixed(0)}`,
