@@ -1,15 +1,17 @@
 // The law of proofs: for a random request, fix every condition of its action to the truth that the definition gives it.
 // The formula admits that, and then says the decision that the definition says. By hand, a million requests:
-// node test/laws/proofs.ts 1000000, or in pieces with a seed each: node test/laws/proofs.ts 100000 60 3
+// node test/laws/proofs.ts 1000000, or with other random sets and another seed: node test/laws/proofs.ts 100000 60 3
 
 import { existsSync, globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Decision } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import type { EvaluationScope } from '../../src/language/spec/evaluate.ts';
 import { evaluateCondition } from '../../src/language/spec/evaluate.ts';
-import { checkPayload } from '../../src/language/spec/payload.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import type { Faults } from '../../src/reasoning/cells/faults.ts';
@@ -72,7 +74,7 @@ export interface Tally {
   readonly disagreements: Disagreement[];
 }
 
-/** Tries requests of each action until there are enough. */
+/** Tries so many requests of each action that are of its shape, as far as they are easily drawn. */
 export function holdLaw(
   { name, set }: Named,
   perAction: number,
@@ -81,31 +83,49 @@ export function holdLaw(
   const tally: Tally = { requests: 0, actions: 0, disagreements: [] };
   const source = requestSource(set, seed);
   for (const action of set.actions.values()) {
-    const problem = createProblem(set, action.key, { faults });
+    const asked: Asked = { problem: createProblem(set, action.key, { faults }), settled: new Set() };
+    const end = tally.requests + perAction;
     tally.actions += 1;
-    for (let drawn = 0; drawn < perAction; drawn += 1) {
+    for (let drawn = 0; drawn < drawsMax * perAction && tally.requests < end; drawn += 1) {
       const facts = randomRequest(source, action);
-      if (checkPayload(action.shape, facts.payload).length > 0) continue;
+      const decision = authorize(set, facts);
+      if (decision.by === 'invalid_payload') continue;
       tally.requests += 1;
-      const found = disagreementOf(problem, facts);
+      const found = disagreementOf(asked, facts, decision);
       if (found !== null) tally.disagreements.push({ set: name, facts, ...found });
     }
   }
   return tally;
 }
 
+/** For each request that is wanted. */
+const drawsMax = 8;
+
+interface Asked {
+  readonly problem: ProofProblem;
+  /** Truths and decisions that the formula has been asked about: it would say the same again. */
+  readonly settled: Set<string>;
+}
+
 type Found = Pick<Disagreement, 'kind' | 'conditions'>;
 
-function disagreementOf(problem: ProofProblem, facts: Facts): Found | null {
+function disagreementOf(
+  { problem, settled }: Asked,
+  facts: Facts,
+  { outcome, risk }: Decision,
+): Found | null {
   const { solver } = problem.ctx.circuit;
   const solve = (literals: readonly SolverLiteral[]): boolean | null => solveFor(problem.ctx, literals);
-  const { outcome, risk } = authorize(problem.ctx.set, facts);
   const truths = truthsOf(problem, facts, risk);
   const assumptions = [...truths.keys()];
+  const question = `${outcome} ${assumptions.join()}`;
+  if (settled.has(question)) return null;
   if (solve(assumptions) !== true)
     return { kind: 'not admitted', conditions: solver.core.map((literal) => truths.get(literal) ?? '') };
   const isOtherwise = solve([...assumptions, notLiteral(problem.outcomes[outcome])]) !== false;
-  return isOtherwise ? { kind: 'decided otherwise', conditions: [] } : null;
+  if (isOtherwise) return { kind: 'decided otherwise', conditions: [] };
+  settled.add(question);
+  return null;
 }
 
 function truthsOf(
@@ -130,22 +150,52 @@ function truthsOf(
   return truths;
 }
 
-if (process.argv[1] === import.meta.filename) {
-  const wanted = Number(process.argv[2] ?? 100_000);
-  const sets = await lawSets(Number(process.argv[3] ?? 60));
-  const seed = Number(process.argv[4] ?? 7);
-  const actions = sets.reduce((sum, { set }) => sum + set.actions.size, 0);
+interface Share {
+  readonly perAction: number;
+  readonly randomSets: number;
+  readonly seed: number;
+  /** Takes each n-th set, from this one on. */
+  readonly first: number;
+  readonly every: number;
+}
+
+async function holdShare({ perAction, randomSets, seed, first, every }: Share): Promise<Tally> {
   const total: Tally = { requests: 0, actions: 0, disagreements: [] };
-  for (const named of sets) {
-    const tally = holdLaw(named, Math.ceil((wanted / actions) * 1.25), { seed });
+  for (const [at, named] of (await lawSets(randomSets)).entries()) {
+    if (at % every !== first) continue;
+    const tally = holdLaw(named, perAction, { seed });
     total.requests += tally.requests;
     total.actions += tally.actions;
     total.disagreements.push(...tally.disagreements);
-    for (const one of tally.disagreements.slice(0, 2))
-      console.error(JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
   }
-  console.log(
-    `${total.requests} requests, ${total.actions} actions, ${total.disagreements.length} disagreements`,
-  );
-  process.exitCode = total.disagreements.length > 0 ? 1 : 0;
+  return total;
 }
+
+function inThread(share: Share): Promise<Tally> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(import.meta.filename, { workerData: share });
+    worker.once('message', resolve).once('error', reject);
+  });
+}
+
+async function holdByHand(): Promise<void> {
+  const [wanted, randomSets, seed] = [100_000, 60, 7].map((own, at) => Number(process.argv[2 + at] ?? own));
+  const actions = (await lawSets(randomSets!)).reduce((sum, { set }) => sum + set.actions.size, 0);
+  const share = { perAction: Math.ceil((wanted! / actions) * 1.1), randomSets: randomSets!, seed: seed! };
+  const threads = Math.max(1, availableParallelism());
+  const shares = Array.from({ length: threads }, (_, first) => ({ ...share, first, every: threads }));
+  const tallies = await Promise.all(shares.map(inThread));
+  const sum = (of: 'requests' | 'actions'): number => tallies.reduce((all, one) => all + one[of], 0);
+  const disagreements = tallies.flatMap((one) => one.disagreements);
+  for (const one of disagreements.slice(0, 10))
+    console.error(JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+  const seconds = (performance.now() / 1_000).toFixed(0);
+  console.log(
+    `${sum('requests')} requests, ${sum('actions')} actions, ${disagreements.length} disagreements, ${seconds} s in ${threads} threads`,
+  );
+  process.exitCode = disagreements.length > 0 ? 1 : 0;
+}
+
+if (!isMainThread && parentPort !== null && workerData?.perAction !== undefined)
+  parentPort.postMessage(await holdShare(workerData));
+else if (process.argv[1] === import.meta.filename) await holdByHand();

@@ -149,5 +149,5 @@ function isRecord(json: Json): json is JsonObject {
 
 /** RFC 6901. */
 function segment(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+  return /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
 }

@@ -15,6 +15,7 @@ export const faultNames = [
   'readings-lack-others',
   'windows-are-turned-around',
   'sums-lack-their-constant',
+  'sums-lack-their-rest',
   'lines-lack-an-edge',
 ] as const;
 

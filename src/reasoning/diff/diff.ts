@@ -12,7 +12,13 @@ import { type DiffFinding, type FindingCause, isOfRegion, jointFacts } from './f
 import { createJointProblem } from './joint-problem.ts';
 import { type BothSides, type DiffSide, type JointSet, jointSet, rulesOf, sides } from './joint-set.ts';
 import type { KnownRequest } from './nearest.ts';
-import { type DiffLimit, type FoundChange, type SearchResult, searchChanges } from './search.ts';
+import {
+  type DiffLimit,
+  type FoundChange,
+  type SearchOptions,
+  type SearchResult,
+  searchChanges,
+} from './search.ts';
 
 export interface PolicyDiff {
   /** The most serious first. */
@@ -74,19 +80,20 @@ function mayDiffer(joint: JointSet, action: string): boolean {
 
 /** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
 function diffAction(joint: JointSet, action: string, { known = [], findingsMax }: DiffOptions): SearchResult {
-  const options = {
+  const options: SearchOptions = {
     known: known
       .filter(({ facts }) => facts.action === action)
       .map(({ name, facts }) => ({ name, facts: jointFacts(joint, facts, { before: facts, after: facts }) })),
     findingsMax: findingsMax ?? findingsMaxDefault,
+    isComplete: () => false,
   };
   if (!readsLists(joint, action)) return searchChanges(createJointProblem(joint, action, false), options);
   const coarse = createJointProblem(joint, action, true);
   if (!searchIsOpen(coarse)) return searchChanges(coarse, options);
-  const result = searchChanges(createJointProblem(joint, action, false), options);
-  const isOfSize = (limit: DiffLimit): boolean => limit === 'long lists' || limit === 'huge payloads';
-  const isOpen = result.limits.length > 0 && result.limits.every(isOfSize);
-  return isOpen && isCompleteCoarsely(coarse, result.found) ? { ...result, limits: [] } : result;
+  return searchChanges(createJointProblem(joint, action, false), {
+    ...options,
+    isComplete: (found) => isCompleteCoarsely(coarse, found),
+  });
 }
 
 function searchIsOpen({ ctx, differs }: ReturnType<typeof createJointProblem>): boolean {

@@ -10,6 +10,7 @@ import { unknown } from '../../language/model/value.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { randomRequest, requestSource } from '../guarantees/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { enlarged } from '../prove/huge.ts';
 import { solveFor } from '../prove/search.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
@@ -55,6 +56,8 @@ export interface SearchOptions {
   readonly known: readonly KnownRequest[];
   /** Of one region. */
   readonly findingsMax: number;
+  /** Whether findings are known to be all, for requests of any size. */
+  readonly isComplete: (found: readonly FoundChange[]) => boolean;
 }
 
 const conflictsMax = 20_000;
@@ -77,6 +80,13 @@ interface Description {
   readonly words: readonly string[];
 }
 
+interface Searched {
+  /** Where it holds, nothing that was found in the region does. */
+  readonly own: SolverLiteral;
+  /** What holds of payloads that are not huge; none of it where they may be. */
+  readonly small: SolverClause;
+}
+
 /** Holds what is known so far of one problem. */
 class Search {
   readonly #problem: JointProblem;
@@ -95,19 +105,35 @@ class Search {
 
   run(): SearchResult {
     const { circuit, isCoarse, lists, bounded } = this.#ctx;
-    const searched = this.#problem.regions
+    let searched = this.#problem.regions
       .filter(({ literal }) => literal !== circuit.no)
       .map((region) => ({ region, own: circuit.free(true) }));
-    const found = searched.flatMap(({ region, own }) => this.#inRegion(region, own));
-    this.#prove(searched.map(({ region, own }) => [region.literal, own]));
     const isBounded = !isCoarse && [...lists.keys()].some((key) => bounded.has(key));
     if (isBounded) this.#limits.add('long lists');
+    const inAll = (small: SolverClause): FoundChange[] =>
+      searched.flatMap(({ region, own }) => this.#inRegion(region, { own, small }));
+    const prove = (): void => this.#prove(searched.map(({ region, own }) => [region.literal, own]));
+    const found = inAll(this.#small);
+    prove();
+    if (this.#isOfSizeAlone() && this.#options.isComplete(found)) this.#limits.clear();
+    if (this.#limits.has('huge payloads')) {
+      this.#limits.delete('huge payloads');
+      // What is only said otherwise matters to nobody's huge request.
+      searched = searched.filter(({ region: { tier } }) => tier < 6);
+      found.push(...inAll([]));
+      prove();
+    }
     return { found, limits: [...this.#limits] };
+  }
+
+  #isOfSizeAlone(): boolean {
+    const limits = [...this.#limits];
+    return limits.length > 0 && limits.every((limit) => limit === 'long lists' || limit === 'huge payloads');
   }
 
   /** That nothing is left in any region, with payloads of any size. */
   #prove(left: readonly SolverClause[]): void {
-    if (this.#limits.size > 0) return;
+    if (this.#limits.has('too many findings') || this.#limits.has('too much search')) return;
     // What has to be known of sums becomes part of the clauses first.
     for (const assumptions of left) solveFor(this.#ctx, assumptions, conflictsMax);
     const proof = new FreshProof(this.#ctx);
@@ -121,20 +147,20 @@ class Search {
 
   /** What is not settled may be for all that is known. */
   #canHold(assumptions: SolverClause): boolean {
-    const answer = solveFor(this.#ctx, [...assumptions, ...this.#small], conflictsMax);
+    const answer = solveFor(this.#ctx, assumptions, conflictsMax);
     if (answer === null) this.#limits.add('too much search');
     return answer !== false;
   }
 
-  #inRegion(region: Region, own: SolverLiteral): readonly FoundChange[] {
+  #inRegion(region: Region, { own, small }: Searched): readonly FoundChange[] {
     const { circuit } = this.#ctx;
     const found: FoundChange[] = [];
-    while (this.#canHold([region.literal, own])) {
+    const must = [region.literal, own, ...small];
+    while (this.#canHold(must)) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
         this.#limits.add('too many findings');
         break;
       }
-      const must = [region.literal, own, ...this.#small];
       const description = this.#describe(region, must);
       found.push(this.#found(region, description, must));
       circuit.require([notLiteral(own), ...description.literals.map(notLiteral)]);
@@ -264,7 +290,8 @@ class Search {
       if (solveFor(this.#ctx, [...must, attempt], conflictsMax) !== true) break;
       const facts = this.#request();
       const isGood = (one: Facts): boolean => isOne(sidedFacts(this.#problem.joint, one));
-      if (isGood(facts)) return facts;
+      const good = enlarged(this.#ctx, facts).find(isGood);
+      if (good !== undefined) return good;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
       if (other !== null) return other;
       for (const { span } of this.#ctx.guesses.values())

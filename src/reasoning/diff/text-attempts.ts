@@ -8,23 +8,75 @@ import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';
-import { plainTexts } from '../prove/sample.ts';
+import { matching, plainTexts } from '../prove/sample.ts';
 
 const entriesMax = 8;
 const attemptsMax = 1_500;
+/** Pieces that are put together, and how many at once. */
+const piecesMax = 10;
+const togetherMax = 4;
+/** Of these, how many are put between a beginning and an end. */
+const framedMax = 60;
+const framesMax = 6;
 
 /** Texts that the rules name come first; what is longest to make comes last. */
 export function textsToTry(ctx: ProofContext, rules: readonly Rule[]): readonly string[] {
   const conditions = rules.map(({ condition }) => writtenOut(ctx, condition, noElements));
   const named = [...new Set(conditions.flatMap((condition) => [...textsIn(ctx.set, condition)]))];
+  const links = conditions.some(readsLinks) ? linksToTry : [];
   const hosts = named.filter((text) => /^[\w-]+(\.[\w-]+)+$/.test(text));
   const parts = named.filter((text) => text.length <= 4 && !/^\w*$/.test(text));
   const addresses = hosts.flatMap((host) => [`https://${host}/`, `http://${host}/a`]);
   const joined = addresses.flatMap((address) =>
     parts.flatMap((part) => [`${address}${part}`, `${address}a${part}a`]),
   );
-  const sentences = named.flatMap((text) => parts.map((part) => `${text} ${part}`));
-  return [...new Set([...named, ...plainTexts, ...addresses, ...joined, ...sentences])];
+  const sentences = sentencesOf([...links, ...named].slice(0, piecesMax));
+  const framed = framesOf(conditions).flatMap(([start, end]) =>
+    sentences.slice(0, framedMax).map((text) => `${start} ${text} ${end}`),
+  );
+  const all = [...named, ...links, ...plainTexts, ...addresses, ...joined, ...framed, ...sentences];
+  return [...new Set(all)];
+}
+
+/** The plainest address first; several, for conditions that count them. */
+const linksToTry: readonly string[] = [
+  'www.x',
+  'https://one.example/a https://two.example/b',
+  'https://one.example/a https://two.example/b https://three.example/c https://four.example/d',
+];
+
+function readsLinks(condition: Expression): boolean {
+  return [...descendants(condition)].some((part) => part.kind === 'call' && part.builtin === 'links');
+}
+
+/** Beginnings and ends between which the conditions leave room: of globs, patterns and tests of an end. */
+function framesOf(conditions: readonly Expression[]): readonly (readonly [string, string])[] {
+  const parts = conditions.flatMap((condition) => [...descendants(condition)]);
+  const frames = parts.flatMap((part): readonly (readonly [string, string])[] => {
+    if (part.kind === 'like') return frameOf(part.pattern, '*');
+    if (part.kind === 'matches') return frameOf(part.pattern, '.*');
+    if (part.kind !== 'text-test' || part.right.kind !== 'literal') return [];
+    const text = String(part.right.value);
+    if (part.operator === 'starts with') return [[text, '']];
+    return part.operator === 'ends with' ? [['', text]] : [];
+  });
+  return frames.slice(0, framesMax);
+}
+
+function frameOf(pattern: string, gap: string): readonly (readonly [string, string])[] {
+  const [start, ...ends] = pattern.split(gap);
+  return start === undefined || ends.length === 0 ? [] : [[start, ends.join('')]];
+}
+
+/** Each choice of a few of the pieces, in their order, with blanks between them: the shortest first. */
+function sentencesOf(pieces: readonly string[]): readonly string[] {
+  let longest: readonly (readonly number[])[] = pieces.map((_, at) => [at]);
+  const chosen: (readonly number[])[] = [];
+  while (longest[0] !== undefined && longest[0].length < togetherMax) {
+    longest = longest.flatMap((own) => pieces.flatMap((_, at) => (at > own.at(-1)! ? [[...own, at]] : [])));
+    chosen.push(...longest);
+  }
+  return chosen.map((own) => own.map((at) => pieces[at]).join(' '));
 }
 
 function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string> {
@@ -36,6 +88,7 @@ function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string
     if (part.kind === 'mentions')
       yield* part.words.kind === 'list' ? entriesOf(part.words.list) : part.words.words.slice(0, entriesMax);
     if (part.kind === 'like') yield part.pattern.replaceAll('*', 'x');
+    if (part.kind === 'matches') yield* matching([part.pattern]).slice(0, 1);
   }
 }
 

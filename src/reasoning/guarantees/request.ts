@@ -95,14 +95,33 @@ function agent({ random, constants }: RequestSource): Required<AgentFacts> {
 
 function readings(source: RequestSource, set: PolicySet, facts: Facts): Record<string, Reading> {
   const drawn: Record<string, Reading> = {};
-  const meters = [...set.meters.values()];
-  // Shorter windows first: what they hold the longer ones do, too.
-  for (const meter of meters.toSorted((a, b) => a.overSeconds - b.overSeconds)) {
+  for (const { meter, inner } of metersInOrder(set)) {
     const one = reading(source, meter, facts);
-    const inner = meters.filter((other) => drawn[other.name] !== undefined && countsWithin(other, meter));
-    if (one !== null) drawn[meter.name] = inner.map(({ name }) => drawn[name]!).reduce(atLeast, one);
+    const within = inner.flatMap((name) => drawn[name] ?? []);
+    if (one !== null) drawn[meter.name] = within.reduce(atLeast, one);
   }
   return drawn;
+}
+
+interface MeterInOrder {
+  readonly meter: Meter;
+  /** Names of those before it that count nothing which it does not count. */
+  readonly inner: readonly string[];
+}
+
+const orders = new WeakMap<PolicySet, readonly MeterInOrder[]>();
+
+/** Shorter windows first: what they hold the longer ones do, too. */
+function metersInOrder(set: PolicySet): readonly MeterInOrder[] {
+  const known = orders.get(set);
+  if (known !== undefined) return known;
+  const meters = [...set.meters.values()].toSorted((a, b) => a.overSeconds - b.overSeconds);
+  const order = meters.map((meter, at) => ({
+    meter,
+    inner: meters.slice(0, at).flatMap((one) => (countsWithin(one, meter) ? [one.name] : [])),
+  }));
+  orders.set(set, order);
+  return order;
 }
 
 function atLeast(a: Reading, b: Reading): Reading {
@@ -183,9 +202,7 @@ function slot(source: RequestSource, place: Slot, field: Field | null): Json {
 /** Of the slot's form where one is known that is. */
 function text(source: RequestSource, place: Slot, field: Field | null): string {
   const { random, constants } = source;
-  const isOfForm = (one: string): boolean =>
-    checkPayload({ fields: [{ ...place, name: 'text', isOptional: false }], isOpen: false }, { text: one })
-      .length === 0;
+  const isOfForm = formOf(place);
   const drawn = (): string =>
     random.pick([
       ...textSamples[(place.type as TextType).of],
@@ -198,6 +215,23 @@ function text(source: RequestSource, place: Slot, field: Field | null): string {
   }
   const made = wordsOf(place.type as TextType).filter(isOfForm);
   return made.length > 0 ? random.pick(made) : drawn();
+}
+
+const forms = new WeakMap<Slot, (text: string) => boolean>();
+
+/** Whether a text is one that the place admits; the same few are asked about again and again. */
+function formOf(place: Slot): (text: string) => boolean {
+  const known = forms.get(place);
+  if (known !== undefined) return known;
+  const shape = { fields: [{ ...place, name: 'text', isOptional: false }], isOpen: false };
+  const answers = new Map<string, boolean>();
+  const isOfForm = (text: string): boolean => {
+    const answer = answers.get(text) ?? checkPayload(shape, { text }).length === 0;
+    answers.set(text, answer);
+    return answer;
+  };
+  forms.set(place, isOfForm);
+  return isOfForm;
 }
 
 const textAttempts = 4;

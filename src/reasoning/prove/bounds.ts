@@ -10,7 +10,7 @@ import { toNumber } from '../../language/value/decimal.ts';
 import { constantOf } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
-import type { Elements, ProofContext } from './context.ts';
+import type { Elements, GrowingPart, ProofContext } from './context.ts';
 
 interface Bounded {
   readonly pair: Pair;
@@ -26,7 +26,8 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
   const small = texts.map((text) => {
     const element = text.kind === 'field' ? elements.get(text.root) : undefined;
     const place = element?.kind === 'slot' ? element.key : '';
-    return smallEnough(ctx, `${place} ${canonicalMeaning(text)} ${overOf(elements)}`, text);
+    const key = `${place} ${canonicalMeaning(text)} ${overOf(elements)}`;
+    return smallEnough(ctx, key, { at: text, grows: growing('text', text, elements) });
   });
   return ctx.circuit.onlyIf(ctx.circuit.and(small), pair);
 }
@@ -36,15 +37,40 @@ export function boundList(ctx: ProofContext, list: Expression, { pair, elements 
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
   if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
   const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
-  return ctx.circuit.onlyIf(smallEnough(ctx, key, list), pair);
+  return ctx.circuit.onlyIf(
+    smallEnough(ctx, key, { at: list, grows: growing('list', list, elements) }),
+    pair,
+  );
+}
+
+/** Undefined where it is no place of the payload, or lies in a list that is made. */
+function growing(kind: GrowingPart['kind'], part: Expression, elements: Elements): GrowingPart | undefined {
+  const read = part.kind === 'else' ? part.subject : part;
+  const element = read.kind === 'field' ? elements.get(read.root) : undefined;
+  if (read.kind !== 'field' || (element === undefined && read.root !== 'payload')) return undefined;
+  if (element?.kind === 'constant') return undefined;
+  const around = [...elements.values()].flatMap((one) =>
+    one.kind === 'slot' ? [one.key.replace(/\[\d+\]$/, '')] : [],
+  );
+  return { kind, key: [element?.key ?? 'payload', ...read.steps].join('.'), around };
+}
+
+interface Sized {
+  readonly at: Expression;
+  readonly grows: GrowingPart | undefined;
 }
 
 /** One literal for all conditions that the same size makes unknown. */
-function smallEnough({ circuit, bounds }: ProofContext, key: string, { span }: Expression): SolverLiteral {
+function smallEnough({ circuit, bounds }: ProofContext, key: string, { at, grows }: Sized): SolverLiteral {
   const known = bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = circuit.free(true);
-  bounds.set(key, { span, literal, why: 'huge payloads' });
+  bounds.set(key, {
+    span: at.span,
+    literal,
+    why: 'huge payloads',
+    ...(grows === undefined ? {} : { grows }),
+  });
   return literal;
 }
 

@@ -52,6 +52,19 @@ export interface Bound {
   readonly why: 'huge payloads' | 'many digits';
   /** Of many digits: the numbers that are added up. */
   readonly leaves?: readonly Leaf[];
+  /** Of huge payloads: what has to be large for it. */
+  readonly grows?: GrowingPart;
+}
+
+/** A text or a list of the payload that quantifiers go through for each element, or a list that is added up. */
+export interface GrowingPart {
+  readonly kind: 'text' | 'list' | 'addends';
+  /** As leaves and lists are named. */
+  readonly key: string;
+  /** The lists of the quantifiers around. */
+  readonly around: readonly string[];
+  /** Of addends: what more elements add up to, and where in an element it stands. */
+  readonly adds?: { readonly leaf: Leaf; readonly steps: readonly string[] };
 }
 
 export interface MeterEnds {
@@ -83,6 +96,11 @@ export interface ProofContext {
   readonly bounds: Map<string, Bound>;
   /** Inequalities of sums, by what they say. */
   readonly sums: Map<string, { readonly literal: SolverLiteral; readonly inequality: Inequality }>;
+  /** What elements without a place add up to, by list and what is added. */
+  readonly rests: Map<
+    string,
+    { readonly leaf: Leaf; readonly isWhole: SolverLiteral; readonly isKnown: SolverLiteral }
+  >;
   /** What was found out about sums, in order. */
   readonly lemmas: Lemma[];
   /** Of the last model: numbers of the leaves that take part in sums. */

@@ -242,27 +242,37 @@ const functionsOfText = ['lower', 'trim', 'fold', 'domain', 'host', 'scheme', 'p
 
 function callLeaf(
   ctx: ProofContext,
-  { builtin, args }: Extract<Expression, { readonly kind: 'call' }>,
+  call: Extract<Expression, { readonly kind: 'call' }>,
   elements: Elements,
 ): Leaf | null {
+  const { builtin, args } = call;
   if (builtin === 'today') return nowLeaf(ctx);
-  const base = args.length === 1 ? leafOf(ctx, args[0]!, elements) : null;
-  if (base === null || !functionsOfText.some((name) => name === builtin)) return null;
+  if (args.length !== 1 || !functionsOfText.some((name) => name === builtin)) return null;
+  const counted = builtin === 'length' ? linkedText(args[0]!) : null;
+  const base = leafOf(ctx, counted ?? args[0]!, elements);
+  if (base === null) return null;
   if (base.domain !== 'text' && !(base.domain === 'presence' && builtin === 'length')) return null;
-  const key = `${builtin}(${base.key})`;
+  const key = counted === null ? `${builtin}(${base.key})` : `length(links(${base.key}))`;
   const known = ctx.leaves.get(key);
   if (known !== undefined) return known;
   base.isEachApart = true;
   const isNumber = builtin === 'length' || builtin === 'port';
+  const of = (value: Value): Value | Unknown =>
+    calls[builtin]([counted === null ? value : (calls.links([value], 0) as Value)], 0);
   const derived = addLeaf(ctx, {
     ...plainLeaf(ctx, key, isNumber ? 'integer' : 'text'),
     states: { ...noStates, unknown: true },
     fits: (value) => !isNumber || compare(zero, value as Decimal) <= 0,
     marks: builtin === 'length' ? [zero] : [],
-    base: { leaf: base, of: (value) => calls[builtin]([value], 0) },
+    base: { leaf: base, of },
   });
   ctx.afterCut.push(() => tieToBase(ctx, derived, isAlwaysKnown(builtin, args[0]!)));
   return derived;
+}
+
+/** The text of which `links` are made; null where it is no such list. */
+function linkedText(list: Expression): Expression | null {
+  return list.kind === 'call' && list.builtin === 'links' ? (list.args[0] ?? null) : null;
 }
 
 /** A web address has a host and a scheme, or the payload is refused; a port it may lack. */

@@ -195,8 +195,9 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   const compared = { operator, constant: constant as Value, elements };
   if (left.kind === 'risk') return riskAtom(ctx, compared);
   if (left.kind === 'meter') return meterAtom(ctx, left, compared);
-  if (left.kind === 'quantify') return countAtom(ctx, left, compared);
-  if (left.kind === 'arithmetic' || left.kind === 'negate') return sumAtom(ctx, expression, elements);
+  if (left.kind === 'quantify' && left.quantifier === 'count') return countAtom(ctx, left, compared);
+  if (left.kind === 'quantify' || left.kind === 'arithmetic' || left.kind === 'negate')
+    return sumAtom(ctx, expression, elements);
   return left.kind === 'field' && left.type.kind === 'money' ? moneyAtom(ctx, left, compared) : null;
 }
 

@@ -71,6 +71,7 @@ export function createContext(
     guesses: new Map(),
     bounds: new Map(),
     sums: new Map(),
+    rests: new Map(),
     lemmas: [],
     numbers: new Map(),
     said: null,

@@ -17,7 +17,7 @@ import type { Elements, ListElements, ProofContext, SlotElement } from './contex
 import { hasValue, isUnknown, leafOf, tagElement } from './leaves.ts';
 import { writtenOut } from './rewrite.ts';
 
-const elementsMax = 12;
+const elementsMax = 24;
 
 /** Null for lists that are made, such as the links of a text. */
 export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements: Elements): Pair | null {
@@ -36,7 +36,7 @@ interface At {
   readonly elements: Elements;
 }
 
-interface PlaceOfElement {
+export interface PlaceOfElement {
   readonly isThere: SolverLiteral;
   readonly element: SlotElement;
 }
@@ -153,7 +153,7 @@ interface Places {
   readonly places: readonly PlaceOfElement[];
 }
 
-function placesOf(ctx: ProofContext, sources: readonly Expression[]): Places | null {
+export function placesOf(ctx: ProofContext, sources: readonly Expression[]): Places | null {
   const isKnown: SolverLiteral[] = [];
   const places: PlaceOfElement[] = [];
   const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
@@ -224,7 +224,7 @@ function listElements(ctx: ProofContext, source: Expression): ListElements | nul
   if (key === null || leaf === null || source.type.kind !== 'list') return null;
   const known = ctx.lists.get(key);
   if (known !== undefined) return known;
-  const wanted = ctx.elementsOf.get(key) ?? 1;
+  const wanted = Math.min(ctx.elementsOf.get(key) ?? 1, longestOf(source));
   if (wanted > elementsMax) ctx.bounded.add(key);
   const count = ctx.faults.has('lists-have-one-element') ? 1 : Math.min(wanted, elementsMax);
   const list: ListElements = {
@@ -291,10 +291,12 @@ function need(ctx: ProofContext, part: Expression, around: Need): void {
   const sources =
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
   const id = `${around.within} ${canonicalMeaning(part)}`;
+  // What is added up needs no place for each addend: elements without one add to the rest.
+  const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : around.more;
   for (const key of sources.flatMap((source) => listKey(source) ?? []))
     around.needs.set(
       key,
-      (around.needs.get(key) ?? new Map<string, number>()).set(id, around.rounds * (1 + around.more)),
+      (around.needs.get(key) ?? new Map<string, number>()).set(id, around.rounds * (1 + more)),
     );
   if (part.kind === 'quantify') {
     const rounds = part.sources.reduce(
@@ -309,8 +311,8 @@ function need(ctx: ProofContext, part: Expression, around: Need): void {
     });
     return;
   }
-  const more = part.kind === 'compare' ? countedTo(ctx, part) : 0;
-  for (const child of childrenOf(part)) need(ctx, child, { ...around, more });
+  const counted = part.kind === 'compare' ? countedTo(ctx, part) : 0;
+  for (const child of childrenOf(part)) need(ctx, child, { ...around, more: counted });
 }
 
 function lengthOf({ set }: ProofContext, source: Expression): number {

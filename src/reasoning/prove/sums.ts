@@ -3,7 +3,7 @@
 // `search.ts`. Products of two fields, quotients and functions are no sums.
 
 import { descendants } from '../../language/model/children.ts';
-import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
+import type { ComparisonOperator, Expression, Quantify } from '../../language/model/expression.ts';
 import { anyText } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
 import { compare, type Decimal, fromNumber } from '../../language/value/decimal.ts';
@@ -22,19 +22,26 @@ import {
 } from '../linear/fraction.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { longestOf } from './bounds.ts';
 import { comparisonCall, literalNode } from './comparison.ts';
 import type { Elements, MeterEnds, ProofContext } from './context.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
+import { listSum, type SumParts } from './list-sums.ts';
 import { meterEnds } from './meters.ts';
+import { placesOf } from './quantifiers.ts';
 import { expressionMeaning } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
 /** What is added up, each with how often. A reading is two numbers, of which `ends` says which is meant. */
-interface Sum {
+export interface Sum {
   readonly terms: ReadonlyMap<Leaf | MeterEnds, Fraction>;
   readonly constant: Fraction;
   /** Reads of a currency, and named currencies: the sum is known where all are the same. */
   readonly currencies: readonly Expression[];
+  /** What else has to hold for it to be known. */
+  readonly known: readonly SolverLiteral[];
+  /** Numbers of the payload that lists are added up of. */
+  readonly reads: readonly Leaf[];
 }
 
 interface Compared {
@@ -54,7 +61,7 @@ export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elem
   const difference = added(left, scaled(right, opposite(wholeFraction)));
   const { circuit } = ctx;
   const isKnown = circuit.and([
-    ...[...difference.terms.keys()].map((term) => isTermKnown(ctx, term)),
+    ...termsKnown(ctx, difference),
     ...sameCurrency(ctx, difference.currencies, elements),
     ...[
       { side: compared.left, sum: left },
@@ -124,6 +131,10 @@ function inequalityLiteral(ctx: ProofContext, { terms, constant }: Ended, isStri
   return literalOf(ctx, { terms: new Map(reduced), constant: ownConstant, isStrict });
 }
 
+function termsKnown(ctx: ProofContext, { terms, known }: Sum): readonly SolverLiteral[] {
+  return [...[...terms.keys()].map((term) => isTermKnown(ctx, term)), ...known];
+}
+
 function isTermKnown(ctx: ProofContext, term: Leaf | MeterEnds): SolverLiteral {
   if ('isKnown' in term) return term.isKnown;
   const isKnown = ctx.circuit.free(true);
@@ -142,7 +153,7 @@ function sameCurrency(
   return others.map((other) => ctx.lower(comparisonCall('==', other, first!), elements).isTrue);
 }
 
-const noSum: Sum = { terms: new Map(), constant: noFraction, currencies: [] };
+const noSum: Sum = { terms: new Map(), constant: noFraction, currencies: [], known: [], reads: [] };
 
 /** Null where it is no sum of numbers. */
 function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): Sum | null {
@@ -163,6 +174,10 @@ function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): S
     }
     case 'field':
       return fieldSum(ctx, expression, elements);
+    case 'quantify':
+      return expression.quantifier === 'sum' && elements.size === 0
+        ? listSum(ctx, expression, partsOf(ctx))
+        : null;
     case 'call':
     case 'now': {
       if (expression.kind === 'call' && expression.builtin === 'today') return null;
@@ -172,6 +187,15 @@ function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): S
     default:
       return null;
   }
+}
+
+function partsOf(ctx: ProofContext): SumParts {
+  return {
+    sumOf: (part, elements) => sumOf(ctx, part, elements),
+    isKnown: (sum) => termsKnown(ctx, sum),
+    isExact: (side, reads) => exactLiteral(ctx, { side, leaves: reads, elements: new Map() }),
+    isAtMostZero: (terms, constant) => inequalityLiteral(ctx, { terms, constant }, false),
+  };
 }
 
 function constantSum(value: Value, expression: Expression): Sum | null {
@@ -202,7 +226,7 @@ function fieldSum(
   const beside = place?.shape?.fields.find((one) => one.name === name);
   if (name === null || beside === undefined) return null;
   const read: Expression = { ...field, steps: [...field.steps.slice(0, -1), name], type: beside.type };
-  return { terms, constant: noFraction, currencies: [read] };
+  return { ...noSum, terms, currencies: [read] };
 }
 
 function isNumber({ domain }: Leaf): boolean {
@@ -237,15 +261,17 @@ function added(a: Sum, b: Sum): Sum {
     terms,
     constant: plus(a.constant, b.constant),
     currencies: [...a.currencies, ...b.currencies],
+    known: [...a.known, ...b.known],
+    reads: [...a.reads, ...b.reads],
   };
 }
 
-function scaled({ terms, constant, currencies }: Sum, by: Fraction): Sum {
+function scaled({ terms, constant, ...others }: Sum, by: Fraction): Sum {
   const all = [...terms].map(([leaf, factor]): [Leaf | MeterEnds, Fraction] => [
     leaf,
     multiplied(factor, by),
   ]);
-  return { terms: new Map(all), constant: multiplied(constant, by), currencies };
+  return { ...others, terms: new Map(all), constant: multiplied(constant, by) };
 }
 
 interface Side {
@@ -253,21 +279,28 @@ interface Side {
   readonly sum: Sum;
 }
 
-/** Whether calculating the side has an exact answer; a literal that may be either where its digits may be too many. */
+/** Whether calculating the side has an exact answer. */
 function isExact(ctx: ProofContext, { side, sum }: Side, elements: Elements): SolverLiteral {
   if (!hasArithmetic(side) || constantOf(side, ctx.set) !== null) return ctx.circuit.yes;
+  const leaves = sum.reads.length > 0 ? sum.reads : [...endOf(sum, 'low').terms.keys()];
+  return exactLiteral(ctx, { side, leaves, elements });
+}
+
+interface Calculated {
+  readonly side: Expression;
+  readonly leaves: readonly Leaf[];
+  readonly elements: Elements;
+}
+
+/** A literal that may be either where the digits may be too many. */
+function exactLiteral(ctx: ProofContext, { side, leaves, elements }: Calculated): SolverLiteral {
   if (isShort(ctx, side, elements)) return ctx.circuit.yes;
   const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
   const key = `digits ${places.join()} ${expressionMeaning(side)}`;
   const known = ctx.bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = ctx.circuit.free(true);
-  ctx.bounds.set(key, {
-    span: side.span,
-    literal,
-    why: 'many digits',
-    leaves: [...endOf(sum, 'low').terms.keys()],
-  });
+  ctx.bounds.set(key, { span: side.span, literal, why: 'many digits', leaves });
   return literal;
 }
 
@@ -290,12 +323,24 @@ function isShort(ctx: ProofContext, side: Expression, elements: Elements): boole
     if (part.kind === 'arithmetic') return part.operator !== '/' && visit(part.left) && visit(part.right);
     if (part.kind === 'negate') return visit(part.operand);
     if (part.kind === 'now') return true;
+    if (part.kind === 'quantify') return isShortOfAll(ctx, part);
     const type = part.kind === 'field' ? placeOfField(ctx, part, elements)?.slot.type : undefined;
     if (type?.kind === 'date' || type?.kind === 'timestamp' || type?.kind === 'datetime') return true;
     if (type?.kind !== 'integer' || type.range.low === null || type.range.high === null) return false;
     return isSmall(type.range.low) && isSmall(type.range.high);
   };
   return visit(side) && terms <= 2 * termsMax && !multipliesTimes(side);
+}
+
+const elementsMax = 1_000_000;
+
+/** Few enough whole numbers with declared ends. */
+function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
+  const [first] = placesOf(ctx, sources)?.places ?? [];
+  const longest = sources.reduce((total, source) => total + longestOf(source), 0);
+  return (
+    first !== undefined && longest <= elementsMax && isShort(ctx, body, new Map([[variable, first.element]]))
+  );
 }
 
 function isSmall(value: Decimal): boolean {

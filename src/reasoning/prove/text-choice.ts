@@ -13,6 +13,7 @@ import { matching, plainTexts } from './sample.ts';
 const joinedMax = 12;
 const lengthMax = 100_000;
 const hintsMax = 20;
+const linksMax = 1_000;
 
 export function cellOf({ circuit }: ProofContext, leaf: Leaf): Cell {
   let [first, last] = [0, leaf.cells.length - 1];
@@ -104,12 +105,25 @@ function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly stri
 /** Texts of which a function probably yields what the model says. */
 function derivedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   const { value, isOther } = cellOf(ctx, leaf);
+  if (leaf.key.startsWith('length(links(')) {
+    const wanted = isValue(value) ? Math.min(toNumber(value as Decimal), linksMax) : 0;
+    return wanted > 0 ? linksOf(wanted) : [];
+  }
   if (leaf.key.startsWith('length(') && isValue(value)) {
     const wanted = Math.min(toNumber(value as Decimal), lengthMax);
     return plainTexts.map((text) => text.slice(0, wanted).padEnd(wanted, 'x'));
   }
   const texts = isOther ? vectorTexts(ctx, leaf) : typeof value === 'string' ? [value] : [];
   return texts.flatMap((text) => [text, ` ${text}`, text.toUpperCase(), `ann@${text}`, `https://${text}/`]);
+}
+
+/** Texts of so many links, as short as can be and as people write them. */
+function linksOf(count: number): readonly string[] {
+  const numbers = Array.from({ length: count }, (_, at) => at + 1);
+  return [
+    count === 1 ? 'www.x' : numbers.map((number) => `www.${number}`).join(' '),
+    numbers.map((number) => `https://${number}.example/a`).join(' '),
+  ];
 }
 
 function webTexts(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): readonly string[] {

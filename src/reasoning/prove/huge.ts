@@ -1,0 +1,129 @@
+// Requests so large that a condition is unknown: lists are filled and a text is lengthened until the definition would have
+// to go through more than a decision may cost. Nothing rests on it: whoever asks has the definition decide the request.
+
+import type { Json } from '../../language/model/json.ts';
+import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { Slot } from '../../language/model/type.ts';
+import { toNumber } from '../../language/value/decimal.ts';
+import type { GrowingPart, ListElements, ProofContext } from './context.ts';
+import { sampleOf } from './sample.ts';
+
+/** With which element a list is filled. */
+const fillings = ['another', 'sample', 'itself'] as const;
+type Filling = (typeof fillings)[number];
+
+const elementsMax = 1_000;
+/** UTF-16 code units of a text that is still worth being shown. */
+const textMax = 300_000;
+
+/** The request as large as the model says, in several ways; itself where the model says nothing of it. */
+export function enlarged(ctx: ProofContext, facts: Facts): readonly Facts[] {
+  const parts = [...ctx.bounds.values()].flatMap(({ literal, grows }) =>
+    grows === undefined || ctx.circuit.solver.holds(literal) ? [] : [grows],
+  );
+  if (parts.length === 0) return [facts];
+  return fillings.map((filling) =>
+    parts.reduce((grown, part) => withPart(ctx, grown, { part, filling }), facts),
+  );
+}
+
+interface Growing {
+  readonly part: GrowingPart;
+  readonly filling: Filling;
+}
+
+function withPart(ctx: ProofContext, facts: Facts, { part, filling }: Growing): Facts {
+  if (part.kind === 'addends') return withAddends(ctx, facts, part);
+  const keys = [...new Set([...part.around, ...(part.kind === 'list' ? [part.key] : [])])];
+  const lists = keys.flatMap((key) => ctx.lists.get(key) ?? []);
+  // A list is filled as far as it takes, by as many as there are to share it.
+  const wanted = Math.ceil((elementRoundsMax + 1) ** (1 / Math.max(2, part.around.length + 1))) + 1;
+  const count = part.kind === 'list' ? wanted : elementsMax;
+  const filled = lists.reduce(
+    (payload, list) => filledList(payload, list, { count, filling, spared: part.key }),
+    facts.payload as Json,
+  );
+  if (part.kind === 'list') return withPayload(facts, filled);
+  const rounds = part.around.reduce((product, key) => product * lengthAt(filled, key), 1);
+  const units = Math.floor(textRoundsMax / Math.max(1, rounds)) + 1;
+  if (units > textMax) return facts;
+  const lengthened = changedAt(filled, stepsOf(part.key), (text) =>
+    typeof text === 'string' ? text.padEnd(units, 'x') : text,
+  );
+  return withPayload(facts, lengthened);
+}
+
+/** Elements like the last one, which share what is missing. */
+function withAddends(ctx: ProofContext, facts: Facts, { key, adds }: GrowingPart): Facts {
+  const list = ctx.lists.get(key);
+  const rest = adds === undefined ? undefined : ctx.numbers.get(adds.leaf.key);
+  if (list === undefined || adds === undefined || rest === undefined) return facts;
+  const payload = changedAt(facts.payload as Json, stepsOf(key), (own) => {
+    if (!Array.isArray(own)) return own;
+    const last: Json = own.at(-1) ?? sampleOf(list.element);
+    const most = highestAt(list.element, adds.steps);
+    const count = Math.max(1, Math.min(elementsMax, Math.ceil(toNumber(rest) / most)));
+    const added = changedAt(last, adds.steps, () => toNumber(rest) / count);
+    return [...own, ...Array.from({ length: count }, () => added)];
+  });
+  return withPayload(facts, payload);
+}
+
+function highestAt({ type }: Slot, [first, ...others]: readonly string[]): number {
+  if (first === undefined)
+    return 'range' in type && type.range.high !== null ? toNumber(type.range.high) : Number.POSITIVE_INFINITY;
+  const field = type.kind === 'record' ? type.shape.fields.find(({ name }) => name === first) : undefined;
+  return field === undefined ? Number.POSITIVE_INFINITY : highestAt(field, others);
+}
+
+function withPayload(facts: Facts, payload: Json): Facts {
+  return { ...facts, payload: payload as Facts['payload'] };
+}
+
+interface Fill {
+  readonly count: number;
+  readonly filling: Filling;
+  /** The place that is to be lengthened, and is no example of what others are. */
+  readonly spared: string;
+}
+
+function filledList(payload: Json, { key, leaf, element }: ListElements, fill: Fill): Json {
+  return changedAt(payload, stepsOf(key), (list) => {
+    if (!Array.isArray(list)) return list;
+    const high = leaf.lengths.high === null ? fill.count : Math.min(fill.count, toNumber(leaf.lengths.high));
+    const others = list.filter((_, at) => !fill.spared.startsWith(`${key}[${at}]`));
+    const own =
+      fill.filling === 'another' ? others.at(-1) : fill.filling === 'itself' ? list.at(-1) : undefined;
+    const added: Json = own ?? sampleOf(element);
+    return [...list, ...Array.from({ length: Math.max(0, high - list.length) }, () => added)];
+  });
+}
+
+function lengthAt(payload: Json, key: string): number {
+  let length = 1;
+  changedAt(payload, stepsOf(key), (list) => {
+    if (Array.isArray(list)) length = list.length;
+    return list;
+  });
+  return length;
+}
+
+/** `payload.lines[0].sku` is "lines", 0, "sku". */
+function stepsOf(key: string): readonly (string | number)[] {
+  const [, ...names] = key.split(/[.[\]]+/).filter((step) => step !== '');
+  return names.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}
+
+function changedAt(
+  json: Json,
+  [first, ...rest]: readonly (string | number)[],
+  change: (json: Json) => Json,
+): Json {
+  if (first === undefined) return change(json);
+  if (Array.isArray(json))
+    return json.map((one: Json, at: number) => (at === first ? changedAt(one, rest, change) : one));
+  if (typeof json !== 'object' || json === null) return json;
+  const record = json as Readonly<Record<string, Json>>;
+  return record[first] === undefined ? json : { ...record, [first]: changedAt(record[first], rest, change) };
+}

@@ -1,0 +1,196 @@
+// What is added up over a list: an addend for each place of an element, which is 0 where there is none, and one number for
+// all elements that have no place. INVARIANT: the elements without a place may add up to whatever elements can, so that
+// what holds with them holds of every list; without them the sum is of the places alone.
+
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import type { Expression, Quantify } from '../../language/model/expression.ts';
+import type { Range } from '../../language/model/type.ts';
+import { compare, type Decimal, fromNumber, multiply, zero } from '../../language/value/decimal.ts';
+import { isValue, isWhere, type Leaf } from '../cells/leaf.ts';
+import { constantOf } from '../cells/understand.ts';
+import { type Fraction, fractionOf, noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
+import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { longestOf } from './bounds.ts';
+import type { Elements, GrowingPart, ProofContext, SlotElement } from './context.ts';
+import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
+import { type PlaceOfElement, placesOf } from './quantifiers.ts';
+import type { Sum } from './sums.ts';
+
+/** How sums that are no sums of lists are made. */
+export interface SumParts {
+  readonly sumOf: (expression: Expression, elements: Elements) => Sum | null;
+  readonly isKnown: (sum: Sum) => readonly SolverLiteral[];
+  /** Whether adding these up has an exact answer. */
+  readonly isExact: (side: Expression, reads: readonly Leaf[]) => SolverLiteral;
+  /** The sum is 0 or less. */
+  readonly isAtMostZero: (terms: ReadonlyMap<Leaf, Fraction>, constant: Fraction) => SolverLiteral;
+}
+
+/** Null where the list or what is added up is not followed; money and nested sums are not. */
+export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts: SumParts): Sum | null {
+  const made = sources.map((source) => sumOfSource(ctx, { ...sum, source }, parts));
+  if (made.includes(null)) return null;
+  const sums = made as readonly Added[];
+  const leaves = sums.flatMap(({ addends, rest }) => [
+    ...addends.map(({ leaf }) => leaf),
+    ...(rest === null ? [] : [rest.leaf]),
+  ]);
+  const timesOf = (leaf: Leaf): number => leaves.filter((one) => one === leaf).length;
+  return {
+    terms: new Map(leaves.map((leaf) => [leaf, fractionOf(fromNumber(timesOf(leaf)))])),
+    constant: noFraction,
+    currencies: [],
+    known: sums.flatMap((one, at) => [
+      ...knownOf(ctx, one),
+      exactLiteral(ctx, sums.slice(0, at + 1), (reads) =>
+        parts.isExact({ ...sum, sources: sources.slice(0, at + 1) }, reads),
+      ),
+    ]),
+    reads: sums.flatMap(({ addends }) => addends.flatMap(({ reads }) => reads)),
+  };
+}
+
+type OfSource = Omit<Quantify, 'sources'> & { readonly source: Expression };
+
+interface Added {
+  readonly isListKnown: SolverLiteral;
+  readonly addends: readonly Addend[];
+  readonly rest: RestOfList | null;
+}
+
+function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): Added | null {
+  const list = placesOf(ctx, [sum.source]);
+  if (list === null) return null;
+  const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
+  if (addends.includes(null)) return null;
+  const rest = restOf(ctx, sum, list.places);
+  return { isListKnown: list.isKnown, addends: addends as readonly Addend[], rest };
+}
+
+/** They are added up in their order, so that where the first have no exact answer all have none. Of nothing there is one. */
+function exactLiteral(
+  { circuit }: ProofContext,
+  sums: readonly Added[],
+  isExact: (reads: readonly Leaf[]) => SolverLiteral,
+): SolverLiteral {
+  const addends = sums.flatMap((one) => one.addends);
+  const literal = isExact(addends.flatMap(({ reads }) => reads));
+  if (literal !== circuit.yes) circuit.require([literal, ...addends.map(({ isThere }) => isThere)]);
+  return literal;
+}
+
+/** Each element has to be known, those without a place, too. */
+function knownOf({ circuit }: ProofContext, { isListKnown, addends, rest }: Added): readonly SolverLiteral[] {
+  return [
+    isListKnown,
+    ...addends.map(({ isThere, known }) => circuit.or([notLiteral(isThere), circuit.and(known)])),
+    ...(rest === null ? [] : [circuit.or([rest.isWhole, rest.isKnown])]),
+  ];
+}
+
+interface Addend {
+  readonly leaf: Leaf;
+  readonly isThere: SolverLiteral;
+  readonly known: readonly SolverLiteral[];
+  readonly reads: readonly Leaf[];
+}
+
+interface At {
+  readonly place: PlaceOfElement;
+  readonly parts: SumParts;
+}
+
+function addendAt(ctx: ProofContext, { variable, body }: OfSource, { place, parts }: At): Addend | null {
+  const sum = parts.sumOf(body, new Map([[variable, place.element]]));
+  if (sum === null || sum.currencies.length > 0) return null;
+  const reads = [...sum.terms.keys()].flatMap((term) => ('isKnown' in term ? [] : [term]));
+  if (reads.length < sum.terms.size) return null;
+  const known = parts.isKnown(sum);
+  const key = `addend ${placeKey(place.element)} ${canonicalMeaning(body)}`;
+  const made = ctx.leaves.get(key);
+  if (made !== undefined) return { leaf: made, isThere: place.isThere, known, reads };
+  const leaf = addLeaf(ctx, { ...plainLeaf(ctx, key, 'number'), marks: [zero] });
+  tieToPlace(ctx, leaf, { place, sum, parts });
+  return { leaf, isThere: place.isThere, known, reads };
+}
+
+function placeKey(element: SlotElement): string {
+  return element.kind === 'slot' ? element.key : canonicalMeaning(element.literal);
+}
+
+/** What is added is the element's own where there is one, and 0 where there is none. */
+function tieToPlace(ctx: ProofContext, leaf: Leaf, { place, sum, parts }: At & { readonly sum: Sum }): void {
+  const { circuit } = ctx;
+  const own = sum.terms as ReadonlyMap<Leaf, Fraction>;
+  const less = new Map([[leaf, wholeFraction], ...[...own].map(([one, by]) => [one, opposite(by)] as const)]);
+  const more = new Map([[leaf, opposite(wholeFraction)], ...own]);
+  const isNone = notLiteral(place.isThere);
+  circuit.require([isNone, parts.isAtMostZero(less, opposite(sum.constant))]);
+  circuit.require([isNone, parts.isAtMostZero(more, sum.constant)]);
+  ctx.afterCut.push(() => circuit.require([place.isThere, isZero(ctx, leaf)]));
+}
+
+function isZero({ circuit }: ProofContext, leaf: Leaf): SolverLiteral {
+  return isWhere(leaf, ({ value }) => isValue(value) && compare(value as Decimal, zero) === 0, circuit);
+}
+
+interface RestOfList {
+  readonly leaf: Leaf;
+  /** Every element has a place. */
+  readonly isWhole: SolverLiteral;
+  readonly isKnown: SolverLiteral;
+}
+
+/** What the elements without a place add up to; null where there can be none. */
+function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElement[]): RestOfList | null {
+  const longest = constantOf(sum.source, ctx.set) === null ? longestOf(sum.source) : places.length;
+  if (longest <= places.length || ctx.faults.has('sums-lack-their-rest')) return null;
+  const key = `rest ${canonicalMeaning(sum.source)} ${canonicalMeaning(sum.body)}`;
+  const known = ctx.rests.get(key);
+  if (known !== undefined) return known;
+  const { low, high } = rangeOfRest(ctx, sum, { places, longest });
+  const leaf = addLeaf(ctx, {
+    ...plainLeaf(ctx, key, 'number'),
+    fits: (value) =>
+      (low === null || compare(low, value as Decimal) <= 0) &&
+      (high === null || compare(value as Decimal, high) <= 0),
+    marks: [zero, ...(high === null ? [] : [high])],
+  });
+  const rest = { leaf, isWhole: ctx.circuit.free(true), isKnown: ctx.circuit.free(true) };
+  ctx.rests.set(key, rest);
+  const grows = growingOf(sum, leaf);
+  ctx.bounds.set(key, { span: sum.span, literal: rest.isWhole, why: 'huge payloads', ...grows });
+  ctx.afterCut.push(() => {
+    ctx.circuit.require([notLiteral(rest.isWhole), isZero(ctx, leaf)]);
+    // Elements take the places first.
+    for (const { isThere } of places) ctx.circuit.require([rest.isWhole, isThere]);
+  });
+  return rest;
+}
+
+interface Longest {
+  readonly places: readonly PlaceOfElement[];
+  readonly longest: number;
+}
+
+/** Where what is added up is one declared number. */
+function rangeOfRest(ctx: ProofContext, { body, variable }: OfSource, { places, longest }: Longest): Range {
+  const [first] = places;
+  const open: Range = { low: null, high: null };
+  if (first === undefined || body.kind !== 'field') return open;
+  const type = placeOfField(ctx, body, new Map([[variable, first.element]]))?.slot.type;
+  if (type?.kind !== 'number' && type?.kind !== 'integer') return open;
+  const { low, high } = type.range;
+  const isHighKnown = high !== null && Number.isFinite(longest) && compare(zero, high) <= 0;
+  return {
+    low: low !== null && compare(zero, low) <= 0 ? zero : null,
+    high: isHighKnown ? multiply(high, fromNumber(longest - places.length)) : null,
+  };
+}
+
+/** How a request is made of it: by elements that hold what is missing. */
+function growingOf({ source, body }: OfSource, rest: Leaf): { readonly grows?: GrowingPart } {
+  if (source.kind !== 'field' || source.root !== 'payload' || body.kind !== 'field') return {};
+  const key = ['payload', ...source.steps].join('.');
+  return { grows: { kind: 'addends', key, around: [], adds: { leaf: rest, steps: body.steps } } };
+}
