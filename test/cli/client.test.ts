@@ -40,6 +40,35 @@ describe('writ switch', () => {
   });
 });
 
+describe('writ point', () => {
+  test('registers, assigns, rotates, disables and revokes', async () => {
+    const { service, run } = await startWithAdmin();
+    const point = (...args: string[]) => run('point', ...args);
+    expect((await point('list')).stdout).toContain('no enforcement points yet');
+    const added = await point('add', 'files proxy', '--agent', 'buyer');
+    const key = /writpep_\w+/.exec(added.stdout)?.[0] ?? '';
+    const ask = async (sent = key) =>
+      (await authorize(service, { key: sent, headers: { 'x-writ-agent': 'buyer' } })).status;
+    expect(await ask()).toBe(200);
+    const list = (await point('list')).stdout;
+    expect(list).toMatch(/files proxy +active +buyer +[0-9a-f-]{36}/);
+    expect(list).not.toContain(key);
+    const none = await point('assign', 'files proxy', '--none');
+    expect([none.stdout, await ask()]).toEqual(['files proxy asks for no agent\n', 403]);
+    await point('assign', 'files proxy', '--agent', 'buyer');
+    const rotated = JSON.parse((await point('rotate', 'files proxy', '--grace', 'now', '--json')).stdout);
+    expect([await ask(), await ask(rotated.api_key)]).toEqual([401, 200]);
+    await point('disable', 'files proxy');
+    expect(await ask(rotated.api_key)).toBe(403);
+    expect((await point('enable', 'files proxy')).stdout).toBe('files proxy is active\n');
+    expect((await point('revoke', 'files proxy')).code).toBe(2);
+    expect((await point('revoke', 'files proxy', '--yes')).stdout).toBe('files proxy is revoked\n');
+    expect((await point('enable', 'files proxy')).stderr).toContain('409 conflict');
+    expect((await point('enable', 'nobody')).stderr).toBe('error: there is no enforcement point `nobody`\n');
+    expect((await point('assign', 'files proxy')).code).toBe(2);
+  });
+});
+
 describe('a scope', () => {
   test('that is none is refused with the scopes there are, and the nearest', async () => {
     const { service, run } = await startWithAdmin();

@@ -63,6 +63,7 @@ function item(id: string, status: RequestItem['status'] = 'pending'): RequestIte
     status,
     message: 'm',
     action_key: 'a.b',
+    point: null,
     agent: {},
     requires: null,
     ...times,

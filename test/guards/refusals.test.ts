@@ -27,9 +27,11 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
   ],
   403: [
     'agent_disabled',
+    'agent_not_assigned',
     'agent_revoked',
     'cross_site_request',
     'not_allowed',
+    'point_not_active',
     'proof_needed',
     'second_factor_missing',
     'second_factor_new',

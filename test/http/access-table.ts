@@ -16,6 +16,8 @@ agents.revoke        + + . . .
 agents.rotate        + + . . .
 agents.signing       + + . . .
 agents.step-up       o o o o .
+points.view          + + . . +
+points.change        + + . . .
 requests.view        + + o o +
 requests.approve     o . o . .
 requests.reject      + . o o .
@@ -98,6 +100,9 @@ agents.rotate        POST /v1/agents/{id}/keys
 agents.signing       POST /v1/agents/{id}/signing
 agents.step-up       POST /v1/requests/{id}/step-up, POST /v1/requests/{id}/step-up/options
 agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/options
+points.view          GET /v1/points, GET /v1/points/{id}, GET /v1/points/{id}/keys
+points.change        POST /v1/points, PATCH /v1/points/{id}, POST /v1/points/{id}/keys
+points.change        POST /v1/points/{id}/disable, POST /v1/points/{id}/enable, POST /v1/points/{id}/revoke
 requests.view        GET /v1/requests, GET /v1/requests/{id}, GET /v1/requests/export
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys

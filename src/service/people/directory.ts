@@ -1,8 +1,8 @@
 // All that is stored of people, as collections, and the one way to change it: with the record of who did it.
 
 import type { CanonicalValue } from '../store/contract/canonical-json.ts';
+import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
 import type { DocumentResult, DocumentStore, DocumentWrite } from '../store/contract/documents.ts';
-import { type Collection, createCollection, type ReadDocument } from './collection.ts';
 import type { Notice } from './notices.ts';
 import {
   type Application,

@@ -2,8 +2,8 @@
 // them, and by mail. INVARIANT: a notice is stored together with the change that it reports.
 
 import { randomUUID } from 'node:crypto';
+import type { Collection } from '../store/contract/collection.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
-import type { Collection } from './collection.ts';
 import type { Person } from './person.ts';
 
 export const noticeKinds = [

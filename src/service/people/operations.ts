@@ -20,6 +20,9 @@ export const operations = {
   'agents.signing': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   // Only the control owner can answer for an agent: not even an admin does it in their place.
   'agents.step-up': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
+  'points.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
+  // Whoever may make an agent a new key could ask as that agent, too.
+  'points.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'requests.view': { admin: 'yes', operator: 'yes', approver: 'own', owner: 'own', auditor: 'yes' },
   // An approval is given for a group, by one of its people: not even an admin approves in their place.
   'requests.approve': { admin: 'own', operator: 'no', approver: 'own', owner: 'no', auditor: 'no' },

@@ -2,8 +2,8 @@
 // judged, a code is good once, and whether an address is known shows neither in the answer nor in how long it takes.
 
 import { deriveKey, unseal } from '../agents/sealing.ts';
+import type { ReadDocument } from '../store/contract/collection.ts';
 import type { Attempts, Reservation, WaitNeeded } from './attempts.ts';
-import type { ReadDocument } from './collection.ts';
 import { knownDevice } from './device.ts';
 import { blockOf, type Guess, reserveCode, reservePassword } from './guesses.ts';
 import type { PasskeyDeps } from './passkeys.ts';

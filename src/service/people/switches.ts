@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RiskTier } from '../../language/model/request.ts';
 import { textProblem } from '../../language/value/visible-text.ts';
+import { createCollection } from '../store/contract/collection.ts';
 import { switchKind } from '../store/contract/grant-basis.ts';
 import type { Invalid } from './access.ts';
-import { createCollection } from './collection.ts';
 import type { Directory } from './directory.ts';
 import { type Actor, recordName } from './person.ts';
 

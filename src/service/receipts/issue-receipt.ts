@@ -4,6 +4,7 @@
 
 import { sign } from 'node:crypto';
 import type { Decisions } from '../requests/decisions.ts';
+import { type AgentCaller, hasAsked } from '../requests/record/asked-by.ts';
 import { statusAt } from '../requests/record/lifecycle.ts';
 import type { ReceiptBases } from '../requests/record/receipt-basis.ts';
 import type { RequestState } from '../requests/record/request-state.ts';
@@ -27,18 +28,18 @@ export type Issued =
 export interface Receipts {
   readonly isOn: boolean;
   readonly keys: ReceiptKeys;
-  issue(requestId: string, agentId: string): Promise<Issued>;
+  issue(requestId: string, by: AgentCaller): Promise<Issued>;
 }
 
 export function createReceipts(deps: ReceiptDeps): Receipts {
   const { isOn, keys } = deps;
-  return { isOn, keys, issue: (requestId, agentId) => issue(deps, requestId, agentId) };
+  return { isOn, keys, issue: (requestId, by) => issue(deps, requestId, by) };
 }
 
-async function issue(deps: ReceiptDeps, requestId: string, agentId: string): Promise<Issued> {
+async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<Issued> {
   if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
   const seen = await deps.decisions.look(requestId);
-  if (seen === null || seen.agent.id !== agentId) return { kind: 'unknown' };
+  if (seen === null || !hasAsked(by, seen.state.record)) return { kind: 'unknown' };
   const { state, agent, stopped, nowMs } = seen;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };

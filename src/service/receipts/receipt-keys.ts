@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto';
 import { type SigningKeys, signingKeysOf } from '../agents/signing-key.ts';
-import { createCollection, type ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import { type Actor, recordName } from '../people/person.ts';
+import { createCollection, type ReadDocument } from '../store/contract/collection.ts';
 
 /** A public key as verifiers read it (RFC 7517, RFC 8037). */
 export interface PublishedKey {

@@ -7,6 +7,7 @@ import type { RequestHistory } from '../store/contract/store.ts';
 import { changeRequest, type DecisionsDeps, type Seen } from './approvals/change-request.ts';
 import { overAs } from './approvals/decide-now.ts';
 import type { Asker } from './identify-again.ts';
+import { hasAsked } from './record/asked-by.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import { eventOf, type RequestState, requestStateOf, type TakenDetail } from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
@@ -51,8 +52,9 @@ async function takeAwaited(deps: AttachDeps, asking: Attaching, id: string): Pro
   const taken = await take(deps, asking, id);
   if (taken !== null) return taken;
   const history = await deps.store.requests.history(id);
-  if (history === null || history.row.agentId !== asking.agent.id) return null;
+  if (history === null) return null;
   const state = requestStateOf(history);
+  if (!hasAsked(asking, state.record)) return null;
   return isTakenBy(state, asking) ? asTaken(state) : state;
 }
 
@@ -75,11 +77,14 @@ async function take(deps: AttachDeps, asking: Attaching, requestId: string): Pro
   return isBasis ? 'basis-changed' : null;
 }
 
-const otherAgent = 'the agent or its keys have changed';
+const otherAgent = 'the agent, its keys or the enforcement point have changed';
 
-function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, stopped, nowMs }: Seen) {
+function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, point, stopped, nowMs }: Seen) {
   const { key } = asking;
-  const isCurrent = agent.id === state.record.agentId && agent.version === asking.agent.version;
+  const isCurrent =
+    hasAsked(asking, state.record) &&
+    agent.version === asking.agent.version &&
+    point?.version === asking.point?.version;
   if (!isCurrent || (key.notAfterMs !== null && key.notAfterMs <= nowMs))
     return { kind: 'conflict', detail: otherAgent } as const;
   if (stopped !== null) return { kind: 'stopped', detail: stopped } as const;
@@ -104,6 +109,8 @@ async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly Req
   const found = await deps.store.requests.heldOf(query);
   return found.filter((history) => {
     const { record, expiresAtMs } = requestStateOf(history);
+    // What is approved for who stands between an agent and what it uses is not for the agent itself.
+    if (!hasAsked(asking, record)) return false;
     // Whoever has the key alone does not come into what was asked with the signing secret.
     const isSignedAlike = isSigned || !record.isSigned;
     return isSignedAlike && expiresAtMs > nowMs && requestDigest(record) === digest;

@@ -6,6 +6,7 @@ import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import { nothingSatisfied } from '../../language/model/request.ts';
+import { seenPoint } from '../agents/points/point.ts';
 import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
@@ -206,7 +207,7 @@ function prepareNew(deps: Deps, { nowMs, switches }: AskedBy): Asked | Promise<A
 }
 
 function basisOf(
-  { agent, key }: Asker,
+  { agent, key, point }: Asker,
   { generation }: SeenSwitches,
   documents: readonly SeenDocument[],
 ): GrantBasis {
@@ -215,7 +216,7 @@ function basisOf(
     agentVersion: agent.version,
     keyNotAfterMs: key.notAfterMs,
     switchGeneration: generation,
-    documents,
+    documents: point === undefined ? documents : [...documents, seenPoint(point)],
   };
 }
 

@@ -7,13 +7,14 @@ import type { Outcome } from '../../language/model/decision.ts';
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
+import type { ActingPoint } from '../agents/points/point.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { type Metering, noReadings } from './metering/metering.ts';
 import { agentFacts } from './record/agent-facts.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
-import type { RequestRecord } from './record/record.ts';
+import type { RequestPoint, RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
 import { validSeconds } from './record/validity.ts';
 import { engineVersions } from './record/versions.ts';
@@ -79,10 +80,15 @@ export function decide(
   };
   // Nearly no request wants one, and a copy costs more than the look.
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
+  const proved = isProved ? { ...record, ...deps.receiptBases.wantedBy(input) } : record;
   return {
-    record: isProved ? { ...record, ...deps.receiptBases.wantedBy(input) } : record,
+    record: input.point === undefined ? proved : { ...proved, point: cameBy(input.point) },
     uses: status === 'rejected' ? [] : uses,
   };
+}
+
+function cameBy({ id, name }: ActingPoint): RequestPoint {
+  return { id, name };
 }
 
 export interface Decided {

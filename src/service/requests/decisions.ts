@@ -1,7 +1,6 @@
 // What people do to a request that waits: approve, reject, step up; and the report of what became of a grant. Each is
 // judged on one read of the request and stored only if nothing that it rests on has changed since, else judged anew.
 
-import type { AgentRow } from '../store/contract/records.ts';
 import {
   type Changed,
   type DecisionsDeps,
@@ -15,6 +14,7 @@ import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts
 import type { Stepping } from './approvals/step-up.ts';
 import { type SteppedUpAgent, stepUp, stepUpAgent } from './approvals/take-step-up.ts';
 import { withdrawRequest } from './approvals/withdraw.ts';
+import type { AgentCaller } from './record/asked-by.ts';
 import type { RequestState } from './record/request-state.ts';
 
 export interface Decisions {
@@ -26,7 +26,7 @@ export interface Decisions {
   stepUpAgent(agentId: string, person: Stepping): Promise<RefusedChange | SteppedUpAgent>;
   report(id: string, report: OutcomeReport): Promise<Changed>;
   /** The agent that asked gives up the wait. */
-  withdraw(id: string, by: AgentRow): Promise<Changed>;
+  withdraw(id: string, by: AgentCaller): Promise<Changed>;
   /** The request as it is now, with all that what may be done about it depends on; null where there is none. */
   look(id: string): Promise<Seen | null>;
   /** The same for requests that have been read: several share what else has to be read. */

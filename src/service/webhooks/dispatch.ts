@@ -3,8 +3,8 @@
 // nobody waits for a webhook, a receiver that hangs holds up no other, and what waits is bounded.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
+import type { ReadDocument } from '../store/contract/collection.ts';
 import {
   attempted,
   claimed,

@@ -3,8 +3,13 @@
 // meanwhile is made again after a while and never lost; a message may come twice, under one id.
 
 import { randomUUID } from 'node:crypto';
-import { type Collection, createCollection, type ListPage, type ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
+import {
+  type Collection,
+  createCollection,
+  type ListPage,
+  type ReadDocument,
+} from '../store/contract/collection.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
 import type { AttemptResult } from './send.ts';
 import type { Webhook, WebhookEvent } from './webhook.ts';

@@ -4,9 +4,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { deriveKey, seal, unseal } from '../agents/sealing.ts';
-import { type Collection, createCollection, type ReadDocument } from '../people/collection.ts';
 import type { Directory } from '../people/directory.ts';
 import { type Actor, recordName } from '../people/person.ts';
+import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
 import { createWebhookSecret } from './signature.ts';
 import { readTarget, type Target } from './target.ts';
 

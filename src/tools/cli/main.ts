@@ -88,6 +88,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'register agents, change their keys and state',
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
+  point: {
+    alias: 'points',
+    summary: 'register enforcement points of a running service, assign agents to them',
+    load: async () => (await import('./commands/enforcement/point.ts')).definePoint,
+  },
   requests: {
     summary: 'list and show the requests of a running service',
     load: async () => (await import('./commands/requests.ts')).defineRequests,

@@ -17,6 +17,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { TracedExchange, Tracing } from '../telemetry/tracing.ts';
 import type { FairShares } from './fair-shares.ts';
 import { type IdentifyAgain, type Identity, notActive, notKnown } from './identify.ts';
+import { pointNotActive } from './identify-point.ts';
 import { preferencesOf } from './prefer.ts';
 
 /** The checks of a request for a decision, in their order: the first that fails is the reply, with this status. */
@@ -188,14 +189,15 @@ function checkSignature(
 function checkedInput(asked: Asked, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
   const isSigned = checkSignature(asked, identity, options);
   const { call, body, envelope } = asked;
-  const idempotencyKey = readHeader(call, 'idempotency-key');
+  const idempotencyKey = scopedHeader(call, identity, 'idempotency-key');
   const input: AuthorizeInput = {
     agent: identity.agent,
     key: identity.key,
+    ...(identity.point === undefined ? {} : { point: identity.point }),
     actionKey: envelope.actionKey,
     payload: envelope.payload,
     isSigned,
-    session: readHeader(call, 'x-agent-session'),
+    session: scopedHeader(call, identity, 'x-agent-session'),
     clientAddress: call.clientAddress,
     idempotencyKey,
     bodyDigest: idempotencyKey === null ? null : sha256(body),
@@ -233,6 +235,8 @@ function notAllowedNow({ why }: NotAllowedNow): ProblemError {
     case 'disabled':
     case 'revoked':
       return notActive(why);
+    case 'point-stopped':
+      return pointNotActive('the enforcement point may not act for this agent any more');
     case 'key-ended':
       return notKnown('expired');
     case 'not-signed':
@@ -263,6 +267,24 @@ function readHeader({ headers }: AuthorizeCall, name: string): string | null {
   if (value === undefined) return null;
   if (typeof value === 'string' && headerForm.test(value)) return value;
   throw new ProblemError('invalid_header', `\`${name}\` takes 1 to 255 printable ASCII characters`);
+}
+
+/** What begins so comes from an enforcement point. */
+const pointScope = 'point:';
+
+/**
+ * What an enforcement point says is said in its own name, which no agent can: its sessions and idempotency keys are other
+ * ones than those that an agent, or another point, gives the same text.
+ */
+function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): string | null {
+  const value = readHeader(call, name);
+  if (value === null) return null;
+  if (point !== undefined) return `${pointScope}${point.id}/${value}`;
+  if (!value.startsWith(pointScope)) return value;
+  throw new ProblemError(
+    'invalid_header',
+    `\`${name}\` begins with \`${pointScope}\`, which is for enforcement points`,
+  );
 }
 
 function pathOf(url: string): string {

@@ -5,15 +5,19 @@
 import { performance } from 'node:perf_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createAgentCache, type Moment } from '../../agents/agent-cache.ts';
+import { type ActingPoint, type PointAuthentication, pointKeyPrefix } from '../../agents/points/point.ts';
 import type { Authentication } from '../../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { ProblemError } from '../contract/problem.ts';
+import { checkNamed, createPointIdentifier } from './identify-point.ts';
 import { createRateLimiter, type RateLimit } from './rate-limit.ts';
 
 export interface Identity {
   readonly agent: AgentRow;
   readonly key: KeyRow;
+  /** The enforcement point whose key it is, and which asks for the agent; absent where the key is the agent's own. */
+  readonly point?: ActingPoint;
 }
 
 declare module 'fastify' {
@@ -60,16 +64,19 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
   const failures = createRateLimiter('failures', failureLimit);
+  const acting = createPointIdentifier({ store, clock, refuseStranger, takeFailure });
   /** By key, on the clock of `performance.now`. */
   const toldAtMs = new Map<string, number>();
 
   function identify(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
+    if (headerText?.startsWith(pointKeyPrefix) === true) return lookUpPoint(headerText, { request, reply });
     const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
     if (cached === null) return lookUp(headerText, moment, { request, reply });
     request.identity = cached;
+    checkNamed(request, cached.agent);
     checkRate(cached, { request, reply });
     return null;
   }
@@ -78,6 +85,15 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     const { request } = exchange;
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
+    request.identity = result;
+    checkActive(result);
+    checkNamed(request, result.agent);
+    checkRate(result, exchange);
+  }
+
+  async function lookUpPoint(keyText: string, exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    const result = await acting.identify(keyText, request);
     request.identity = result;
     checkActive(result);
     checkRate(result, exchange);
@@ -91,6 +107,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
+    if (before.point !== undefined) return lookAtPointAgain(headerText, before);
     const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
     return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
@@ -98,6 +115,12 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   async function lookAgain(headerText: string, moment: Moment): Promise<Identity> {
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) throw notKnown(result.kind);
+    checkActive(result);
+    return result;
+  }
+
+  async function lookAtPointAgain(keyText: string, before: Identity): Promise<Identity> {
+    const result = await acting.identifyAgain(keyText, before.agent.id);
     checkActive(result);
     return result;
   }
@@ -117,14 +140,19 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 
   /** Good keys behind the same address are never slowed down by this. */
   function refuseStranger(kind: keyof typeof refusals, address: string): never {
+    takeFailure(address);
+    throw notKnown(kind);
+  }
+
+  function takeFailure(address: string): void {
     const reading = failures.take(address, performance.now());
-    if (reading.isWithin) throw notKnown(kind);
+    if (reading.isWithin) return;
     const detail = 'this address has sent too many requests without a valid key';
     throw new ProblemError('too_many_failures', detail, { headers: failures.headers(reading) });
   }
 }
 
-function checkActive({ kind }: Extract<Authentication, Identity>): void {
+function checkActive({ kind }: Extract<Authentication | PointAuthentication, Identity>): void {
   switch (kind) {
     case 'ok':
       return;

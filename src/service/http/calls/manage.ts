@@ -63,9 +63,13 @@ async function whoAsks(
   deps: SignInDeps,
   { access, credential }: Pick<Route<never>, 'access' | 'credential'>,
   request: FastifyRequest,
-): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'session' | 'grant' | 'reach'>> {
-  const agent = request.identity?.agent ?? null;
-  if (agent !== null) return { agent, actor: null, session: null, grant: 'own', reach: nowhere };
+): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'point' | 'session' | 'grant' | 'reach'>> {
+  const agent = null;
+  if (request.identity !== null) {
+    const { agent: caller, point } = request.identity;
+    const by = point === undefined ? { agent: caller } : { agent: caller, point };
+    return { ...by, actor: null, session: null, grant: 'own', reach: nowhere };
+  }
   if (access === 'agent') throw notKnown('missing');
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
   const { actor, session } = await identifyPerson(deps, request);

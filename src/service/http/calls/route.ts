@@ -5,10 +5,12 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonLimits } from '../../../language/json/read.ts';
+import type { ActingPoint } from '../../agents/points/point.ts';
 import type { Grant, OperationName, Reach } from '../../people/operations.ts';
 import type { Actor, Session } from '../../people/person.ts';
+import type { AgentCaller } from '../../requests/record/asked-by.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
-import type { Credential, DescribedRoute, Operation } from '../contract/operation.ts';
+import type { Credential, DescribedRoute, Operation, Parameter } from '../contract/operation.ts';
 import type { ProblemCode } from '../contract/problem.ts';
 import { withProof } from './proof.ts';
 
@@ -69,6 +71,8 @@ export interface ManagedCall<Body> {
   readonly actor: Actor | null;
   /** Null for a person. */
   readonly agent: AgentRow | null;
+  /** Absent where it is not an enforcement point that calls. */
+  readonly point?: ActingPoint;
   readonly session: Session | null;
   /** What the table of roles grants: `own` leaves it to the route to check whose it is, by `reach`. */
   readonly grant: Grant;
@@ -107,11 +111,22 @@ export function actorOf({ actor }: ManagedCall<unknown>): Actor {
   return actor;
 }
 
-/** The agent of a call that is for agents alone. */
-export function agentIn({ agent }: ManagedCall<unknown>): AgentRow {
+/** Who calls with a key, where no person does. */
+export function callerIn({ agent, point }: ManagedCall<unknown>): AgentCaller {
   if (agent === null) throw new Error('a route for agents has an agent');
-  return agent;
+  return point === undefined ? { agent } : { agent, point };
 }
+
+/** For enforcement points. */
+export const namedAgentHeader: Parameter = {
+  name: 'X-Writ-Agent',
+  in: 'header',
+  isRequired: false,
+  description:
+    'Required with the key of an enforcement point, which is sent as `X-Agent-API-Key`: the agent that it asks for, by name or id.',
+  schema: { type: 'string', minLength: 1, maxLength: 200 },
+  example: 'buyer',
+};
 
 interface Callers {
   readonly access: Access;
@@ -125,6 +140,7 @@ function describe({ url, operation: draft }: RouteParts, callers: Callers): Oper
   const operation = credential === 'proved-session' ? withProof(draft) : draft;
   return {
     ...operation,
+    ...(isForAgents ? { parameters: [...(operation.parameters ?? []), namedAgentHeader] } : {}),
     ...(isOfPeople(access) ? { access, credential } : {}),
     security: securityOf(callers),
     problems: [
@@ -165,6 +181,9 @@ const problemsOfAgents = [
   'invalid_api_key',
   'agent_disabled',
   'agent_revoked',
+  'invalid_header',
+  'agent_not_assigned',
+  'point_not_active',
   'rate_limited',
   'too_many_failures',
 ] as const;

@@ -2,7 +2,7 @@
 // means nothing to a client.
 
 import { setImmediate as pause } from 'node:timers/promises';
-import type { ReadDocument } from '../../people/collection.ts';
+import type { ReadDocument } from '../../store/contract/collection.ts';
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 import { ProblemError } from './problem.ts';
 

@@ -18,7 +18,7 @@ import {
 import { agentOf } from '../views/agent-filter.ts';
 import { type AgentDeps, agentId, by, nowMs, revoked } from './agents.ts';
 
-const graceSecondsMax = 30 * 24 * 60 * 60;
+export const graceSecondsMax = 30 * 24 * 60 * 60;
 const listKeys = route<AgentDeps>({
   method: 'GET',
   url: '/v1/agents/:id/keys',

@@ -19,6 +19,7 @@ import { sessionRoutes } from './people/session.ts';
 import { sessionListRoutes } from './people/sessions.ts';
 import { tokenRoutes } from './people/tokens.ts';
 import { playgroundRoutes } from './playground.ts';
+import { pointRoutes } from './points.ts';
 import { policyRoutes } from './policies.ts';
 import { policyHitRoutes } from './policy-hits.ts';
 import { receiptRoutes } from './receipts.ts';
@@ -44,6 +45,7 @@ export const managementRoutes = [
   ...agentRoutes,
   ...agentKeyRoutes,
   ...agentActivityRoutes,
+  ...pointRoutes,
   ...policyRoutes,
   ...playgroundRoutes,
   ...replayRoutes,

@@ -4,7 +4,7 @@
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Receipts } from '../../receipts/issue-receipt.ts';
 import { conflict } from '../calls/refusals.ts';
-import { actorOf, agentIn, type Route, route } from '../calls/route.ts';
+import { actorOf, callerIn, type Route, route } from '../calls/route.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { listReply, objectSchema, time, timeText } from '../contract/schemas.ts';
 import { requestNotFound } from '../views/decided.ts';
@@ -79,7 +79,7 @@ const getReceipt = route<ReceiptRouteDeps>({
     problems: ['request_not_found', 'conflict', 'stopped'],
   },
   handle: async ({ receipts }, call) => {
-    const issued = await receipts.issue(call.params.id ?? '', agentIn(call).id);
+    const issued = await receipts.issue(call.params.id ?? '', callerIn(call));
     switch (issued.kind) {
       case 'issued':
         return { receipt: issued.receipt, expires_at: timeText(issued.expiresAtMs) };

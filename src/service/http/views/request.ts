@@ -19,6 +19,14 @@ const viewProperties = {
   expires_at: { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' },
 } as const;
 
+const cameBySchema = {
+  type: ['object', 'null'],
+  description: 'The enforcement point by which it came; null where the agent asked by itself.',
+  required: ['id', 'name'],
+  additionalProperties: false,
+  properties: { id: { type: 'string' }, name: { type: 'string' } },
+} as const satisfies JsonSchema;
+
 /** The reply to `POST /v1/authorize`: exactly these eight fields. */
 export const viewSchema = {
   type: 'object',
@@ -124,6 +132,7 @@ export const detailSchema = {
     'payload',
     'resolved',
     'agent',
+    'point',
     'digest',
     'approvals',
     'requires',
@@ -150,6 +159,7 @@ export const detailSchema = {
       },
     },
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    point: cameBySchema,
     digest: {
       type: 'string',
       description: 'SHA-256 of agent, action and payload (RFC 8785), to which approvals are bound.',
@@ -180,12 +190,21 @@ export const detailSchema = {
 export const summarySchema = {
   type: 'object',
   additionalProperties: false,
-  required: [...Object.keys(viewProperties), 'action_key', 'agent', 'requires', 'created_at', 'decided_at'],
+  required: [
+    ...Object.keys(viewProperties),
+    'action_key',
+    'agent',
+    'point',
+    'requires',
+    'created_at',
+    'decided_at',
+  ],
   properties: {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
     agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    point: cameBySchema,
     requires: requiresSchema,
     created_at: time,
     decided_at: decidedAt,
@@ -218,6 +237,7 @@ export const summaryExample = {
   ...viewExample,
   action_key: 'payment.create',
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
+  point: null,
   requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,

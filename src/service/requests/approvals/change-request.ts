@@ -3,6 +3,7 @@
 // on the request, the agent, the switches and the people as they are at that place of the record.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import { type PointNow, pointNow, seenPoint } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -31,14 +32,14 @@ export type Changed =
       readonly kind: 'changed';
       readonly state: RequestState;
       readonly agent: AgentRow;
-      /** Why a kill switch stops it; null where none does. */
+      /** Why it is stopped; null where nothing stops it. */
       readonly stopped: string | null;
     }
   | { readonly kind: 'unknown' }
   /** It is not in a state in which this could be done; one sentence in lower case. */
   | { readonly kind: 'conflict'; readonly detail: string }
   | { readonly kind: 'not-allowed'; readonly detail: string }
-  /** An operator has stopped what the request asks for. */
+  /** An operator has stopped what the request asks for, or the enforcement point by which it came. */
   | { readonly kind: 'stopped'; readonly detail: string }
   /** Several groups are asked that the person belongs to. */
   | { readonly kind: 'which-group'; readonly groups: readonly string[] };
@@ -52,11 +53,13 @@ export interface Seen {
   /** With its votes as of now. */
   readonly state: RequestState;
   readonly agent: AgentRow;
+  /** The enforcement point by which it came; null where the agent asked by itself. */
+  readonly point: PointNow | null;
   /** Everybody who has given a vote or stepped up, and who asks now. */
   readonly people: ReadonlyMap<string, PersonNow>;
   /** The agent's last; null where there is none that counts, or the request does not wait. */
   readonly lastStepUp: StepUp | null;
-  /** Why a kill switch stops it; null where none does. */
+  /** Why a kill switch, or what has become of the enforcement point, stops it; null where nothing does. */
   readonly stopped: string | null;
   readonly nowMs: number;
 }
@@ -121,19 +124,21 @@ export async function readRequest(
   const people = await findPeople([...new Set([...givers(state), ...(asker === null ? [] : [asker])])]);
   const isPending = state.status === 'pending';
   const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
+  const point = await pointOf(deps, state);
   const seen: Seen = {
     state: asOfNow(state, { people, agent, asks: policies().asks() }),
     agent,
+    point,
     people,
     lastStepUp: stepUp,
-    stopped: stoppedBy(switches, state, agent),
+    stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
     nowMs: Math.trunc(clock()),
   };
   return { seen, basis: basisOf(seen, { generation: switches.generation, stepUp }) };
 }
 
 function basisOf(
-  { agent, people }: Seen,
+  { agent, people, point }: Seen,
   { generation, stepUp }: { readonly generation: number; readonly stepUp: LastStepUp | null },
 ): GrantBasis {
   const givers = [...people.values()].map((person) => person.seen);
@@ -142,7 +147,11 @@ function basisOf(
     agentVersion: agent.version,
     keyNotAfterMs: null,
     switchGeneration: generation,
-    documents: stepUp === null ? givers : [...givers, stepUp.seen],
+    documents: [
+      ...givers,
+      ...(stepUp === null ? [] : [stepUp.seen]),
+      ...(point === null ? [] : [seenPoint(point)]),
+    ],
   };
 }
 
@@ -158,19 +167,40 @@ export async function lookAtAll(
     const agent = await deps.store.agents.find(id);
     if (agent !== null) agents.set(id, agent);
   }
+  const points = await pointsOf(deps, states);
   const asks = deps.policies().asks();
   return states.flatMap((state) => {
     const agent = agents.get(state.record.agentId);
     if (agent === undefined) return [];
+    const point = points.get(pointPlace(state)) ?? null;
     return {
       state: asOfNow(state, { people, agent, asks }),
       agent,
+      point,
       people,
       lastStepUp: null,
-      stopped: stoppedBy(switches, state, agent),
+      stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
       nowMs: Math.trunc(deps.clock()),
     };
   });
+}
+
+async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Promise<PointNow | null> {
+  return record.point === undefined ? null : await pointNow(store.documents, record.point, record.agentId);
+}
+
+/** By `pointPlace`: many requests of a list come by one point. */
+async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
+  const points = new Map<string, PointNow | null>();
+  for (const state of states) {
+    const place = pointPlace(state);
+    if (!points.has(place)) points.set(place, await pointOf(deps, state));
+  }
+  return points;
+}
+
+function pointPlace({ record: { point, agentId } }: RequestState): string {
+  return point === undefined ? '' : `${point.id} ${agentId}`;
 }
 
 function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: AgentRow): string | null {

@@ -2,7 +2,7 @@
 // where the reporter is trusted.
 
 import type { Entered } from '../../meters/meter-totals.ts';
-import type { AgentRow } from '../../store/contract/records.ts';
+import { type AgentCaller, hasAsked } from '../record/asked-by.ts';
 import { eventOf, type RequestState } from '../record/request-state.ts';
 import {
   type Changed,
@@ -18,7 +18,7 @@ import { type Caller, isWithin } from './rights.ts';
 
 export interface OutcomeReport {
   readonly executed: boolean;
-  readonly by: { readonly person: Caller } | { readonly agent: AgentRow };
+  readonly by: { readonly person: Caller } | AgentCaller;
   /** Whether the report of who says so releases a grant that is not used from the meters. */
   readonly mayRelease: boolean;
 }
@@ -47,7 +47,7 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
 
 /** A report by a person needs a role that lets them report about this very agent. */
 function isReporter({ state, agent }: Seen, { by }: OutcomeReport): boolean {
-  if ('agent' in by) return by.agent.id === state.record.agentId;
+  if ('agent' in by) return hasAsked(by, state.record);
   return isWithin(by.person.report, { person: by.person, state, agent });
 }
 

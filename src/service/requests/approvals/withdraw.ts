@@ -1,22 +1,22 @@
 // An agent gives up a wait. INVARIANT: only the agent that asked, and only while the request waits; nothing is granted.
 
-import type { AgentRow } from '../../store/contract/records.ts';
+import { type AgentCaller, hasAsked } from '../record/asked-by.ts';
 import { eventOf } from '../record/request-state.ts';
 import { type Changed, changeRequest, type DecisionsDeps } from './change-request.ts';
 import { overAs } from './decide-now.ts';
 
 /** The same again changes nothing. */
-export function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentRow): Promise<Changed> {
+export function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<Changed> {
   return changeRequest(deps, {
     id,
     asker: null,
     judge: async ({ state, nowMs }) => {
-      if (state.record.agentId !== by.id) return { kind: 'unknown' };
+      if (!hasAsked(by, state.record)) return { kind: 'unknown' };
       if (state.status === 'withdrawn') return 'nothing';
       const over = overAs(state, 'withdraw', nowMs);
       if (over !== null) return over;
       const after = { status: 'withdrawn', decidedAtMs: null, expiresAtMs: nowMs } as const;
-      return [eventOf('withdrawn', { who: `agent ${by.id}`, atMs: nowMs, state: after }, {})];
+      return [eventOf('withdrawn', { who: `agent ${by.agent.id}`, atMs: nowMs, state: after }, {})];
     },
   });
 }

@@ -34,6 +34,14 @@ export interface DecisionRecord {
   readonly timing: RequestTiming;
   /** Absent where no receipt was asked for. */
   readonly receipt?: ReceiptBasis;
+  /** Absent where the agent asked by itself. */
+  readonly point?: RequestPoint;
+}
+
+/** The enforcement point by which a request came, with its name as it was. */
+export interface RequestPoint {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** What a receipt says that the record does not. */
@@ -79,7 +87,7 @@ export function requestRow(record: RequestRecord): RequestRow {
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
 type OwnParts = Omit<
   DecisionRecord,
-  'decision' | 'trace' | 'resolved' | 'receipt' | (typeof sharedParts)[number]
+  'decision' | 'trace' | 'resolved' | 'receipt' | 'point' | (typeof sharedParts)[number]
 >;
 
 /** As JSON, with the trace in its short form; shared parts are written once. */
@@ -89,6 +97,7 @@ function recordJson(record: DecisionRecord): string {
   let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
   if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
+  if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
   // One that shows values is of this request alone; others are frozen, and many requests come to them.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;

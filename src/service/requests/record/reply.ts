@@ -7,6 +7,7 @@ import type { AgentFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { statusAt } from './lifecycle.ts';
+import type { RequestPoint } from './record.ts';
 import type { RequestState } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
@@ -44,6 +45,8 @@ export interface RequestDetail extends RequestView {
   readonly resolved: readonly ResolvedText[];
   /** As it was when it asked. */
   readonly agent: AgentFacts;
+  /** The enforcement point by which it came; null where the agent asked by itself. */
+  readonly point: RequestPoint | null;
   /** SHA-256 of agent, action and payload, to which approvals are bound. */
   readonly digest: string;
   /** People's votes, the earliest first. */
@@ -61,7 +64,7 @@ export interface RequestDetail extends RequestView {
 
 /** An entry of a list. */
 export type RequestSummary = RequestView &
-  Pick<RequestDetail, 'action_key' | 'agent' | 'requires' | 'created_at' | 'decided_at'>;
+  Pick<RequestDetail, 'action_key' | 'agent' | 'point' | 'requires' | 'created_at' | 'decided_at'>;
 
 /** An entry of the queue of those who approve. */
 export type QueuedRequest = RequestSummary & { readonly may: May };
@@ -122,6 +125,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
     ...view,
     action_key: record.actionKey,
     agent: record.agent,
+    point: record.point ?? null,
     requires: view.status === 'pending' ? stillAsked(state) : null,
     created_at: timeText(record.createdAtMs),
     decided_at: decidedAtMs === null ? null : timeText(decidedAtMs),
@@ -131,12 +135,13 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
 /** The request as it is at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
 export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
   const { record, trace, policySet } = state;
-  const { agent, requires, created_at, decided_at, ...view } = requestSummary(state, nowMs);
+  const { agent, point, requires, created_at, decided_at, ...view } = requestSummary(state, nowMs);
   return {
     ...view,
     payload: record.payload,
     resolved: record.resolved ?? [],
     agent,
+    point,
     digest: requestDigest(record),
     approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
       by,

@@ -9,6 +9,7 @@ import type { AgentAdmin } from '../agents/agent-admin.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { printable, show as showResult } from '../client/api-client.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
+import { readGrace } from '../tasks/grace.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -161,16 +162,6 @@ function defineRotate(command: Command, finish: Finish): void {
     .action(async (agent: string, options: RotateOptions) => {
       finish(await withAgentAdmin(options, (admin) => rotate(admin, agent, options)));
     });
-}
-
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function readGrace(text: string): number {
-  if (text === 'now') return 0;
-  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
-  if (count === undefined)
-    throw new UsageError(`\`${text}\` is not \`now\` or a time such as 30m, 24h or 7d`);
-  return Number(count) * unitMs[unit as keyof typeof unitMs];
 }
 
 async function rotate(admin: AgentAdmin, name: string, options: RotateOptions): Promise<void> {

@@ -15,6 +15,7 @@ import {
   checksInOrder,
 } from '../../calls/authorize-handler.ts';
 import type { Identify, IdentifyAgain } from '../../calls/identify.ts';
+import { namedAgentHeader } from '../../calls/route.ts';
 import { preferHeader, type Wait, type Waits } from '../../calls/wait.ts';
 import { createBodyReader } from '../../connection/body-reader.ts';
 import { createDecisionReplies } from '../../connection/decision-replies.ts';
@@ -92,7 +93,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
   /** Signed where the agent asks for it, and what it asks is granted. */
   async function addReceipt({ view, input }: Answer, reply: FastifyReply): Promise<void> {
     if (typeof input.receiptFor !== 'string' || view.status !== 'auto_approved' || !receipts.isOn) return;
-    const issued = await receipts.issue(view.request_id, input.agent.id);
+    const issued = await receipts.issue(view.request_id, input);
     // Without one nobody who asks for receipts acts.
     if (issued.kind === 'issued') reply.header('writ-receipt', issued.receipt);
   }
@@ -157,13 +158,18 @@ const headers: readonly Parameter[] = [
     '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     'Where the service sends traces, the span of the caller (W3C Trace Context); what is none is ignored.',
   ),
-  header('X-Agent-Session', 'session-1', 'What `request.session` and meters per session read.'),
+  header(
+    'X-Agent-Session',
+    'session-1',
+    'What `request.session` and meters per session read. That of an enforcement point is read as `point:<its id>/<text>`, which no agent can send.',
+  ),
   header(
     'X-Service-Signature',
     't=1779192000,n=4f2a9c0d1e,v1=<64 hexadecimal digits>',
     "HMAC-SHA256 with the agent's signing secret over `v1:<t>:<n>:POST:<path>:<raw body>`; required of agents set so.",
   ),
   preferHeader,
+  namedAgentHeader,
 ];
 
 const checksText = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
@@ -217,6 +223,8 @@ function describeOperation(bodyBytesMax: number): Operation {
       'invalid_signature',
       'agent_disabled',
       'agent_revoked',
+      'agent_not_assigned',
+      'point_not_active',
       'stopped',
       'rate_limited',
       'too_many_failures',

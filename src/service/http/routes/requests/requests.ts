@@ -12,7 +12,7 @@ import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../calls/identify.ts';
 import { stillIn } from '../../calls/identify-person.ts';
 import { callerOf } from '../../calls/people-now.ts';
-import { actorOf, agentIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
+import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { preferHeader, type Waits } from '../../calls/wait.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -139,7 +139,7 @@ const reportOutcome = route<RequestDeps, { executed: boolean }>({
     const { executed } = call.body;
     const id = call.params.id ?? '';
     const mayRelease = call.agent === null || areAgentReportsTrusted;
-    const by = call.agent === null ? { person: callerOf(actorOf(call)) } : { agent: call.agent };
+    const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
     return detailOf(await decisions.report(id, { executed, by, mayRelease }), call, clock());
   },
 });
@@ -165,7 +165,7 @@ const withdrawRequest = route<RequestDeps>({
   },
   handle: async ({ decisions, signInDeps }, call) => {
     const { clock } = signInDeps.directory;
-    return detailOf(await decisions.withdraw(call.params.id ?? '', agentIn(call)), call, clock());
+    return detailOf(await decisions.withdraw(call.params.id ?? '', callerIn(call)), call, clock());
   },
 });
 

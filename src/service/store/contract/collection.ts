@@ -1,11 +1,6 @@
 // Documents of one kind as typed values. INVARIANT: a value is only put in place of the version that was read.
 
-import type {
-  DocumentPut,
-  DocumentRemoval,
-  DocumentRow,
-  DocumentStore,
-} from '../store/contract/documents.ts';
+import type { DocumentPut, DocumentRemoval, DocumentRow, DocumentStore } from './documents.ts';
 
 /** A value as it was read, with what it takes to change it. */
 export interface ReadDocument<T> {

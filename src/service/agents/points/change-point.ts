@@ -1,0 +1,192 @@
+// Adds, changes, disables and revokes enforcement points, and gives them new keys. A user's mistake is a value; only the
+// store rejects. INVARIANT: a key leaves here once, when it is made, and each change is recorded with who made it.
+
+import { randomUUID } from 'node:crypto';
+import { nameProblem } from '../../../language/value/visible-text.ts';
+import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
+import type { ReadDocument } from '../../store/contract/collection.ts';
+import type { DocumentResult, DocumentStore, DocumentWrite } from '../../store/contract/documents.ts';
+import type { AgentStatus } from '../../store/contract/records.ts';
+import { createApiKey } from '../keys.ts';
+import { type EnforcementPoint, type PointKey, pointKeyPrefix, pointsIn } from './point.ts';
+
+export interface PointDraft {
+  readonly name: string;
+  /** The ids of agents that exist. */
+  readonly agents: readonly string[];
+}
+
+/** Who does it, when, and to what. */
+export interface PointChanger {
+  readonly documents: DocumentStore;
+  /** As the record names them. */
+  readonly who: string;
+  readonly nowMs: number;
+}
+
+export interface PointProblem {
+  readonly field: keyof PointDraft;
+  /** One sentence in lower case without a final period. */
+  readonly detail: string;
+}
+
+export type PointChanged =
+  | { readonly kind: 'changed'; readonly point: EnforcementPoint }
+  | { readonly kind: 'invalid'; readonly problems: readonly PointProblem[] }
+  | { readonly kind: 'unknown' | 'revoked' | 'conflict' };
+
+/** `apiKey` is the only copy there will ever be. */
+export type PointKeyMade =
+  | { readonly kind: 'made'; readonly point: EnforcementPoint; readonly apiKey: string }
+  | Exclude<PointChanged, { readonly kind: 'changed' }>
+  | { readonly kind: 'too-many-keys' };
+
+const nameLengthMax = 100;
+export const pointAgentsMax = 1_000;
+/** Good keys of a point at a time: the current one, and one that has been replaced. */
+const goodKeysMax = 2;
+
+/** Registers an active point and makes its first key. */
+export async function addPoint(by: PointChanger, draft: PointDraft): Promise<PointKeyMade> {
+  const problems = problemsOf(draft);
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const point: EnforcementPoint = {
+    id: randomUUID(),
+    name: draft.name,
+    status: 'active',
+    agents: [...draft.agents],
+    createdAtMs: by.nowMs,
+    changedAtMs: by.nowMs,
+  };
+  const { text, key } = newKey(point.id, by.nowMs);
+  const { points, keys } = pointsIn(by.documents);
+  const result = await write(by, [points.put(point, 0), keys.put(key, 0)], {
+    what: 'point-added',
+    subject: point.id,
+    before: null,
+    after: { ...shown(point), key_id: key.id },
+  });
+  return result === 'changed' ? { kind: 'made', point, apiKey: text } : refused(result);
+}
+
+/** Changes name or agents; what is not named stays as it is. */
+export function describePoint(
+  by: PointChanger,
+  id: string,
+  change: Partial<PointDraft>,
+): Promise<PointChanged> {
+  return changePoint(by, { id, what: 'point-changed' }, (point) => ({ ...point, ...change }));
+}
+
+export function setPointStatus(by: PointChanger, id: string, status: AgentStatus): Promise<PointChanged> {
+  const what = ({ active: 'point-enabled', disabled: 'point-disabled', revoked: 'point-revoked' } as const)[
+    status
+  ];
+  return changePoint(by, { id, what }, (point) => ({ ...point, status }));
+}
+
+async function changePoint(
+  by: PointChanger,
+  { id, what }: { readonly id: string; readonly what: string },
+  make: (point: EnforcementPoint) => EnforcementPoint,
+): Promise<PointChanged> {
+  const { points } = pointsIn(by.documents);
+  const found = await points.find(id);
+  if (found === null) return { kind: 'unknown' };
+  const { value: before, version } = found;
+  if (before.status === 'revoked') return { kind: 'revoked' };
+  const point = { ...make(before), changedAtMs: by.nowMs };
+  const problems = problemsOf(point);
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const result = await write(by, [points.put(point, version)], {
+    what,
+    subject: id,
+    before: shown(before),
+    after: shown(point),
+  });
+  return result === 'changed' ? { kind: 'changed', point } : refused(result);
+}
+
+/** Gives the point a new key and its present ones an end; those that are over are forgotten. */
+export async function rotatePointKey(by: PointChanger, id: string, graceMs: number): Promise<PointKeyMade> {
+  const { points, keys } = pointsIn(by.documents);
+  const found = await points.find(id);
+  if (found === null) return { kind: 'unknown' };
+  if (found.value.status === 'revoked') return { kind: 'revoked' };
+  const { text, key } = newKey(id, by.nowMs);
+  const notAfterMs = by.nowMs + graceMs;
+  const present = await keys.list({ parent: id, countMax: keysListed });
+  const good = present.filter(({ value }) => value.notAfterMs === null || value.notAfterMs > by.nowMs);
+  if (graceMs > 0 && good.length >= goodKeysMax) return { kind: 'too-many-keys' };
+  const point = { ...found.value, changedAtMs: by.nowMs };
+  const ended = present.map((one) =>
+    good.includes(one) ? endingKey(one) : keys.remove(one.value, one.version),
+  );
+  const result = await write(by, [points.put(point, found.version), keys.put(key, 0), ...ended], {
+    what: 'point-key-rotated',
+    subject: id,
+    before: { key_ids: good.map(({ value }) => value.id) },
+    after: { key_id: key.id, old_keys_end_ms: notAfterMs },
+  });
+  return result === 'changed' ? { kind: 'made', point, apiKey: text } : refused(result);
+
+  function endingKey({ value, version }: ReadDocument<PointKey>): DocumentWrite {
+    const endsMs = Math.min(value.notAfterMs ?? notAfterMs, notAfterMs);
+    return keys.put({ ...value, notAfterMs: endsMs }, version);
+  }
+}
+
+/** More than a point can have: ended ones go with each rotation. */
+const keysListed = 10;
+
+/** The keys of a point, the oldest first. */
+export async function keysOf(documents: DocumentStore, pointId: string): Promise<readonly PointKey[]> {
+  const found = await pointsIn(documents).keys.list({ parent: pointId, countMax: keysListed });
+  return found.map(({ value }) => value).toReversed();
+}
+
+function newKey(pointId: string, nowMs: number): { readonly text: string; readonly key: PointKey } {
+  const { id, text, digest } = createApiKey(pointKeyPrefix);
+  return { text, key: { id, pointId, digest, createdAtMs: nowMs, notAfterMs: null } };
+}
+
+function problemsOf({ name, agents }: PointDraft): readonly PointProblem[] {
+  const ofName = nameProblem(name, nameLengthMax);
+  return [
+    ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` } as const]),
+    ...(agents.length <= pointAgentsMax
+      ? []
+      : [{ field: 'agents', detail: `name ${pointAgentsMax} agents at most` } as const]),
+    ...(new Set(agents).size === agents.length
+      ? []
+      : [{ field: 'agents', detail: 'name each agent once' } as const]),
+  ];
+}
+
+function shown({ name, status, agents }: EnforcementPoint) {
+  return { name, status, agents: [...agents] };
+}
+
+interface Recorded {
+  readonly what: string;
+  readonly subject: string;
+  readonly before: CanonicalValue;
+  readonly after: CanonicalValue;
+}
+
+function write(
+  { documents, who, nowMs: atMs }: PointChanger,
+  writes: readonly DocumentWrite[],
+  change: Recorded,
+): Promise<DocumentResult> {
+  return documents.write(writes, { ...change, who, atMs });
+}
+
+function refused(result: Exclude<DocumentResult, 'changed'>) {
+  return result === 'name-taken'
+    ? ({
+        kind: 'invalid',
+        problems: [{ field: 'name', detail: 'another enforcement point has this name' }],
+      } as const)
+    : ({ kind: 'conflict' } as const);
+}

@@ -1,0 +1,83 @@
+// The key of an enforcement point, and the agent that the request names, into who acts for whom. INVARIANT: whether a point may
+// act for an agent is looked up in the store each time; an agent's own key acts for nobody else.
+
+import type { FastifyRequest } from 'fastify';
+import { authenticatePoint, type PointAuthentication } from '../../agents/points/point.ts';
+import type { AgentRow } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { ProblemError } from '../contract/problem.ts';
+
+type Acting = Extract<PointAuthentication, { readonly agent: AgentRow }>;
+type Stranger = Extract<PointAuthentication, { readonly kind: 'malformed' | 'unknown' | 'expired' }>;
+type NotActing = Exclude<PointAuthentication, Acting | Stranger>;
+
+interface PointIdentifierOptions {
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly refuseStranger: (kind: Stranger['kind'], address: string) => never;
+  /** Throws where the address has failed too often. */
+  readonly takeFailure: (address: string) => void;
+}
+
+interface PointIdentifier {
+  /** The agent may be disabled or revoked. Rejects with a ProblemError: 400, 401, 403 or 429. */
+  identify(keyText: string, request: FastifyRequest): Promise<Acting>;
+  /** The same once more, for the agent that was found before. */
+  identifyAgain(keyText: string, agentId: string): Promise<Acting>;
+}
+
+export function createPointIdentifier(options: PointIdentifierOptions): PointIdentifier {
+  const { store, clock, refuseStranger, takeFailure } = options;
+  return {
+    async identify(keyText, request) {
+      const result = await authenticatePoint(store, { keyText, agentName: namedAgent(request) }, clock());
+      if ('agent' in result) return result;
+      if (!('name' in result)) return refuseStranger(result.kind, request.clientAddress);
+      request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point may not act so');
+      if (result.kind === 'not-assigned') takeFailure(request.clientAddress);
+      throw refusalOf(result);
+    },
+    async identifyAgain(keyText, agentId) {
+      const result = await authenticatePoint(store, { keyText, agentName: agentId }, clock());
+      if ('agent' in result) return result;
+      if ('name' in result) throw refusalOf(result);
+      throw new ProblemError('invalid_api_key', 'this key was replaced and has ended');
+    },
+  };
+}
+
+const namedHeader = 'x-writ-agent';
+
+/** The agent for which an enforcement point asks; null where it names none. */
+function namedAgent({ headers }: FastifyRequest): string | null {
+  const value = headers[namedHeader];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** An agent's own key is for itself: whoever has set up an enforcement point with it hears so at once. */
+export function checkNamed(request: FastifyRequest, { id, name }: AgentRow): void {
+  if (request.headers[namedHeader] === undefined) return;
+  const named = namedAgent(request);
+  if (named === id || named === name) return;
+  const detail = "this is an agent's own key: to act for another agent takes the key of an enforcement point";
+  throw new ProblemError('agent_not_assigned', detail);
+}
+
+function refusalOf({ kind, name }: NotActing): ProblemError {
+  switch (kind) {
+    case 'point-disabled':
+    case 'point-revoked':
+      return pointNotActive(`the enforcement point \`${name}\` is ${kind.slice('point-'.length)}`);
+    case 'not-named':
+      return new ProblemError('invalid_header', 'name the agent in the header `X-Writ-Agent`, by name or id');
+    case 'not-assigned':
+      return new ProblemError(
+        'agent_not_assigned',
+        'the agent that `X-Writ-Agent` names is not assigned to this enforcement point',
+      );
+  }
+}
+
+export function pointNotActive(detail: string): ProblemError {
+  return new ProblemError('point_not_active', detail);
+}

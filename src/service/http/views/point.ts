@@ -1,0 +1,69 @@
+// An enforcement point as the management API shows it, with the names of its agents. INVARIANT: no key is among it.
+
+import type { EnforcementPoint } from '../../agents/points/point.ts';
+import { agentStatuses } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { JsonSchema, OperationReply } from '../contract/operation.ts';
+import { objectSchema, text, time, timeText } from '../contract/schemas.ts';
+
+/** What cannot be found any more is shown by its id. */
+export async function shownPoint({ agents }: Pick<Store, 'agents'>, point: EnforcementPoint) {
+  const { id, name, status, createdAtMs, changedAtMs } = point;
+  const assigned = await Promise.all(
+    point.agents.map(async (agentId) => ({
+      id: agentId,
+      name: (await agents.find(agentId))?.name ?? agentId,
+    })),
+  );
+  return {
+    id,
+    name,
+    status,
+    agents: assigned,
+    created_at: timeText(createdAtMs),
+    changed_at: timeText(changedAtMs),
+  };
+}
+
+const assignedSchema: JsonSchema = {
+  type: 'array',
+  description: 'The agents that it asks for.',
+  items: objectSchema({ id: text(100), name: text(200) }),
+};
+
+export const pointSchema = objectSchema({
+  id: text(100),
+  name: text(200),
+  status: { type: 'string', enum: agentStatuses },
+  agents: assignedSchema,
+  created_at: time,
+  changed_at: time,
+});
+
+export const pointExample = {
+  id: 'b0e27000-0000-4000-8000-000000000000',
+  name: 'files proxy',
+  status: 'active',
+  agents: [{ id: 'a9e27000-0000-4000-8000-000000000000', name: 'buyer' }],
+  created_at: '2026-03-02T10:00:00.000Z',
+  changed_at: '2026-03-02T10:00:00.000Z',
+};
+
+export const pointReply: OperationReply = {
+  description: 'The enforcement point',
+  schema: pointSchema,
+  example: pointExample,
+};
+
+export function pointWithKey(
+  description: string,
+  more: Readonly<Record<string, JsonSchema>> = {},
+): OperationReply {
+  const example = { point: pointExample, api_key: `writpep_${'0'.repeat(46)}` };
+  const ends = Object.hasOwn(more, 'old_keys_end_at') ? { old_keys_end_at: pointExample.created_at } : {};
+  return {
+    description,
+    schema: objectSchema({ point: pointSchema, api_key: text(100), ...more }),
+    example: { ...example, ...ends },
+  };
+}
