@@ -62,11 +62,18 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
     tool: (...args: Args) => Result | Promise<Result>,
     options: GuardOptions<Args, object>,
   ): (...args: Args) => Promise<Result>;
+  /** How a request stands once people have decided, or when `wait` is over. The approval is not used by that. */
+  standing(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<Standing>;
+  /** Reports whether a grant was used; for programs that do not leave that to `run`. Never throws. */
+  report(requestId: string, executed: boolean): Promise<void>;
   /** Gives up a wait. */
   withdraw(requestId: string): Promise<void>;
   /** What the agent can get for each action, before it asks. */
   actions(prefix?: string): Promise<readonly PossibleAction[]>;
 }
+
+/** `over` is whatever permits nothing any more: refused, expired, withdrawn, or used. */
+export type Standing = 'pending' | 'granted' | 'over';
 
 export interface PossibleAction {
   readonly action: string;
@@ -120,7 +127,7 @@ export function connect<Actions extends object = Readonly<Record<string, object>
       return await work(decision);
     } finally {
       // Work that failed half-way has used the grant, too.
-      await report(connection, decision.requestId);
+      await report(connection, decision.requestId, true);
     }
   }
 
@@ -134,10 +141,10 @@ export function connect<Actions extends object = Readonly<Record<string, object>
           ...options,
           ...(onWait === 'hold' ? { wait: Number.POSITIVE_INFINITY } : {}),
         }),
+    standing: (requestId, options) => standing(connection, requestId, options),
+    report: (requestId, executed) => report(connection, requestId, executed),
     async withdraw(requestId) {
-      const answer = await exchange(
-        question(connection, 'POST', `/v1/requests/${encodeURIComponent(requestId)}/withdraw`),
-      );
+      const answer = await exchange(question(connection, 'POST', `${pathOf(requestId)}/withdraw`));
       if (answer.status !== 200) throw new DeniedError(problemOf(answer));
     },
     actions: (prefix = '') => listActions(connection, prefix),
@@ -242,13 +249,41 @@ function problemOf({ status, body }: WholeAnswer): Denied {
 }
 
 /** What has run has run: that the report did not arrive changes nothing of it. */
-async function report(connection: Connection, requestId: string): Promise<void> {
-  const path = `/v1/requests/${encodeURIComponent(requestId)}/outcome`;
+async function report(connection: Connection, requestId: string, executed: boolean): Promise<void> {
+  const path = `${pathOf(requestId)}/outcome`;
   try {
-    await exchange({ ...question(connection, 'POST', path), body: '{"executed":true}' });
+    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify({ executed }) });
   } catch {
     // The grant ends by itself.
   }
+}
+
+function pathOf(requestId: string): string {
+  return `/v1/requests/${encodeURIComponent(requestId)}`;
+}
+
+async function standing(
+  connection: Connection,
+  requestId: string,
+  { wait = connection.wait ?? waitMsDefault, signal }: AskOptions = {},
+): Promise<Standing> {
+  const endsAt = Date.now() + wait;
+  for (;;) {
+    const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));
+    const asked = question(connection, 'GET', pathOf(requestId), heldMs, signal);
+    const prefer = `wait=${Math.ceil(heldMs / 1000)}`;
+    const answer = await exchange({ ...asked, headers: { ...headersOf(connection), prefer } });
+    if (answer.status !== 200) throw new DeniedError(problemOf(answer));
+    const found = standingOf(answer.body);
+    if (found !== 'pending' || Date.now() >= endsAt) return found;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, endsAt - Date.now())));
+  }
+}
+
+function standingOf(body: unknown): Standing {
+  const { status } = (typeof body === 'object' && body !== null ? body : {}) as { readonly status?: unknown };
+  if (status === 'pending') return 'pending';
+  return status === 'approved' || status === 'auto_approved' ? 'granted' : 'over';
 }
 
 async function listActions(connection: Connection, prefix: string): Promise<readonly PossibleAction[]> {

@@ -1,0 +1,200 @@
+// What the adapters share: a tool of an agent framework is decided on immediately before it runs, by the payload that it
+// runs with. A framework may ask ahead, to pause; what it was told then is kept for the execution that follows.
+// INVARIANT: a tool runs under `allowed` and under nothing else, and each grant serves one execution.
+
+import { type Allowed, type Decision, type Denied, Unreachable, type Waiting, type Writ } from '../client.ts';
+
+export interface GuardSettings {
+  /** Made with `connect`, which alone knows the key. */
+  readonly writ: Pick<Writ, 'authorize' | 'report'>;
+  /** The first word of the tools' actions: as `mail`, the tool `send` is the action `mail.send`. */
+  readonly as: string;
+  /** Actions of other names, by tool. */
+  readonly actions?: Readonly<Record<string, string>>;
+  /** What the policies read of a call; its arguments unless said otherwise. */
+  readonly payload?: (tool: string, input: unknown) => object;
+  /** How long a call waits for people before it pauses, in milliseconds; not at all unless said otherwise. */
+  readonly wait?: number;
+}
+
+export interface ToolCall {
+  readonly tool: string;
+  /** In place of the tool's name behind `as`. */
+  readonly action?: string;
+  readonly input: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Execution<Result> = { readonly kind: 'ran'; readonly result: Result } | NotRun;
+
+/** Nothing was run. */
+export interface NotRun {
+  readonly kind: 'not-run';
+  readonly decision: Denied | Waiting;
+  /** For the model. */
+  readonly message: string;
+}
+
+export interface Guard {
+  /** Asks ahead of the execution. Null where the execution may begin. */
+  ahead(call: ToolCall): Promise<NotRun | null>;
+  execute<Result>(call: ToolCall, work: () => Result | Promise<Result>): Promise<Execution<Result>>;
+  /** Reports what was granted ahead as used, where the framework itself has executed it. */
+  executed(call: ToolCall): Promise<void>;
+}
+
+/** For frameworks that tell a model of a tool's failure by its error. */
+export class NotRunError extends Error {
+  readonly decision: Denied | Waiting;
+
+  constructor({ decision, message }: NotRun) {
+    super(message);
+    this.name = 'NotRun';
+    this.decision = decision;
+  }
+}
+
+/** So long, in milliseconds, what was told ahead holds for the execution. */
+const aheadMsMax = 60_000;
+
+interface Ahead {
+  readonly decision: Allowed | Denied;
+  readonly untilMs: number;
+}
+
+export function createGuard(settings: GuardSettings): Guard {
+  const kept = new Map<string, Ahead[]>();
+
+  function keep(key: string, decision: Allowed | Denied): void {
+    const nowMs = Date.now();
+    for (const [each, list] of kept) if (list.every(({ untilMs }) => untilMs <= nowMs)) kept.delete(each);
+    const endMs = decision.kind === 'allowed' ? decision.expiresAt.getTime() : Number.POSITIVE_INFINITY;
+    const ahead = { decision, untilMs: Math.min(nowMs + aheadMsMax, endMs) };
+    kept.set(key, [...(kept.get(key) ?? []), ahead]);
+  }
+
+  /** Each is given out once. */
+  function take(key: string, nowMs: number): Allowed | Denied | null {
+    const [first, ...others] = (kept.get(key) ?? []).filter(({ untilMs }) => untilMs > nowMs);
+    kept.set(key, others);
+    if (others.length === 0) kept.delete(key);
+    return first?.decision ?? null;
+  }
+
+  return {
+    async ahead(call) {
+      const asked = readCall(settings, call);
+      if ('kind' in asked) return notRun(asked);
+      const decision = await decide(settings, asked);
+      if (decision.kind === 'waiting') return notRun(decision);
+      keep(asked.key, decision);
+      return decision.kind === 'allowed' ? null : notRun(decision);
+    },
+
+    async execute(call, work) {
+      const asked = readCall(settings, call);
+      if ('kind' in asked) return notRun(asked);
+      const decision = take(asked.key, Date.now()) ?? (await decide(settings, asked));
+      if (decision.kind !== 'allowed') return notRun(decision);
+      const now = readCall(settings, call);
+      if ('kind' in now || now.key !== asked.key)
+        return notRun(
+          refused('changed', 'the arguments have changed since the decision', decision.requestId),
+        );
+      try {
+        return { kind: 'ran', result: await work() };
+      } finally {
+        // Work that failed half-way has used the grant, too.
+        await settings.writ.report(decision.requestId, true);
+      }
+    },
+
+    async executed(call) {
+      const asked = readCall(settings, call);
+      if ('kind' in asked) return;
+      // It may have taken longer than the grant.
+      const decision = take(asked.key, 0);
+      if (decision?.kind === 'allowed') await settings.writ.report(decision.requestId, true);
+    },
+  };
+}
+
+interface ReadCall {
+  readonly action: string;
+  readonly payload: object;
+  readonly signal: AbortSignal | undefined;
+  /** Says which call this is: the action and the payload. */
+  readonly key: string;
+}
+
+/** What has to be asked; a refusal where the arguments cannot be told to the service as they are. */
+function readCall(settings: GuardSettings, call: ToolCall): ReadCall | Denied {
+  const { as, actions, payload } = settings;
+  const { tool, input, signal } = call;
+  const named = actions !== undefined && Object.hasOwn(actions, tool) ? actions[tool] : call.action;
+  const action = named ?? `${as}.${tool}`;
+  const told = payload?.(tool, input) ?? (isPlain(input) ? input : { input });
+  const fault = notJson(told);
+  if (fault !== null) return refused('arguments', `the arguments are not JSON: ${fault}`, null);
+  const text = JSON.stringify(told);
+  return { action, payload: JSON.parse(text) as object, signal, key: `${action} ${text}` };
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The place that JSON would change or leave out, of which the policies would not hear. */
+function notJson(value: unknown, place = ''): string | null {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return null;
+  const members = Array.isArray(value) ? [...value.entries()] : isPlain(value) ? Object.entries(value) : null;
+  if (members === null) return place === '' ? 'the whole' : place;
+  for (const [name, member] of members) {
+    if (member === undefined && !Array.isArray(value)) continue;
+    const fault = notJson(member, place === '' ? String(name) : `${place}.${name}`);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** A decision of the service; a refusal where none can be had. */
+async function decide(
+  { writ, wait = 0 }: GuardSettings,
+  { action, payload, signal }: ReadCall,
+): Promise<Decision> {
+  try {
+    // Under a key of its own, so that a run which is done again after a crash is asked about again.
+    const decision = await writ.authorize(action, payload, {
+      wait,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const { kind } = (decision ?? {}) as Partial<Decision>;
+    if (kind === 'allowed' || kind === 'denied' || kind === 'waiting') return decision;
+    return refused('unreadable', 'the reply cannot be read as a decision', null);
+  } catch (error) {
+    if (error instanceof Unreachable) return refused('unreachable', error.message, null);
+    throw error;
+  }
+}
+
+function refused(policy: string, reason: string, requestId: string | null): Denied {
+  return { kind: 'denied', requestId, reason, policy };
+}
+
+function notRun(decision: Denied | Waiting): NotRun {
+  return { kind: 'not-run', decision, message: messageOf(decision) };
+}
+
+/** Says what happened, and whether the same call can help: a model that reads of an error tries again. */
+function messageOf(decision: Denied | Waiting): string {
+  if (decision.kind === 'waiting') {
+    const whom = decision.for === 'approval' ? 'for approval by people' : 'until its owner signs in again';
+    return `Not run yet: this waits ${whom}, at most until ${decision.until.toISOString()} (${decision.url}). Once that is done, the same call with the same arguments goes on.`;
+  }
+  const { requestId, policy, reason } = decision;
+  if (requestId === null) return `Not run: there is no decision about this call (${policy}: ${reason}).`;
+  return `Not permitted by policy ${policy}: ${reason}. This is a decision, not a fault: the same call will be refused again.`;
+}

@@ -1,0 +1,64 @@
+// Tools of LangChain (JS) that ask before each execution, in an agent, in a graph or by themselves. INVARIANT: what runs the
+// tool itself asks, below every middleware; an interrupt only pauses the graph, and whatever resumes it is not an answer.
+
+import { ToolMessage } from '@langchain/core/messages';
+import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
+import type { Waiting } from '../client.ts';
+import { createGuard, type GuardSettings, type NotRun } from './guard.ts';
+
+interface CallConfig {
+  readonly signal?: AbortSignal;
+  readonly toolCall?: { readonly id?: string };
+}
+
+type Call = (input: unknown, manager: unknown, config?: CallConfig) => unknown;
+
+/** What the value of an interrupt says. */
+export interface WritInterrupt {
+  readonly requestId: string;
+  readonly for: Waiting['for'];
+  readonly until: string;
+  readonly url: string;
+}
+
+/** For `tools` of `createAgent` and of `ToolNode`. */
+export function guardTools<Tools extends readonly object[]>(tools: Tools, settings: GuardSettings): Tools {
+  const guard = createGuard(settings);
+  return tools.map((each) => {
+    const { name, _call: call } = each as { readonly name?: unknown; readonly _call?: unknown };
+    if (typeof name !== 'string' || typeof call !== 'function')
+      throw new TypeError('only tools that run here can be guarded: what runs elsewhere has to ask there');
+    const run = (call as Call).bind(each);
+    const guarded: Call = async (input, manager, config) => {
+      for (;;) {
+        const asked = { tool: name, input, signal: config?.signal };
+        const done = await guard.execute(asked, () => run(input, manager, config));
+        if (done.kind === 'ran') return done.result;
+        // What comes back from a pause is not read: the service is asked again.
+        if (done.decision.kind !== 'waiting' || !pause(done.decision)) return told(done, name, config);
+      }
+    };
+    // The tool as it is, and of its class, but for this.
+    return Object.create(each, { _call: { value: guarded } }) as object;
+  }) as unknown as Tools;
+}
+
+/** False where nothing can be paused: there is no graph, or it keeps no state. */
+function pause({ requestId, for: what, until, url }: Waiting): boolean {
+  try {
+    interrupt<WritInterrupt>({ requestId, for: what, until: until.toISOString(), url });
+    return true;
+  } catch (error) {
+    if (isGraphInterrupt(error)) throw error;
+    return false;
+  }
+}
+
+function told({ message }: NotRun, name: string, config: CallConfig | undefined): ToolMessage {
+  return new ToolMessage({
+    content: message,
+    name,
+    tool_call_id: config?.toolCall?.id ?? '',
+    status: 'error',
+  });
+}

@@ -1,0 +1,87 @@
+// Each framework with each way in which the service can break, when it is first asked and when a paused run is resumed: the
+// tool never runs. The same table with a service that works runs it each time, or the table would prove nothing.
+
+import { describe, expect, test } from 'vitest';
+import { createGuard } from '../../integrations/typescript/adapters/guard.ts';
+import { connect } from '../../integrations/typescript/client.ts';
+import {
+  type BrokenService,
+  brokenService,
+  type Fault,
+  faults,
+  grant,
+  moreFaults,
+  says,
+  wait,
+} from './faults.ts';
+import type { Asked } from './framework.ts';
+import { frameworks } from './frameworks.ts';
+
+function asking({ url }: BrokenService) {
+  // Few milliseconds in place of seconds for an answer that does not come, and for the next try.
+  const writ = connect({ url, key: 'writ_key', wait: 0, timeout: 150, signal: AbortSignal.timeout(20_000) });
+  let runs = 0;
+  const asked: Asked = {
+    settings: { writ, as: 'demo' },
+    amount: 5,
+    pay() {
+      runs += 1;
+      return 'paid';
+    },
+  };
+  return { asked, runs: () => runs };
+}
+
+type Framework = (typeof frameworks)[number];
+
+async function runsAtOnce({ run }: Framework, fault: Fault): Promise<number> {
+  const { asked, runs } = asking(await brokenService(fault));
+  await run(asked).catch(() => undefined);
+  return runs();
+}
+
+async function runsWhenResumed({ run, name }: Framework, fault: Fault): Promise<number> {
+  const service = await brokenService(says(wait));
+  const { asked, runs } = asking(service);
+  const { isPaused, saved } = await run(asked);
+  expect([name, isPaused, runs()]).toEqual([name, true, 0]);
+  service.become(fault);
+  await run(asked, saved).catch(() => undefined);
+  return runs();
+}
+
+/** All frameworks at the same time: most of it is waiting. */
+async function tableOf(fault: Fault): Promise<Readonly<Record<string, readonly number[]>>> {
+  const rows = frameworks.map(async (framework) => {
+    const counts = await Promise.all([runsAtOnce(framework, fault), runsWhenResumed(framework, fault)]);
+    return [framework.name, counts] as const;
+  });
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+const all = (count: number) => Object.fromEntries(frameworks.map(({ name }) => [name, [count, count]]));
+
+describe('a service that breaks', () => {
+  test.concurrent.each(Object.entries(faults))('%s: nothing runs', async (_, fault) => {
+    expect(await tableOf(fault)).toEqual(all(0));
+  });
+});
+
+/** What the adapters share, without a framework. */
+async function guardRuns(fault: Fault): Promise<number> {
+  const { asked, runs } = asking(await brokenService(fault));
+  const guard = createGuard(asked.settings);
+  const call = { tool: 'pay', input: { amount: 5 } };
+  await guard.ahead(call).catch(() => undefined);
+  await guard.execute(call, () => asked.pay({ amount: 5 })).catch(() => undefined);
+  return runs();
+}
+
+test.concurrent.each(Object.entries(moreFaults))('%s: nothing runs', async (_, fault) => {
+  expect(await guardRuns(fault)).toBe(0);
+});
+
+test('a service that grants: each runs once', async () => {
+  expect(await tableOf(says(grant))).toEqual(all(1));
+  expect(await guardRuns(says(grant))).toBe(1);
+});
