@@ -66,15 +66,17 @@ describe('a connection', () => {
     const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(await exchange(service.port, last)).toMatch(/^HTTP\/1\.1 200 /);
     await closed;
-    // All are at work now: each has sent a part of a body.
-    const head = `POST /v1/authorize HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\nExpect: 100-continue\r\nX-Agent-API-Key: ${service.apiKey}\r\n\r\n{`;
+    // All are at work now: each has asked for what people have to decide.
+    const body = '{"action_key":"demo.escalate","payload":{}}';
+    const head = `POST /v1/authorize HTTP/1.1\r\nHost: x\r\nPrefer: wait=50\r\nExpect: 100-continue\r\nX-Agent-API-Key: ${service.apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     const busy = [idle[1]!, idle[2]!, connect({ port: service.port, host: '127.0.0.1' })];
     onTestFinished(() => void busy[2]?.destroy());
     // Each has been read once it is told to go on.
     await Promise.all(
-      busy.map((socket) => {
+      busy.map(async (socket) => {
         socket.on('error', () => undefined).write(head);
-        return once(socket, 'data');
+        await once(socket, 'data');
+        socket.write(body);
       }),
     );
     await vi.waitFor(async () => {
@@ -85,5 +87,35 @@ describe('a connection', () => {
     }, 10_000);
     busy[0]?.destroy();
     await vi.waitFor(async () => expect((await authorize(service)).status).toBe(200), 10_000);
+  });
+
+  test.each([
+    [
+      'sends a part of a request',
+      () => 'POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\n{',
+    ],
+    [
+      'is refused, and sends a part of a body',
+      () => 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\n{',
+    ],
+    ['reads no reply', () => 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100)],
+  ])('whose client %s makes room for others when all are taken', async (_, text) => {
+    const service = await startService({ connectionsMax: 3 });
+    const sockets = [1, 2, 3].map(() => {
+      const socket = connect({ port: service.port, host: '127.0.0.1' });
+      onTestFinished(() => void socket.destroy());
+      socket
+        .pause()
+        .on('error', () => undefined)
+        .write(text());
+      return socket;
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    // In a second or two: so long a client may be slow.
+    await vi.waitFor(
+      async () => expect(await exchange(service.port, last)).toMatch(/^HTTP\/1\.1 200 /),
+      10_000,
+    );
   });
 });

@@ -43,8 +43,29 @@ describe('a request for a decision', () => {
       ).toBe(204);
       expect(await outcomeOf(service)).toBe('granted');
     }
-    for (const scope of ['tier:high', 'area:payment', 'agent:another']) await turnOn(operator, scope);
+    for (const scope of ['tier:high', 'area:payment']) await turnOn(operator, scope);
     expect(await outcomeOf(service)).toBe('granted');
+  });
+
+  test('an agent is stopped by its name, too; a scope that stops nobody is refused or told', async () => {
+    const service = await startService();
+    const operator = await tokenClient(service, await firstAdmin(service));
+    const turn = (scope: string) =>
+      operator.send('/v1/switches', { method: 'POST', body: { scope, reason: 'look' } });
+    const unknown = await turn('agent:nobody');
+    expect([unknown.status, unknown.body.errors]).toEqual([
+      400,
+      [{ pointer: '/scope', detail: 'no agent has this id or name' }],
+    ]);
+    expect((await turn('area:demo')).body.warnings).toEqual([]);
+    const warnings = ['no action of the active policies is in the area `demmo`'];
+    expect((await turn('area:demmo')).body).toMatchObject({ scope: 'area:demmo', warnings });
+    const [latest] = (await operator.send('/v1/switches')).body.items.slice(1);
+    await operator.send(`/v1/switches/${latest.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+    expect(await outcomeOf(service)).toBe('granted');
+    const named = await turn(`agent:${service.agent.name}`);
+    expect([named.status, named.body.scope]).toEqual([201, `agent:${service.agent.id}`]);
+    expect(await outcomeOf(service)).toBe('stopped');
   });
 
   test('where switches cannot be looked up nothing is granted', async () => {

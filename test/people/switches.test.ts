@@ -1,13 +1,16 @@
 // The kill switch over a real store: what each scope stops, and that all who share the store know in time.
 
 import { describe, expect, it } from 'vitest';
+import { createCollection } from '../../src/service/people/collection.ts';
 import { createDirectory } from '../../src/service/people/directory.ts';
 import {
   createSwitchBoard,
+  type Switch,
   type SwitchBoard,
   type SwitchScope,
   stops,
 } from '../../src/service/people/switches.ts';
+import { switchKind } from '../../src/service/store/contract/grant-basis.ts';
 import { startPeople } from './service.ts';
 
 const asked = { agentId: 'a1', tier: 'high', actionKey: 'payment.refund.create' } as const;
@@ -51,6 +54,30 @@ describe('the board', () => {
     nowMs += 501;
     expect(await stopping(there)).toBeNull();
     expect(await here.turnOff(admin, turned.switch.id, 'checked')).toBe('unknown');
+  });
+
+  it('forgets none, however many others are turned on: what is too many is refused', async () => {
+    const { directory, admin } = await startPeople();
+    const board = createSwitchBoard({ directory, steadyMs: () => 0 });
+    const first = await board.turnOn(admin, { scope: { kind: 'all' }, reason: 'an incident' });
+    if (first.kind !== 'on') throw new Error(first.kind);
+    const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
+    const others = Array.from({ length: 999 }, (_, at) => {
+      const scope = { kind: 'area', area: `no.such${at}` } as const;
+      return switches.put({ ...first.switch, id: `other-${at}`, scope, createdAtMs: at + 1 }, 0);
+    });
+    const who = 'Ann';
+    const change = { who, what: 'switch-turned-on', subject: 'others', before: null, after: null } as const;
+    await directory.change(others, change);
+    const draft = { scope: { kind: 'area', area: 'no.more' }, reason: 'one more' } as const;
+    expect(await board.turnOn(admin, draft)).toEqual({
+      kind: 'invalid',
+      problems: [{ field: 'scope', detail: expect.stringMatching(/^1000 switches are on: turn one off/) }],
+    });
+    await directory.change([switches.put({ ...first.switch, id: 'raced', scope: draft.scope }, 0)], change);
+    await board.lookAgain();
+    expect((await board.seen()).stoppedBy(asked)?.id).toBe(first.switch.id);
+    expect(await board.list()).toHaveLength(1_001);
   });
 
   it('lets nobody through when it cannot look', async () => {

@@ -208,8 +208,9 @@ export function KillSwitchDialog({
       const isAgentNamed = kind === 'agent' && agent === null;
       const named = isAgentNamed ? await agentIdOf(value.trim()) : (agent?.id ?? value.trim());
       const scope = kind === 'all' ? 'all' : `${kind}:${kind === 'agent' ? named : value.trim()}`;
-      await call('turnSwitchOn', { body: { scope, reason } });
-      tellDone(`${scopeWords(kind === 'agent' ? `agent:${value}` : scope)}: stopped`);
+      const { warnings } = await call('turnSwitchOn', { body: { scope, reason } });
+      const stopped = `${scopeWords(kind === 'agent' ? `agent:${value}` : scope)}: stopped`;
+      tellDone([stopped, ...warnings].join('; '));
       onClose();
     });
   return (

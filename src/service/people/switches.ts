@@ -81,8 +81,10 @@ export interface SwitchBoardDeps {
 
 /** A look is good for this long, with time left to decide within the second. */
 const lookedMaxMs = 500;
-/** More than anybody can keep in mind; the newest counts and the rest stays listed. */
+/** More than anybody can keep in mind: no other one is turned on, */
 const switchesMax = 1_000;
+/** and of those that are on, even where several processes turned on the last one at once, every one counts. */
+const countedMax = 10 * switchesMax;
 const reasonLengthMax = 500;
 
 export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
@@ -95,7 +97,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     const atMs = steadyMs();
     // Before the list: of a change in between, the store says that it was not seen.
     const generation = await directory.documents.generation(switchKind);
-    const on = (await switches.list({ countMax: switchesMax })).map(({ value }) => value);
+    const on = (await switches.list({ countMax: countedMax })).map(({ value }) => value);
     // Of two looks at the same time the later one counts.
     if (generation < seen.generation) return;
     seen = { generation, stoppedBy: (asked) => on.find((one) => stops(one, asked)) ?? null };
@@ -110,12 +112,19 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     return looking;
   }
 
+  async function countProblem(): Promise<Invalid | null> {
+    const on = await switches.list({ countMax: switchesMax });
+    if (on.length < switchesMax) return null;
+    const detail = `${switchesMax} switches are on: turn one off, or stop \`all\` in place of several`;
+    return { kind: 'invalid', problems: [{ field: 'scope', detail }] };
+  }
+
   return {
     seen: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : look().then(() => seen)),
     lookAgain: () => lookOnce().then(() => seen),
-    list: async () => (await switches.list({ countMax: switchesMax })).map(({ value }) => value),
+    list: async () => (await switches.list({ countMax: countedMax })).map(({ value }) => value),
     turnOn: async ({ person }, { scope, reason }) => {
-      const invalid = reasonProblem(reason);
+      const invalid = reasonProblem(reason) ?? (await countProblem());
       if (invalid !== null) return invalid;
       const made: Switch = {
         id: randomUUID(),

@@ -56,11 +56,11 @@ interface AdmissionOptions {
   readonly onProblem: (code: ProblemCode) => void;
 }
 
-/** Beyond the limit, the connection that has been idle for longest makes room; where none is idle the new one is refused. */
+/** Beyond the limit, a connection that is idle or kept waiting makes room; where there is none the new one is refused. */
 function createAdmission({ gate, connectionsMax, onProblem }: AdmissionOptions): (socket: Socket) => void {
   let open = 0;
   return (socket) => {
-    const isRefused = open >= connectionsMax && !gate.endIdlest();
+    const isRefused = open >= connectionsMax && !gate.makeRoom();
     if (isRefused) {
       onProblem('too_many_connections');
       socket.end(rawReply('too_many_connections'));

@@ -13,8 +13,8 @@ export interface RequestGate {
   admit(socket: Socket): void;
   /** Hands a request to `listener`, now or when earlier ones on its connection have been answered. */
   receive(message: IncomingMessage, response: ServerResponse, listener: RequestListener): void;
-  /** Ends the connection that has been idle for longest; false where none is idle. */
-  endIdlest(): boolean;
+  /** Ends the connection that has been idle for longest, else the one whose client has kept it waiting; false where there is none. */
+  makeRoom(): boolean;
 }
 
 export interface RequestGateOptions {
@@ -36,6 +36,8 @@ const ofTurnMax = 2;
 const perMs = 3;
 /** of which one on a connection that is slowed for its refusals counts as so many; */
 const refusedCost = 3;
+/** and each so many bytes of a reply as one more; */
+const bytesOfOne = 16 * 1024;
 /** of what was not used, so much is kept for turns that come late. */
 const unusedMax = 60;
 /** So many that wait on one connection are a flood, */
@@ -49,6 +51,9 @@ const refusalForgottenMs = 1_000;
 /** Bytes of replies that the client has not read; beyond it nothing more is answered. */
 const unreadBytesMax = 64 * 1024;
 
+/** A client that has sent a part of a request, or not read a reply, for so long makes room for others. */
+const keptWaitingMs = 1_000;
+
 interface Exchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
@@ -60,6 +65,9 @@ interface Connection {
   /** Requests that are being answered, and whether all of them are for decisions. */
   underWay: number;
   isForDecisions: boolean;
+  /** The latest of them, and since when. */
+  latest: IncomingMessage | null;
+  latestAtMs: number;
   /** In the order in which they came. */
   readonly waiting: Exchange[];
   /** What had left for the client when it was last looked at. */
@@ -93,6 +101,8 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
       socket,
       underWay: 0,
       isForDecisions: true,
+      latest: null,
+      latestAtMs: 0,
       waiting: [],
       bytesSent: 0,
       refusals: 0,
@@ -165,18 +175,22 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
       connection.isForDecisions = isDecision(message);
     }
     connection.underWay += 1;
+    connection.latest = message;
+    connection.latestAtMs = performance.now();
     underWay += 1;
     response.once('close', () => finish(connection, response));
     listener(message, response);
   }
 
-  function finish(connection: Connection, { statusCode }: ServerResponse): void {
+  function finish(connection: Connection, response: ServerResponse): void {
     connection.underWay -= 1;
     underWay -= 1;
-    if (statusCode >= 400) countRefusal(connection);
+    if (response.statusCode >= 400) countRefusal(connection);
     if (connection.socket.destroyed) return;
-    if (holds(connection)) schedule(connection);
-    else if (connection.underWay === 0) idle.add(connection);
+    if (holds(connection)) {
+      allowance -= Number(response.getHeader('content-length') ?? 0) / bytesOfOne;
+      schedule(connection);
+    } else if (connection.underWay === 0) idle.add(connection);
   }
 
   function schedule(connection: Connection): void {
@@ -189,7 +203,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     isTurnScheduled = true;
     refill();
     if (allowance >= 1) setImmediate(takeTurn);
-    else setTimeout(takeTurn, 1);
+    else setTimeout(takeTurn, (1 - allowance) / perMs);
   }
 
   function refill(): void {
@@ -201,7 +215,8 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   /** One of each connection in turn, and few at a time, so that whoever comes alone waits for few. */
   function takeTurn(): void {
     isTurnScheduled = false;
-    for (let count = 0; count < ofTurnMax && ready.size > 0; count += 1) {
+    refill();
+    for (let count = 0; count < ofTurnMax && ready.size > 0 && allowance >= 1; count += 1) {
       const [connection] = ready;
       allowance -= isSlowed(connection!) ? refusedCost : 1;
       ready.delete(connection!);
@@ -249,12 +264,26 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   return {
     admit: (socket) => void admit(socket),
     receive,
-    endIdlest() {
-      const [longest] = idle;
-      longest?.socket.destroy();
-      return longest !== undefined;
+    makeRoom() {
+      const [idlest = longestKeptWaiting(connections.values())] = idle;
+      idlest?.socket.destroy();
+      return idlest !== null;
     },
   };
+}
+
+/** The connection whose client has let it wait for longest, for the rest of a request or for room for a reply. */
+function longestKeptWaiting(connections: Iterable<Connection>): Connection | null {
+  let longest: Connection | null = null;
+  let sinceMs = performance.now() - keptWaitingMs;
+  for (const connection of connections) {
+    const { latest, latestAtMs, socket } = connection;
+    if (latestAtMs > sinceMs || latest === null || socket.destroyed) continue;
+    if (latest.complete && queuedBytes(socket) === 0) continue;
+    longest = connection;
+    sinceMs = latestAtMs;
+  }
+  return longest;
 }
 
 /** Bytes that the operating system has not taken yet. Of a large write that is under way Node tells it nowhere else. */

@@ -3,9 +3,10 @@
 import { riskTiers } from '../../../language/model/request.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Switch, SwitchBoard, SwitchScope } from '../../people/switches.ts';
+import type { PolicyHost } from '../../policies/policy-host.ts';
+import type { Store } from '../../store/contract/store.ts';
 import { conflict, invalidBody, notFound } from '../calls/refusals.ts';
 import { actorOf, type Route, route } from '../calls/route.ts';
-import type { OperationReply } from '../contract/operation.ts';
 import {
   idParameter,
   listReply,
@@ -15,23 +16,28 @@ import {
   time,
   timeText,
 } from '../contract/schemas.ts';
+import { warningsSchema } from '../views/group-warnings.ts';
 
 interface SwitchDeps {
   readonly signInDeps: SignInDeps;
   readonly switches: SwitchBoard;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly store: Pick<Store, 'agents'>;
 }
 
 const tierPattern = riskTiers.join('|');
-const scopePattern = `^(all|tier:(${tierPattern})|area:[^\\s:]{1,200}|agent:[0-9A-Za-z-]{1,100})$`;
+const scopePattern = `^(all|tier:(${tierPattern})|area:[^\\s:]{1,200}|agent:[^\\s:]{1,100})$`;
 
-const switchSchema = objectSchema({
+const switchFields = {
   id: text(100),
   scope: text(300),
   reason: text(500),
   created_at: time,
   created_by: text(100),
   created_by_name: text(200),
-});
+};
+
+const switchSchema = objectSchema(switchFields);
 
 const switchExample = {
   id: '5a0c0de0-0000-4000-8000-000000000000',
@@ -62,20 +68,27 @@ const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
     id: 'turnSwitchOn',
     summary: 'Refuses everything that the scope covers, within a second',
     description:
-      '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id of an agent.',
+      '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id or name of an agent. An area without an action in the active policies is told in `warnings`.',
     body: {
       description: 'What to stop, and why.',
       schema: objectSchema({ scope: { ...text(300), pattern: scopePattern }, reason: text(500) }),
       examples: { area: { scope: 'area:payment', reason: 'the ledger is being checked' } },
     },
-    replies: { 201: switchView('On') },
+    replies: {
+      201: {
+        description: 'On',
+        schema: objectSchema({ ...switchFields, warnings: warningsSchema }),
+        example: { ...switchExample, warnings: [] },
+      },
+    },
   },
-  handle: async ({ switches }, call) => {
-    const { scope, reason } = call.body;
-    const result = await switches.turnOn(actorOf(call), { scope: readScope(scope), reason });
+  handle: async ({ switches, store, policies }, call) => {
+    const { reason } = call.body;
+    const scope = await knownScope(readScope(call.body.scope), store);
+    const result = await switches.turnOn(actorOf(call), { scope, reason });
     if (result.kind === 'invalid') throw invalidBody(result);
     call.reply.code(201);
-    return shownSwitch(result.switch);
+    return { ...shownSwitch(result.switch), warnings: areaWarnings(scope, policies) };
   },
 });
 
@@ -114,6 +127,26 @@ function readScope(scope: string): SwitchScope {
   return kind === 'agent' ? { kind, agentId: value } : { kind: 'all' };
 }
 
+/** With the id of the agent, which people know by name: a switch that names nobody would stop nothing. */
+async function knownScope(scope: SwitchScope, store: Pick<Store, 'agents'>): Promise<SwitchScope> {
+  if (scope.kind !== 'agent') return scope;
+  const agent = await store.agents.find(scope.agentId);
+  if (agent !== null) return { kind: 'agent', agentId: agent.id };
+  throw invalidBody({
+    kind: 'invalid',
+    problems: [{ field: 'scope', detail: 'no agent has this id or name' }],
+  });
+}
+
+function areaWarnings(scope: SwitchScope, policies: Pick<PolicyHost, 'current'>): readonly string[] {
+  if (scope.kind !== 'area') return [];
+  const isKnown = policies
+    .current()
+    .about()
+    .actions.some((action) => action.startsWith(`${scope.area}.`));
+  return isKnown ? [] : [`no action of the active policies is in the area \`${scope.area}\``];
+}
+
 function scopeText(scope: SwitchScope): string {
   switch (scope.kind) {
     case 'all':
@@ -125,10 +158,6 @@ function scopeText(scope: SwitchScope): string {
     case 'agent':
       return `agent:${scope.agentId}`;
   }
-}
-
-function switchView(description: string): OperationReply {
-  return { description, schema: switchSchema, example: switchExample };
 }
 
 function shownSwitch({ id, scope, reason, createdAtMs, createdBy, createdByName }: Switch) {

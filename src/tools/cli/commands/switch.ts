@@ -14,7 +14,7 @@ import {
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
-import { type ExitCode, print, UsageError } from '../output/output.ts';
+import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 
 interface ShownSwitch {
   readonly id: string;
@@ -46,10 +46,14 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
       finish(
         await withApi(options, async (api) => {
           const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
-          const made = await api.post<ShownSwitch>('/v1/switches', body);
-          show(options, made, ({ id }) =>
-            print(`${made.scope} is stopped; to resume: writ switch off ${id} --reason "..."\n`),
+          const made = await api.post<ShownSwitch & { readonly warnings: readonly string[] }>(
+            '/v1/switches',
+            body,
           );
+          show(options, made, ({ id, warnings }) => {
+            print(`${made.scope} is stopped; to resume: writ switch off ${id} --reason "..."\n`);
+            for (const warning of warnings) printError(`warning: ${warning}\n`);
+          });
         }),
       );
     });
