@@ -22,12 +22,10 @@ export function generate(): Readonly<Record<string, string>> {
   };
 }
 
-/** The rules of the grammar, from the whole file down; throws where two of them cannot be told apart. */
+/** In the order in which a reader meets them, from the whole file down; throws where two cannot be told apart. */
 export function productions(): readonly Production[] {
   return fromTheTop(new PolicyParser(false).getSerializedGastProductions() as readonly Production[]);
 }
-
-// ---- EBNF
 
 function ebnf(rules: readonly Production[]): string {
   const lines = rules.map((rule) => `${rule.name} =\n    ${alternativesOf(rule).join('\n  | ')} ;\n`);
@@ -51,8 +49,6 @@ ${patterns.join('\n')}
 `;
 }
 
-// ---- railroad diagrams
-
 /** The shapes of the diagrams, by a script of the parser library that is made for browsers: it sets a global. */
 function railroadShapes(): RailroadShapes {
   const library = createRequire(import.meta.url).resolve('chevrotain');
@@ -62,8 +58,6 @@ function railroadShapes(): RailroadShapes {
   if (globals.railroad === undefined) throw new Error(`${script} draws nothing`);
   return globals.railroad;
 }
-
-// ---- editor colours
 
 /** TextMate grammar of `.policy` files: https://macromates.com/manual/en/language_grammars */
 function textMateGrammar(): object {

@@ -12,7 +12,6 @@ export interface Production {
   readonly separator?: Production;
 }
 
-/** The rules in the order in which a reader meets them, from the whole file down. */
 export function fromTheTop(rules: readonly Production[]): readonly Production[] {
   const byName = new Map(rules.map((rule) => [rule.name, rule]));
   const met = new Set<Production>();
@@ -81,8 +80,6 @@ export function notate<Shown>(production: Production, notation: Notation<Shown>)
       return notation.sequence(parts);
   }
 }
-
-// ---- EBNF
 
 const ebnf: Notation<string> = {
   sequence: (parts) => parts.join(' '),

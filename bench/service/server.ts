@@ -92,8 +92,10 @@ async function startService(kind: 'full' | 'not-durable' | 'signed'): Promise<St
 
 /** A store that decides nothing less and keeps no request. */
 function withoutRecords(store: Store): Store {
-  const requests = { ...store.requests, append: async () => 'stored' as const };
-  return { ...store, requests };
+  const stored = async () => 'stored' as const;
+  const requests = { ...store.requests, append: stored };
+  const spend: Store['meters']['spend'] = async (_places, work) => (work() === null ? 'nothing' : stored());
+  return { ...store, requests, meters: { ...store.meters, spend } };
 }
 
 /** The workload and the request of it that both servers without identity and record are asked. */

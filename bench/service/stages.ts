@@ -18,6 +18,7 @@ import { requestRecord, requestRow } from '../../src/service/requests/record/rec
 import { replyView } from '../../src/service/requests/record/reply.ts';
 import { freshState } from '../../src/service/requests/record/request-state.ts';
 import { type ChainEntry, chainStart, linkHash } from '../../src/service/store/contract/chain.ts';
+import type { MeterStore } from '../../src/service/store/contract/metering.ts';
 import type { AgentRow, RequestRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { createBatchPacker, readBatch } from '../../src/service/store/sqlite/batch-message.ts';
@@ -70,7 +71,14 @@ const requests = {
 };
 const masterKey = new Uint8Array(32);
 // The policies have no meters; of the store nothing else is touched where there is no idempotency key.
-const meters = { note: async () => [] };
+const meters: Pick<MeterStore, 'note' | 'onUncertain' | 'spend'> = {
+  note: async () => [],
+  onUncertain: () => undefined,
+  async spend(_places, work) {
+    const made = work();
+    return made === null ? 'nothing' : await requests.append(made.row);
+  },
+};
 const store = { masterKey, requests, meters } as unknown as Store;
 const noSwitches = { generation: 0, stoppedBy: () => null };
 const authorizer = createAuthorizer({

@@ -59,7 +59,6 @@ export function decide(
       shape: inForce.shapeOf(input.actionKey),
       isWellShaped: decision.by !== 'invalid_payload',
     }),
-    ...(resolved === undefined ? {} : { resolved }),
     agent: facts.agent,
     request: facts.request,
     meters: readings.recorded,
@@ -78,12 +77,30 @@ export function decide(
     decidedAtMs,
     expiresAtMs,
   };
-  // Nearly no request wants one, and a copy costs more than the look.
-  const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
-  const proved = isProved ? { ...record, ...deps.receiptBases.wantedBy(input) } : record;
+  const more = rareParts(deps, input, { resolved, status });
   return {
-    record: input.point === undefined ? proved : { ...proved, point: cameBy(input.point) },
+    record: more === null ? record : { ...record, ...more },
     uses: status === 'rejected' ? [] : uses,
+  };
+}
+
+type RareParts = Pick<RequestRecord, 'resolved' | 'receipt' | 'point'>;
+
+/** Null for nearly all requests: a record that is made in one piece costs much less than a copy. */
+function rareParts(
+  { receiptBases }: DecideDeps,
+  input: AuthorizeInput,
+  {
+    resolved,
+    status,
+  }: { readonly resolved: RareParts['resolved'] | undefined; readonly status: RequestStatus },
+): RareParts | null {
+  const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
+  if (resolved === undefined && !isProved && input.point === undefined) return null;
+  return {
+    ...(resolved && { resolved }),
+    ...(isProved && receiptBases.wantedBy(input)),
+    ...(input.point && { point: cameBy(input.point) }),
   };
 }
 

@@ -48,16 +48,17 @@ function clauseName(clause: Clause): ClauseName {
 function reportTwice(clause: Clause, first: Span, ctx: Reader): void {
   const name = clauseName(clause);
   const message = `${described(name)} stands twice in this rule`;
-  const help = name === 'when' || name === 'unless' ? joinHelp(name) : 'keep one of the two';
+  const help = twiceHelp[name] ?? 'keep one of the two';
   ctx.report({
     ...syntaxError('clause-twice', clause.span, message, help),
     related: [{ span: first, message: 'the first one' }],
   });
 }
 
-function joinHelp(name: 'when' | 'unless'): string {
-  return `join the two conditions by \`${name === 'when' ? 'and' : 'or'}\``;
-}
+const twiceHelp: Readonly<Partial<Record<ClauseName, string>>> = {
+  when: 'join the two conditions by `and`',
+  unless: 'join the two conditions by `or`',
+};
 
 function reportNotAllowed(effect: EffectWord, clause: Clause, ctx: Reader): void {
   const { span } = clause;

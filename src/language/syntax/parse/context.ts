@@ -7,7 +7,6 @@ import type { SourceText, Span } from '../../diagnostic/span.ts';
 import type { NameNode } from '../tree/tree.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 
-/** The source and where to report. */
 export interface Reader {
   readonly source: SourceText;
   readonly report: (diagnostic: Diagnostic) => void;

@@ -111,8 +111,6 @@ export abstract class ExpressionParser extends OperatorParser {
     ERR_MSG: 'a value',
   };
 
-  // ---- gates
-
   /** `today in "Zone"` is a date; `today` may also be a name, as in `today in holidays`. */
   private isToday(): boolean {
     return this.LA(2).tokenType === word.in && isAnyText(this.LA(3));

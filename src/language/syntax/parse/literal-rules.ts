@@ -93,7 +93,6 @@ export abstract class LiteralParser extends NodeParser {
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
-  /** A literal that is kept as written. */
   protected written<Kind extends WrittenKind>(kind: Kind, expected?: string): LiteralOf<Kind> | null {
     const options = expected === undefined ? undefined : { ERR_MSG: expected };
     return writtenLiteral(kind, this.CONSUME(literal[kind], options), this);

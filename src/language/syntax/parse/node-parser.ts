@@ -84,8 +84,6 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     super(types, { recoveryEnabled: true, maxLookahead: 2, errorMessageProvider, skipValidations });
   }
 
-  // ---- rules
-
   /**
    * A rule that fills the draft of a node; the draft is the node when the rule ends. Its node is null where no token was
    * read for it, or where it is not whole.
@@ -143,7 +141,6 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return this.RECORDING_PHASE ? null : (make() ?? null);
   }
 
-  /** An error with what was made before it is passed on. */
   protected leaving(error: unknown, made: unknown): unknown {
     (error as Broken).made = made;
     return error;
@@ -228,7 +225,6 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     this.CONSUME(close);
   }
 
-  /** One or more parts with dots between them. */
   protected dotted(read: (occurrence: number) => void): void {
     read(0);
     this.MANY(() => {
@@ -237,12 +233,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     });
   }
 
-  /** One alternative a rule. */
   protected eachRule<Node>(...rules: readonly ParserRule<Node | null>[]): { ALT: () => Node | null }[] {
     return rules.map((rule) => ({ ALT: () => this.SUBRULE(rule) }));
   }
 
-  /** One alternative a token. */
   protected eachToken(...types: readonly TokenType[]): { ALT: () => Token }[] {
     return types.map((type) => ({ ALT: () => this.CONSUME(type) }));
   }
@@ -252,7 +246,6 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return declaredName(this.CONSUME(Word, { ERR_MSG: expected }), what, this);
   }
 
-  /** A name that is used. */
   protected used(expected: string): NameNode | null {
     return plainName(this.CONSUME(Word, { ERR_MSG: expected }), this);
   }
@@ -269,7 +262,6 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return makeSpan(this, this.taken[first]!.startOffset, tokenEnd(this.taken[this.count - 1]!));
   }
 
-  /** The tokens behind the first so many. */
   protected takenFrom(first: number): Token[] {
     return this.taken.slice(first, this.count);
   }

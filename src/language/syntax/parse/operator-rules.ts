@@ -246,8 +246,6 @@ export abstract class OperatorParser extends LiteralParser {
     return prefix(signs.slice(0, -1), '-', { value: signed, extent: signed.span }, this);
   }
 
-  // ---- operands
-
   /** Reads a whole expression, as a declaration, a clause or a placeholder holds it. */
   protected whole<Key extends string>(
     draft: { [One in Key]: ExpressionNode | null },
@@ -262,7 +260,6 @@ export abstract class OperatorParser extends LiteralParser {
     }
   }
 
-  /** Reads the condition of a declaration that may have one. */
   protected optionalWhen(draft: { when: ExpressionNode | null }): void {
     this.behind(3, word.when, () => this.whole(draft, 'when'));
   }
@@ -281,7 +278,6 @@ export abstract class OperatorParser extends LiteralParser {
     }
   }
 
-  /** Adds an expression to a list in which one must stand. */
   protected addInner(list: ExpressionNode[], occurrence: number): void {
     const entry: { value: ExpressionNode | null } = { value: null };
     try {

@@ -153,8 +153,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     (draft) => {
       this.isClauseBroken = false;
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
-      const message = '`allow`, `deny`, `escalate`, `reauth` or `risk`';
-      draft.effect = this.OR({ DEF: this.effects, ERR_MSG: message }).image as EffectWord;
+      draft.effect = this.OR(this.effects).image as EffectWord;
       draft.name = this.nameOf('a rule', 'a name for the rule');
       // Without the gate the `risk` of a following rule would be taken for a clause of this one.
       this.MANY({
@@ -169,7 +168,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
     },
   );
 
-  private effects = this.eachToken(word.allow, word.deny, word.escalate, word.reauth, word.risk);
+  private effects = {
+    DEF: this.eachToken(word.allow, word.deny, word.escalate, word.reauth, word.risk),
+    ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `risk`',
+  };
 
   // clause = forClause | afterClause | toClause | needsClause | withinClause | whenClause | unlessClause
   //   | pointsClause | becauseClause
@@ -239,14 +241,14 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // pointsClause = [ 'risk' ] ( '+' | '-' ) Number
   pointsClause = this.clauseOf('pointsClause', () => {
     this.OPTION(() => this.CONSUME(word.risk));
-    const sign = this.OR({ DEF: this.signs, ERR_MSG: '`+` or `-`' });
+    const sign = this.OR(this.signs);
     const number = this.CONSUME(literal.number, { ERR_MSG: 'a number of risk points' });
     if (!isWritten(sign) || !isWritten(number)) return null;
     const span = spanning(tokenSpan(sign, this), tokenSpan(number, this));
     return { kind: 'points', points: { kind: 'number', text: `${sign.image}${number.image}`, span } };
   });
 
-  private signs = this.eachToken(sign.plus, sign.minus);
+  private signs = { DEF: this.eachToken(sign.plus, sign.minus), ERR_MSG: '`+` or `-`' };
 
   // becauseClause = 'because' Text
   becauseClause = this.clauseOf('becauseClause', () => {

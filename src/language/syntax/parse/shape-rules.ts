@@ -49,14 +49,14 @@ export abstract class ShapeParser extends ExpressionParser {
     () => ({ kind: 'field', doc: null, name: null, isOptional: false, type: null, span: null }),
     (draft) => {
       draft.name = this.SUBRULE(this.fieldName);
-      const separator = this.OR({ DEF: this.fieldSigns, ERR_MSG: '`:` or `?:`' });
+      const separator = this.OR(this.fieldSigns);
       draft.isOptional = separator.tokenType === sign.optional;
       this.part(draft, 'type', this.type);
     },
     ({ name, type }) => name && type,
   );
 
-  private fieldSigns = this.eachToken(sign.colon, sign.optional);
+  private fieldSigns = { DEF: this.eachToken(sign.colon, sign.optional), ERR_MSG: '`:` or `?:`' };
 
   // type = { ( 'secret' | 'signed' ) } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {

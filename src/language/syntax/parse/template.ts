@@ -6,7 +6,6 @@ import { makeSpan, type Reader, syntaxError } from './context.ts';
 import { resolveText, type UnescapedText } from './text-literal.ts';
 import type { Token } from './tokens.ts';
 
-/** Reads the expression between two places of a text. */
 type ReadExpression = (text: UnescapedText, start: number, end: number) => ExpressionNode;
 
 export function readTemplate(token: Token, reader: Reader, read: ReadExpression): readonly TemplatePart[] {

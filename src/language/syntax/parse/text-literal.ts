@@ -12,7 +12,6 @@ export function textLiteral(token: Token, ctx: ReadContext): TextLiteral | null 
   return { kind: 'text', value, isRaw, span: tokenSpan(token, ctx) };
 }
 
-/** A name in quotes. */
 export function quotedName(token: Token, ctx: ReadContext): NameNode | null {
   const text = textLiteral(token, { source: ctx.source, report: ctx.report, textMode: 'plain' });
   return text && { kind: 'name', text: text.value, isQuoted: true, span: text.span };

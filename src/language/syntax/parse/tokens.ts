@@ -41,16 +41,16 @@ type ReservedWord = (typeof reservedWords)[number];
 type ContextualWord = (typeof contextualWords)[number];
 
 /** Any name: an ordinary one or a contextual word. */
-export const Word = createToken({ name: 'Word', pattern: Lexer.NA, label: 'a name' });
+export const Word = literalToken('Word', Lexer.NA, 'a name');
 
-/** Each word is read as a name first: what else it may say is looked up, which is faster than to try each pattern. */
+/** Each word is read as a name first, the one pattern of words: what else it may say is looked up, which is faster than to try each pattern. */
 export const NameToken = literalToken('Name', /[A-Za-z_][A-Za-z0-9_]*/, 'a name', [Word]);
 
 /** Three capitals: a currency after a number, a name elsewhere. */
-export const Currency = wordToken('Currency', 'a currency such as `USD`', [Word]);
+export const Currency = literalToken('Currency', Lexer.NA, 'a currency such as `USD`', [Word]);
 const currencyForm = /^[A-Z]{3}$/;
 
-export const WeekdayToken = wordToken('Weekday', 'a weekday such as `mon`', [Word]);
+export const WeekdayToken = literalToken('Weekday', Lexer.NA, 'a weekday such as `mon`', [Word]);
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 /** Token types of the words of the language, by the word. */
@@ -59,7 +59,6 @@ export const word = {
   ...wordTokens<ContextualWord>(contextualWords, [Word]),
 };
 
-/** The token types of some words. */
 export function wordTypes(...words: readonly (keyof typeof word)[]): ReadonlySet<unknown> {
   return new Set(words.map((one) => word[one]));
 }
@@ -70,7 +69,7 @@ export const assigning = wordTypes(...assigningWords);
 export const declaring = wordTypes(...assigningWords, ...otherDeclarationWords);
 
 /** Any text: `"quoted"` or `'raw'`. */
-export const Text = createToken({ name: 'Text', pattern: Lexer.NA, label: 'a text in quotes' });
+export const Text = literalToken('Text', Lexer.NA, 'a text in quotes');
 
 export const literal = {
   quoted: literalToken('QuotedText', /"(?:[^"\\\r\n]|\\[^\r\n])*"/, 'a text in quotes', [Text]),
@@ -214,7 +213,6 @@ export function isReservedToken({ tokenType }: Token): boolean {
 
 const reservedTypes = wordTypes(...reservedWords);
 
-/** Whether a token is a text in quotes. */
 export function isAnyText(token: Token | undefined): token is Token {
   return token?.tokenType === literal.quoted || token?.tokenType === literal.raw;
 }
@@ -249,14 +247,9 @@ function wordType(text: string): TokenType | undefined {
 function wordTokens<W extends string>(words: readonly W[], categories: TokenType[]): Record<W, TokenType> {
   const entries = words.map((text) => {
     const name = text.charAt(0).toUpperCase() + text.slice(1);
-    return [text, wordToken(name, `\`${text}\``, categories)] as const;
+    return [text, literalToken(name, Lexer.NA, `\`${text}\``, categories)] as const;
   });
   return Object.fromEntries(entries) as Record<W, TokenType>;
-}
-
-/** A name that says a certain thing, which the lexer does not tell from others. */
-function wordToken(name: string, label: string, categories: TokenType[]): TokenType {
-  return createToken({ name, pattern: Lexer.NA, label, categories });
 }
 
 function literalToken(name: string, pattern: RegExp, label: string, categories: TokenType[] = []): TokenType {

@@ -158,7 +158,6 @@ function printUnary({ operator, operand: inner }: Unary, mode: TextMode): string
     : `-${operand(inner, binding.negation, mode)}`;
 }
 
-/** An operand of an operator. */
 function operandOf(expression: ExpressionNode, least: number, mode: TextMode): string {
   return expression.kind === 'else' ? `(${print(expression, mode)})` : operand(expression, least, mode);
 }

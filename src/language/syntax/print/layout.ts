@@ -21,7 +21,6 @@ export interface PrintedLine {
 /** Whether a comment stands within a span: what holds one is broken up, so that each stays beside what it is about. */
 export type HoldsComment = (span: { readonly start: number; readonly end: number }) => boolean;
 
-/** Columns that the indentation of a line takes. */
 export function indentColumns(indent: number): number {
   return indent * 2;
 }

@@ -28,7 +28,6 @@ interface TokenRun {
   readonly endName: 'the end of the file' | 'the end of the placeholder';
 }
 
-/** An error with its surroundings. */
 interface PlacedError extends ParserError, TokenRun {
   /** The token before the one that does not fit; null at the beginning. */
   readonly previous: Token | null;

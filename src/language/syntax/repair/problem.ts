@@ -11,7 +11,6 @@ export interface RepairState {
   readonly reader: Reader;
   /** Whether a declaration has begun that gives its name a value. */
   awaitsAssign: boolean;
-  /** How many braces are open. */
   braces: number;
   /** The word that began the declaration. */
   declaration: TokenType | null;

@@ -2,7 +2,6 @@
 
 import { makeSpan, type Reader, syntaxError } from '../parse/context.ts';
 
-/** Reports each run of such characters. */
 export function reportStrays(
   strays: readonly { readonly start: number; readonly end: number }[],
   reader: Reader,

@@ -10,7 +10,6 @@ type Meant = Declaration['kind'] | EffectWord;
 
 interface Vocabulary {
   readonly code: 'unknown-declaration' | 'unknown-effect';
-  /** What one of the words begins. */
   readonly what: string;
   /** The words, each with those of other languages that mean the same. */
   readonly words: Readonly<Partial<Record<Meant, readonly string[]>>>;

@@ -7,8 +7,20 @@ interface Node {
   readonly span: Span;
 }
 
-export interface PolicyFile extends Node {
-  readonly kind: 'file';
+interface NodeOf<Kind extends string> extends Node {
+  readonly kind: Kind;
+}
+
+interface DocumentedNode<Kind extends string> extends NodeOf<Kind> {
+  /** The whole-line comments that end on the line above, without `#`, joined by line breaks; null for none. */
+  readonly doc: string | null;
+}
+
+interface NamedNode<Kind extends string> extends DocumentedNode<Kind> {
+  readonly name: NameNode;
+}
+
+export interface PolicyFile extends NodeOf<'file'> {
   readonly declarations: readonly Declaration[];
   /** Every comment of the file in order, `#` included, for the formatter. */
   readonly comments: readonly Comment[];
@@ -23,8 +35,7 @@ export interface Comment extends Node {
 }
 
 /** A declared or used name, or a field's name; `isQuoted` says how it was written. */
-export interface NameNode extends Node {
-  readonly kind: 'name';
+export interface NameNode extends NodeOf<'name'> {
   readonly text: string;
   readonly isQuoted: boolean;
 }
@@ -43,13 +54,7 @@ export type Declaration =
 
 export type DeclarationOf<Kind extends Declaration['kind']> = Extract<Declaration, { readonly kind: Kind }>;
 
-interface Documented extends Node {
-  /** The whole-line comments that end on the line above, without `#`, joined by line breaks; null for none. */
-  readonly doc: string | null;
-}
-
-export interface ActionDeclaration extends Documented {
-  readonly kind: 'action';
+export interface ActionDeclaration extends DocumentedNode<'action'> {
   /** Full keys such as `github.issue.create`. */
   readonly keys: readonly NameNode[];
   readonly groups: readonly NameNode[];
@@ -62,9 +67,7 @@ export interface RecordBody extends Node {
   readonly isOpen: boolean;
 }
 
-export interface FieldNode extends Documented {
-  readonly kind: 'field';
-  readonly name: NameNode;
+export interface FieldNode extends NamedNode<'field'> {
   readonly isOptional: boolean;
   readonly type: TypeNode;
 }
@@ -98,26 +101,17 @@ export interface TypeRange extends Node {
   readonly high: LiteralNode | null;
 }
 
-export interface TypeDeclaration extends Documented {
-  readonly kind: 'type';
-  readonly name: NameNode;
+export interface TypeDeclaration extends NamedNode<'type'> {
   readonly type: TypeNode;
 }
 
-export interface GroupDeclaration extends Documented {
-  readonly kind: 'group';
-  readonly name: NameNode;
-}
+export type GroupDeclaration = NamedNode<'group'>;
 
-export interface ApproversDeclaration extends Documented {
-  readonly kind: 'approvers';
-  readonly name: NameNode;
+export interface ApproversDeclaration extends NamedNode<'approvers'> {
   readonly title: TextLiteral;
 }
 
-export interface ListDeclaration extends Documented {
-  readonly kind: 'list';
-  readonly name: NameNode;
+export interface ListDeclaration extends NamedNode<'list'> {
   readonly elementType: TypeNode | null;
   readonly ignoringCase: boolean;
   readonly source: ListSource;
@@ -131,9 +125,7 @@ export type ListSource =
 
 export type WeekdayWord = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
-export interface HoursDeclaration extends Documented {
-  readonly kind: 'hours';
-  readonly name: NameNode;
+export interface HoursDeclaration extends NamedNode<'hours'> {
   readonly spans: readonly HoursSpan[];
   readonly zone: TextLiteral;
   /** A declared list of dates. */
@@ -152,15 +144,11 @@ export type HoursSpan =
   /** `2026-12-20..2027-01-02`; a single date has `first` equal to `last`. */
   | ({ readonly kind: 'date-span'; readonly first: DateLiteral; readonly last: DateLiteral } & Node);
 
-export interface LetDeclaration extends Documented {
-  readonly kind: 'let';
-  readonly name: NameNode;
+export interface LetDeclaration extends NamedNode<'let'> {
   readonly value: ExpressionNode;
 }
 
-export interface MeterDeclaration extends Documented {
-  readonly kind: 'meter';
-  readonly name: NameNode;
+export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly aggregate: 'sum' | 'count' | 'distinct';
   /** Null for `count()`. */
   readonly argument: ExpressionNode | null;
@@ -173,15 +161,12 @@ export interface MeterDeclaration extends Documented {
 }
 
 /** An action key, a group's name, `area.*`, `*.verb` or `*`, as text without quotes. */
-export interface Pattern extends Node {
-  readonly kind: 'pattern';
+export interface Pattern extends NodeOf<'pattern'> {
   readonly text: string;
   readonly isQuoted: boolean;
 }
 
-export interface PolicyDeclaration extends Documented {
-  readonly kind: 'policy';
-  readonly name: NameNode;
+export interface PolicyDeclaration extends NamedNode<'policy'> {
   readonly isShadow: boolean;
   readonly patterns: readonly Pattern[];
   readonly except: readonly Pattern[];
@@ -197,10 +182,8 @@ export interface Metadata extends Node {
 
 export type EffectWord = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
 
-export interface RuleNode extends Documented {
-  readonly kind: 'rule';
+export interface RuleNode extends NamedNode<'rule'> {
   readonly effect: EffectWord;
-  readonly name: NameNode;
   readonly isShadow: boolean;
   /** Parameters and clauses as written: any order, duplicates included. */
   readonly clauses: readonly Clause[];
@@ -220,8 +203,7 @@ export type Clause =
   | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
 
 /** A text with `{expression}` places; parts in order, texts with escapes and `{{` already resolved. */
-export interface TemplateNode extends Node {
-  readonly kind: 'template';
+export interface TemplateNode extends NodeOf<'template'> {
   readonly parts: readonly TemplatePart[];
 }
 
@@ -229,15 +211,12 @@ export type TemplatePart =
   | ({ readonly kind: 'template-text'; readonly text: string } & Node)
   | ({ readonly kind: 'template-value'; readonly value: ExpressionNode } & Node);
 
-export interface GuaranteeDeclaration extends Documented {
-  readonly kind: 'guarantee';
-  readonly name: NameNode;
+export interface GuaranteeDeclaration extends NamedNode<'guarantee'> {
   readonly patterns: readonly Pattern[];
   readonly claims: readonly ClaimNode[];
 }
 
-export interface ClaimNode extends Documented {
-  readonly kind: 'claim';
+export interface ClaimNode extends DocumentedNode<'claim'> {
   /** `only`: nothing else than `when`. */
   readonly mode: 'never' | 'always' | 'only';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
@@ -260,15 +239,13 @@ export type LiteralNode =
   | ({ readonly kind: 'null' } & Node);
 
 /** `value` has escapes resolved; `isRaw` marks `'...'`. */
-export interface TextLiteral extends Node {
-  readonly kind: 'text';
+export interface TextLiteral extends NodeOf<'text'> {
   readonly value: string;
   readonly isRaw: boolean;
 }
 
 /** A literal as it is written, its sign and its underscores included. */
-interface Written<Kind extends string> extends Node {
-  readonly kind: Kind;
+interface Written<Kind extends string> extends NodeOf<Kind> {
   readonly text: string;
 }
 
@@ -278,8 +255,7 @@ export type DateLiteral = Written<'date'>;
 export type ClockLiteral = Written<'clock'>;
 
 /** `amount` as written, sign included; `currency` as written. */
-export interface MoneyLiteral extends Node {
-  readonly kind: 'money';
+export interface MoneyLiteral extends NodeOf<'money'> {
   readonly amount: string;
   readonly currency: string;
 }
@@ -299,14 +275,12 @@ export type ExpressionNode =
   | MissingNode;
 
 /** `payload.vendor.name`, `agent.id`, `spent_24h`: a root name and steps. */
-export interface Path extends Node {
-  readonly kind: 'path';
+export interface Path extends NodeOf<'path'> {
   readonly root: NameNode;
   readonly steps: readonly NameNode[];
 }
 
-export interface Unary extends Node {
-  readonly kind: 'unary';
+export interface Unary extends NodeOf<'unary'> {
   readonly operator: 'not' | '-';
   readonly operand: ExpressionNode;
 }
@@ -322,8 +296,7 @@ type TextRelation =
   | 'inside';
 export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
 
-export interface Binary extends Node {
-  readonly kind: 'binary';
+export interface Binary extends NodeOf<'binary'> {
   readonly operator: BinaryOperator;
   readonly operatorSpan: Span;
   readonly left: ExpressionNode;
@@ -331,19 +304,16 @@ export interface Binary extends Node {
 }
 
 /** `0.01 USD..500 USD`, right of `in` only. */
-export interface RangeExpression extends Node {
-  readonly kind: 'range';
+export interface RangeExpression extends NodeOf<'range'> {
   readonly low: ExpressionNode;
   readonly high: ExpressionNode;
 }
 
-export interface ListExpression extends Node {
-  readonly kind: 'list-literal';
+export interface ListExpression extends NodeOf<'list-literal'> {
   readonly entries: readonly ExpressionNode[];
 }
 
-export interface Quantifier extends Node {
-  readonly kind: 'quantifier';
+export interface Quantifier extends NodeOf<'quantifier'> {
   readonly quantifier: 'some' | 'every' | 'no' | 'count' | 'sum';
   readonly variable: NameNode;
   readonly sources: readonly ExpressionNode[];
@@ -351,31 +321,25 @@ export interface Quantifier extends Node {
 }
 
 /** `payload has a.b`, `line has note`. */
-export interface Has extends Node {
-  readonly kind: 'has';
+export interface Has extends NodeOf<'has'> {
   readonly subject: Path;
   readonly field: readonly NameNode[];
 }
 
-export interface Else extends Node {
-  readonly kind: 'else';
+export interface Else extends NodeOf<'else'> {
   readonly subject: ExpressionNode;
   readonly fallback: ExpressionNode;
 }
 
 /** `today in "Zone"`. */
-export interface TodayNode extends Node {
-  readonly kind: 'today';
+export interface TodayNode extends NodeOf<'today'> {
   readonly zone: TextLiteral;
 }
 
-export interface CallNode extends Node {
-  readonly kind: 'call';
+export interface CallNode extends NodeOf<'call'> {
   readonly callee: NameNode;
   readonly args: readonly ExpressionNode[];
 }
 
 /** Where the parser found no expression and went on; a diagnostic stands beside it. */
-export interface MissingNode extends Node {
-  readonly kind: 'missing';
-}
+export type MissingNode = NodeOf<'missing'>;

@@ -65,7 +65,6 @@ export function walkExpression(
   }
 }
 
-/** The greatest depth within an expression. */
 export function expressionDepth(expression: ExpressionNode): number {
   let deepest = 0;
   walkExpression(expression, (_, depth) => {

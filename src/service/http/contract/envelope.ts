@@ -41,9 +41,13 @@ function actionKeyFault(actionKey: Json | undefined): string | null {
   if (actionKey === undefined) return 'action_key is missing';
   if (typeof actionKey !== 'string') return 'action_key must be a string';
   if (actionKey === '') return 'action_key must not be empty';
-  // A code point has at most two units, so a text twice as long need not be counted.
-  const isLong = actionKey.length > 2 * actionKeyLengthMax || [...actionKey].length > actionKeyLengthMax;
-  return isLong ? `action_key may have at most ${actionKeyLengthMax} characters` : null;
+  return isLong(actionKey) ? `action_key may have at most ${actionKeyLengthMax} characters` : null;
+}
+
+/** A code point has one unit or two, so that few texts need be counted. */
+function isLong(text: string): boolean {
+  if (text.length <= actionKeyLengthMax) return false;
+  return text.length > 2 * actionKeyLengthMax || [...text].length > actionKeyLengthMax;
 }
 
 function own(object: JsonObject, key: string): Json | undefined {

@@ -210,9 +210,9 @@ function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore
     onUncertain() {
       // The thread that writes says of each write whether it is stored.
     },
-    async spend(_places, work) {
+    spend(_places, work) {
       const made = work();
-      return made === null ? 'nothing' : await append(made.row, made.limits, made.entries);
+      return made === null ? Promise.resolve('nothing') : append(made.row, made.limits, made.entries);
     },
     note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
     async noteWhole(definition) {
