@@ -5,6 +5,8 @@ import { check } from '../../src/language/check/check.ts';
 import { applySilences, type Silenced } from '../../src/language/check/silences.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
+import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { randomSet } from '../laws/policies.ts';
 
 function silence(...texts: readonly string[]): Silenced {
   const sources = texts.map((text, index) => ({ path: `${index}.policy`, text }));
@@ -77,5 +79,36 @@ describe('a silence', () => {
   it('is called unused only where all warnings have been looked for', () => {
     const { diagnostics } = silence(`${action}policy orders on order.plce { allow all ${comment}\n}`);
     expect(diagnostics.map(({ code }) => code)).toEqual(['pattern-matches-nothing']);
+  });
+});
+
+/** Whole-line comments and blank lines above some lines of a text. */
+function withComments(text: string, codes: readonly string[], random: Random): string {
+  const silences = codes.map((code) => `# writ: allow ${code} because it is meant`);
+  const above = [...silences, '# About what follows.', ''];
+  return text
+    .split('\n')
+    .flatMap((line) => (random.chance(0.6) ? [...random.some(above, 0.6), line] : [line]))
+    .join('\n');
+}
+
+describe('formatting', () => {
+  it('never changes which warnings are silenced', () => {
+    const counts = { silenced: 0, left: 0 };
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const random = createRandom(seed);
+      const plain = randomSet(random).files.map(({ text }) => text);
+      const codes = [...new Set(silence(...plain).diagnostics.map(({ code }) => code))];
+      const texts = plain.map((text) => withComments(text, codes, random));
+      const printed = texts.map((text) => printFile(parse({ path: 'x.policy', text }).file));
+      const [before, after] = [silence(...texts), silence(...printed)].map(({ diagnostics, silenced }) => ({
+        left: diagnostics.map(({ code }) => code).toSorted(),
+        silenced: silenced.map(({ diagnostic }) => diagnostic.code).toSorted(),
+      }));
+      expect(after, `seed ${seed}`).toEqual(before);
+      counts.silenced += before!.silenced.length;
+      counts.left += before!.left.length;
+    }
+    expect(Math.min(counts.silenced, counts.left)).toBeGreaterThan(5);
   });
 });

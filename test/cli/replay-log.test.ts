@@ -318,3 +318,43 @@ describe('an export of requests', () => {
     });
   });
 });
+
+describe('writ test --requests', () => {
+  it('passes where every request is decided as recorded, and shows each that is not', async () => {
+    const { asked, same, changed, log } = await setUp();
+    const passed = await writ(['test', same, '--requests', log]);
+    expect(passed).toMatchObject({ code: 0, stderr: '' });
+    expect(passed.stdout).toContain(`${asked} of ${asked} requests decided as recorded\n`);
+    const failed = await writ(['test', changed, '--requests', log]);
+    const { code, stdout } = await writ(['test', changed, '--requests', log, '--json']);
+    const { requests, same: alike, different, differing } = JSON.parse(stdout);
+    expect([failed.code, code, requests, alike + different]).toEqual([1, 1, asked, asked]);
+    expect(different).toBeGreaterThan(0);
+    expect(differing).toHaveLength(Math.min(different, 100));
+    const { request_id: id, before, now } = differing[0];
+    expect(failed.stdout).toContain(id);
+    expect(failed.stdout).toContain(`${before.outcome} by ${before.by} → ${now.outcome} by ${now.by}`);
+    const replayed = JSON.parse((await replay(log, '--policies', changed, '--as-recorded', '--json')).stdout);
+    expect(different).toBe(replayed.changes.outcome + replayed.changes.asked);
+  });
+
+  it('fails for an empty file and for lines that it cannot read, and goes with no option of cases', async () => {
+    const { same, log } = await setUp();
+    const empty = join(temporaryFolder(), 'empty.jsonl');
+    writeFileSync(empty, '');
+    expect(await writ(['test', same, '--requests', empty])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('holds no recorded request'),
+    });
+    writeFileSync(empty, `${readFileSync(log, 'utf8')}{"sequence":\n`);
+    expect(await writ(['test', same, '--requests', empty])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('1 could not be read'),
+    });
+    expect(await writ(['test', same, '--requests', log, '--coverage-min', '3'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--coverage-min'),
+    });
+    expect(await writ(['test', same, '--requests', join(same, 'none')])).toMatchObject({ code: 2 });
+  });
+});

@@ -9,6 +9,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagn
 import type { SourceText, Span } from '../diagnostic/span.ts';
 import { didYouMean } from '../diagnostic/suggest.ts';
 import { syntaxWarnings } from '../diagnostic/syntax-codes.ts';
+import { isSilence } from '../syntax/tree/silence.ts';
 import type { Comment, PolicyFile } from '../syntax/tree/tree.ts';
 import { error, warning } from './messages/problem.ts';
 
@@ -30,13 +31,16 @@ export function applySilences(
   isLookedFor: (code: string) => boolean = () => true,
 ): Silenced {
   // Most files have none, and are not looked into.
-  const marked = files.filter(({ comments }) => comments.some(({ text }) => silenceMark.test(text)));
+  const marked = files.filter(({ comments }) => comments.some(isSilence));
   if (marked.length === 0) return { diagnostics: sortDiagnostics(diagnostics), silenced: [] };
   const whole = new Map(marked.map((file) => [file.span.file, wholesIn(file)]));
   const starts = new Map(
     texts.filter(({ path }) => whole.has(path)).map(({ path, text }) => [path, lineStarts(text)]),
   );
-  const read = marked.flatMap((file) => silencesIn(file, starts.get(file.span.file) ?? [0]));
+  const textOf = new Map(texts.map(({ path, text }) => [path, text]));
+  const read = marked.flatMap((file) =>
+    silencesIn(file, starts.get(file.span.file) ?? [0], textOf.get(file.span.file) ?? ''),
+  );
   const silences = read.filter((each) => 'reason' in each);
   const byFile = Map.groupBy(silences, ({ span }) => span.file);
   const problems = read.filter((each) => 'severity' in each);
@@ -69,7 +73,6 @@ interface Silence {
   readonly line: number;
 }
 
-const silenceMark = /^#\s*writ:/;
 const silenceForm = /^#\s*writ:\s*allow\s+([a-z0-9-]+)(?:\s+because(?:\s+(\S.*?))?)?\s*$/;
 
 /** Codes that a silence may name. Silences themselves are corrected, not silenced. */
@@ -80,15 +83,21 @@ const silenceable: ReadonlySet<string> = new Set(
 );
 
 /** Silences of a file, and what is wrong with those that are none. */
-function silencesIn(file: PolicyFile, starts: readonly number[]): readonly (Silence | Diagnostic)[] {
+function silencesIn(
+  file: PolicyFile,
+  starts: readonly number[],
+  text: string,
+): readonly (Silence | Diagnostic)[] {
   const ownLines = new Set(
     file.comments.filter(({ ownLine }) => ownLine).map(({ span }) => lineAt(span.start, starts)),
   );
+  const isBlankLine = (line: number): boolean =>
+    text.slice(starts[line], starts[line + 1] ?? text.length).trim() === '';
   return file.comments
-    .filter(({ text }) => silenceMark.test(text))
+    .filter(isSilence)
     .map((comment) => {
       let line = lineAt(comment.span.start, starts);
-      while (ownLines.has(line)) line += 1;
+      while (line < starts.length && (ownLines.has(line) || isBlankLine(line))) line += 1;
       return readSilence(comment, line);
     });
 }

@@ -13,21 +13,27 @@ interface Part {
   readonly inner: readonly Part[];
 }
 
-interface AskedPart {
+export interface AskedPart {
   readonly expression: Expression;
   readonly constant: ConstantTruth;
   readonly literals: readonly SolverLiteral[];
 }
 
-/** What each part of the conditions is for every request of the action; null where it is neither, or nobody knows. */
+/** What may be constant in the conditions: two questions for each part. */
+export function askedParts(ctx: ProofContext, conditions: readonly Expression[]): readonly AskedPart[] {
+  return conditions
+    .filter((condition) => !readsSwitch(ctx.set, condition))
+    .flatMap(partsIn)
+    .flatMap((part) => questionsOf(ctx, part));
+}
+
+/** What each part is for every request of the action; null where it is neither, or nobody knows. */
 export function constantParts(
-  ctx: ProofContext,
+  asked: readonly AskedPart[],
   questions: Questions,
-  conditions: readonly Expression[],
 ): ReadonlyMap<Expression, ConstantTruth | null> {
-  const parts = conditions.filter((condition) => !readsSwitch(ctx.set, condition)).flatMap(partsIn);
-  const asked = parts.flatMap((part) => questionsOf(ctx, part));
-  const found = questions.amongExcluded(asked);
+  const unseen = new Set(questions.unseen);
+  const found = questions.amongExcluded(asked.filter(({ literals }) => unseen.has(literals[0]!)));
   return new Map([
     ...asked.map(({ expression }) => [expression, null] as const),
     ...found.map(({ expression, constant }) => [expression, constant] as const),

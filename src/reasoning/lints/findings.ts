@@ -11,7 +11,7 @@ import type { ProofContext } from '../prove/context.ts';
 import { createProblem } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import { witnessOf } from '../prove/witness.ts';
-import { type ConstantTruth, constantParts } from './conditions.ts';
+import { askedParts, type ConstantTruth, constantParts } from './conditions.ts';
 import { Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
 import { readsSwitch } from './switches.ts';
@@ -37,12 +37,14 @@ export function findingsOfAction(set: PolicySet, action: string): ActionFindings
     ...ctx.rules.map(({ condition }) => condition),
     ...claims.flatMap(({ when }) => when ?? []),
   ];
+  const parts = askedParts(ctx, conditions);
+  questions.watch(parts.flatMap(({ literals }) => literals));
   const findings = findingsOfRules(of)
     .filter((finding) => !isOfSwitch(finding, of))
     .map((finding) => ({ ...finding, example: exampleOf(finding, of) }));
   return {
     rules: new Map(findings.map((finding) => [finding.rule, finding])),
-    constants: constantParts(ctx, questions, conditions),
+    constants: constantParts(parts, questions),
   };
 }
 

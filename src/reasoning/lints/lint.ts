@@ -20,26 +20,37 @@ export interface LintedSet {
   readonly diagnostics: readonly Diagnostic[];
   /** What comments took off. */
   readonly silenced: readonly Diagnostic[];
+  /** Whether actions of many rules are looked at, too, however long it takes. */
+  readonly isThorough?: boolean;
 }
 
 /** The diagnostics with what is proved beside them, less what comments take off; sorted by place. */
-export function withLints({ set, files, texts, diagnostics, silenced }: LintedSet): readonly Diagnostic[] {
-  const found = lintSet(set, files, [...diagnostics, ...silenced]);
+export function withLints({
+  set,
+  files,
+  texts,
+  diagnostics,
+  silenced,
+  isThorough = false,
+}: LintedSet): readonly Diagnostic[] {
+  const looked = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
+  const found = lintSet({ set, files, looked }, [...diagnostics, ...silenced]);
   const off = silenced.filter(({ code }) => alsoProved.has(code));
-  const isWhole = actionsLookedAt(set).size === set.actions.size;
+  const isWhole = looked.size === set.actions.size;
   const applied = applySilences(files, texts, [...found, ...off], (code) => isWhole && alsoProved.has(code));
   // What is wrong with the silences themselves has been said.
   const isNew = ({ code }: Diagnostic): boolean => alsoProved.has(code) || code === 'silence-unused';
   return sortDiagnostics([...diagnostics, ...applied.diagnostics.filter(isNew)]);
 }
 
+interface Looked {
+  readonly set: PolicySet;
+  readonly files: readonly PolicyFile[];
+  readonly looked: ReadonlySet<string>;
+}
+
 /** `known` are the warnings that there are: nothing is said twice of one place. */
-function lintSet(
-  set: PolicySet,
-  files: readonly PolicyFile[],
-  known: readonly Diagnostic[],
-): readonly Diagnostic[] {
-  const looked = actionsLookedAt(set);
+function lintSet({ set, files, looked }: Looked, known: readonly Diagnostic[]): readonly Diagnostic[] {
   const byAction = new Map(
     [...set.actions.keys()].map((action) => [
       action,
@@ -60,7 +71,7 @@ function lintSet(
 
 /** Each rule is looked at beside all others of its action, so many rules are left alone. */
 const rulesMax = 300;
-const pairsMax = 500_000;
+const pairsMax = 300_000;
 
 /** The actions of the fewest rules, as far as the pairs of their rules go. */
 function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> {
@@ -75,6 +86,12 @@ function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> 
       return count <= rulesMax && pairs <= pairsMax;
     });
   return new Set(taken.map(([action]) => action));
+}
+
+/** Keys of the actions that have too many rules to be looked at in passing. */
+export function actionsLeftOut(set: PolicySet): readonly string[] {
+  const looked = actionsLookedAt(set);
+  return [...set.actions.keys()].filter((action) => !looked.has(action)).toSorted();
 }
 
 type ByAction = ReadonlyMap<string, ActionFindings | null>;

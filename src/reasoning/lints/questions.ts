@@ -3,7 +3,7 @@
 
 import type { ProofContext } from '../prove/context.ts';
 import { ProofLog } from '../prove/proof-log.ts';
-import { solveFor } from '../prove/search.ts';
+import { solveNearFor } from '../prove/search.ts';
 import type { SolverClause, SolverLiteral } from '../solver/literal.ts';
 
 const conflictsMax = 2_000;
@@ -11,6 +11,7 @@ const conflictsMax = 2_000;
 export class Questions {
   readonly #ctx: ProofContext;
   readonly #log: ProofLog;
+  #unseen: SolverClause = [];
 
   constructor(ctx: ProofContext) {
     this.#ctx = ctx;
@@ -19,7 +20,7 @@ export class Questions {
 
   /** Some of these that cannot hold together; null where they can, or nobody knows. */
   excluded(literals: SolverClause): readonly SolverLiteral[] | null {
-    if (solveFor(this.#ctx, literals, conflictsMax) !== false) return null;
+    if (solveNearFor(this.#ctx, literals, conflictsMax) !== false) return null;
     const { core } = this.#ctx.circuit.solver;
     this.#log.check(core);
     return core;
@@ -29,14 +30,35 @@ export class Questions {
     return this.excluded(literals) !== null;
   }
 
+  /** Whether these can hold together, for all that is known; a model says what can be of other questions, too. */
+  canHold(literals: SolverClause): boolean {
+    const answer = solveNearFor(this.#ctx, literals, conflictsMax);
+    if (answer === true) this.#unseen = this.#unseen.filter((literal) => !this.#holds([literal]));
+    return answer === true;
+  }
+
+  /** From now on models are asked about these. */
+  watch(literals: SolverClause): void {
+    this.#unseen = [...new Set(literals)];
+  }
+
+  /** Of the watched, those that have held in no model yet. */
+  get unseen(): SolverClause {
+    return this.#unseen;
+  }
+
   /** Those of the questions whose literals cannot hold together. */
-  amongExcluded<T extends { readonly literals: SolverClause }>(questions: readonly T[]): readonly T[] {
+  amongExcluded<T extends { readonly literals: SolverClause }>(
+    questions: readonly T[],
+  ): readonly (T & { readonly core: SolverClause })[] {
     let open = questions;
-    const excluded: T[] = [];
+    const excluded: (T & { readonly core: SolverClause })[] = [];
     while (open.length > 0) {
       const [first, ...rest] = open as readonly [T, ...T[]];
-      if (this.isExcluded(first.literals)) excluded.push(first);
-      open = rest.filter(({ literals }) => !this.#holds(literals));
+      const core = this.excluded(first.literals);
+      if (core !== null) excluded.push({ ...first, core });
+      // A model stays one until the next is found.
+      open = core === null ? rest.filter(({ literals }) => !this.#holds(literals)) : rest;
     }
     return excluded;
   }

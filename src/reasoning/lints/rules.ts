@@ -4,7 +4,7 @@
 import type { Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { isGuard, type Judged, judgedRules } from '../prove/outcomes.ts';
-import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Questions } from './questions.ts';
 
 export interface RuleFinding {
@@ -41,7 +41,10 @@ export function actionRules(ctx: ProofContext, questions: Questions): ActionRule
 }
 
 export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
-  const asked = of.judged.map((one): Asked => ({ one, acts: actsOf(one), literals: [actsOf(one)] }));
+  const settled = rulesThatDecide(of);
+  const asked = of.judged
+    .filter(({ rule }) => !settled.has(rule))
+    .map((one): Asked => ({ one, acts: actsOf(one), literals: [actsOf(one)] }));
   const dead = of.questions.amongExcluded(asked).map(({ one }) => finding('never-true', one.rule));
   const live = without(asked, dead).filter(
     ({ one: { rule } }) => rule.effect !== 'risk' && rule.points === 0,
@@ -50,6 +53,35 @@ export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
   const denied = deniedRules(without(live, stray), of);
   const gone = [...dead, ...stray];
   return [...gone, ...denied, ...impliedRules(without(live, [...gone, ...denied]), gone, of)];
+}
+
+/** Rules of which some request is decided as it is because of them alone: of these nothing else needs to be asked. */
+function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlySet<Rule> {
+  const guards = judged.filter(({ rule }) => isGuard(rule));
+  const allows = judged.filter(({ rule }) => rule.effect === 'allow');
+  const found = [
+    ...alone(guards, [granted], questions),
+    ...alone(
+      allows,
+      guards.map((one) => notLiteral(actsOf(one))),
+      questions,
+    ),
+  ];
+  return new Set(found.map(({ rule }) => rule));
+}
+
+/** Those that can have their effect where no other of them has. Halves share what is assumed of the other half. */
+function alone(judged: readonly Judged[], assumed: SolverClause, questions: Questions): readonly Judged[] {
+  const [first] = judged;
+  if (first === undefined) return [];
+  if (judged.length === 1) return questions.canHold([...assumed, actsOf(first)]) ? [first] : [];
+  const middle = judged.length >> 1;
+  const [left, right] = [judged.slice(0, middle), judged.slice(middle)];
+  const without = (others: readonly Judged[]): SolverClause => [
+    ...assumed,
+    ...others.map((one) => notLiteral(actsOf(one))),
+  ];
+  return [...alone(left, without(right), questions), ...alone(right, without(left), questions)];
 }
 
 function without(asked: readonly Asked[], findings: readonly RuleFinding[]): readonly Asked[] {
@@ -99,22 +131,27 @@ function replacedBy(
     const granted = isGuard(one.rule) ? [of.granted] : [];
     return [{ one, others, literals: [acts, ...granted, ...others.map((each) => notLiteral(actsOf(each)))] }];
   });
-  return of.questions.amongExcluded(candidates).map(({ one, others, literals }) => ({
+  return of.questions.amongExcluded(candidates).map(({ one, others, literals, core }) => ({
     one,
-    by: neededOf(one, others, literals, of),
+    by: neededOf(one, others, { literals, core }, of),
   }));
 }
 
 const minimizedMax = 12;
 
+interface Excluded {
+  readonly literals: SolverClause;
+  /** Some of them that cannot hold together. */
+  readonly core: SolverClause;
+}
+
 /** Those of the others without which it would have an effect of its own. */
 function neededOf(
   one: Judged,
   others: readonly Judged[],
-  literals: readonly SolverLiteral[],
+  { literals, core }: Excluded,
   { questions }: ActionRules,
 ): readonly Rule[] {
-  const core = questions.excluded(literals) ?? literals;
   const base = literals.slice(0, literals.length - others.length);
   let needed = others.filter((each) => core.includes(notLiteral(actsOf(each))));
   const single = needed.find((each) => questions.isExcluded([...base, notLiteral(actsOf(each))]));

@@ -30,8 +30,23 @@ export function solveFor(
   assumptions: SolverClause,
   conflictsMax = Number.POSITIVE_INFINITY,
 ): boolean | null {
+  const { solver } = ctx.circuit;
+  return solvedWith(ctx, () => solver.solve(assumptions, conflictsMax));
+}
+
+/** As `solveNear` of the solver. */
+export function solveNearFor(
+  ctx: ProofContext,
+  assumptions: SolverClause,
+  conflictsMax: number,
+): boolean | null {
+  const { solver } = ctx.circuit;
+  return solvedWith(ctx, () => solver.solveNear(assumptions, conflictsMax));
+}
+
+function solvedWith(ctx: ProofContext, solve: () => boolean | null): boolean | null {
   for (let round = 0; round < lemmasMax; round += 1) {
-    const answer = ctx.circuit.solver.solve(assumptions, conflictsMax);
+    const answer = solve();
     if (answer !== true || ctx.sums.size === 0) return answer;
     const lemma = lemmaOf(ctx);
     if (lemma === null) return true;

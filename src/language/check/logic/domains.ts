@@ -152,13 +152,12 @@ const truths: Values = { kind: 'texts', texts: new Set(['true', 'false']), isCom
 
 /** A condition as a whole: true or false. */
 function conditionAtom(node: Expression, isTrue: boolean): DomainAtom {
-  const text = node.kind === 'literal' ? 'literal' : structureOf(node);
   const literal = node.kind === 'literal' ? node.value : null;
   const all: Values =
     literal === null ? truths : { kind: 'texts', texts: new Set([String(literal)]), isComplement: false };
   const isKnown =
     node.kind === 'literal' || ((node.kind === 'field' || node.kind === 'has') && !isSigned(node));
-  return { key: `condition ${text}`, values: isTrue ? onlyTrue : onlyFalse, all, mayBeUnknown: !isKnown };
+  return { key: `condition ${structureOf(node)}`, values: isTrue ? onlyTrue : onlyFalse, all, mayBeUnknown: !isKnown };
 }
 
 function isSigned(node: Extract<Expression, { kind: 'field' | 'has' }>): boolean {

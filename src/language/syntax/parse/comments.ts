@@ -2,6 +2,7 @@
 // that end on the line above.
 
 import type { SourceText } from '../../diagnostic/span.ts';
+import { isSilence } from '../tree/silence.ts';
 import type { Comment } from '../tree/tree.ts';
 import { makeSpan } from './context.ts';
 
@@ -45,7 +46,7 @@ export function documentationBefore(
     let lineEnd = blanksBefore(source.text, offset);
     for (let comment = commentEnding(lineEnd); comment !== undefined; comment = commentEnding(lineEnd)) {
       // What silences a warning speaks to the checker.
-      if (!/^#\s*writ:/.test(comment.text)) lines.push(comment.text.replace(/^# ?/, ''));
+      if (!isSilence(comment)) lines.push(comment.text.replace(/^# ?/, ''));
       lineEnd = blanksBefore(source.text, comment.span.start);
     }
     return lines.length === 0 ? null : lines.reverse().join('\n');

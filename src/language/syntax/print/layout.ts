@@ -2,6 +2,7 @@
 // them. Comments keep their order and their text; what was documentation of a line stays so, and nothing else becomes it.
 
 import type { Comment } from '../tree/tree.ts';
+import { isSilence } from '../tree/silence.ts';
 
 /** The widest line that is not broken up. */
 export const columnsMax = 110;
@@ -88,8 +89,7 @@ function indented(line: PrintedLine): string {
 /** The comments before a line, its documentation last, with the blank lines among them. */
 function leadingLines(line: PrintedLine, comments: readonly Comment[], isFirst: boolean): readonly string[] {
   const margin = ' '.repeat(indentColumns(line.isClosing ? line.indent + 1 : line.indent));
-  const docLines = line.doc?.split('\n').length ?? 0;
-  const detached = comments.length - docLines;
+  const detached = comments.length - (line.doc === undefined ? 0 : attachedCount(line.doc, comments));
   const isApart =
     line.isBlankBefore === true || (line.indent === 0 && comments.length > 0 && line.doc !== undefined);
   const lines = comments.flatMap((comment, index) => {
@@ -97,7 +97,20 @@ function leadingLines(line: PrintedLine, comments: readonly Comment[], isFirst: 
     const text = margin + comment.text;
     return wantsBlank && !(isFirst && index === 0) ? ['', text] : [text];
   });
-  const isDetachedFromLine = line.doc === null && comments.length > 0;
+  const isDetachedFromLine = line.doc === null && comments.length > 0 && detached === comments.length;
   const isBlankLast = comments.length === 0 ? isApart && !isFirst : isDetachedFromLine;
   return isBlankLast ? [...lines, ''] : lines;
+}
+
+/** How many of the comments stand right above the line: its documentation, and what silences a warning among it. */
+function attachedCount(doc: string | null, comments: readonly Comment[]): number {
+  let docLines = doc?.split('\n').length ?? 0;
+  let count = 0;
+  for (const comment of comments.toReversed()) {
+    if (!isSilence(comment)) docLines -= 1;
+    if (docLines < 0) break;
+    count += 1;
+    if (comment.afterBlank) break;
+  }
+  return count;
 }

@@ -8,7 +8,7 @@ import {
   escapeForTerminal,
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
-import { withLints } from '../../../reasoning/lints/lint.ts';
+import { actionsLeftOut, withLints } from '../../../reasoning/lints/lint.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { diagnosticPage } from '../output/diagnostic-page.ts';
 import {
@@ -44,6 +44,7 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
     .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
+    .option('--thorough', 'look for needless rules in actions of many rules, too')
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
@@ -59,6 +60,7 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
 
 interface Options {
   readonly strict?: boolean;
+  readonly thorough?: boolean;
   readonly json?: boolean;
   readonly format: (typeof formats)[number];
   readonly trials?: number;
@@ -87,27 +89,34 @@ interface Result extends Checked {
   /** The diagnostics with their severity after `--strict`. */
   readonly diagnostics: readonly Diagnostic[];
   readonly claims: readonly JudgedClaim[];
+  /** Actions in which no needless rules were looked for. */
+  readonly leftOut: readonly string[];
   readonly isStrict: boolean;
   readonly isGood: boolean;
 }
 
-function judge(checked: Checked, { strict, trials }: Options): Result {
+function judge(checked: Checked, { strict, trials, thorough }: Options): Result {
   const { compiled } = checked.loaded;
   const isStrict = strict === true;
-  const found = withProved(checked.loaded);
+  const isThorough = thorough === true;
+  const found = withProved(checked.loaded, isThorough);
   const diagnostics = isStrict ? found.map(asError) : found;
   const { set, engine } = compiled;
   const claims =
     set === null || engine === null ? [] : judgeGuarantees(set, { decide: engine.decide, trials });
   const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
-  return { ...checked, diagnostics, claims, isStrict, isGood };
+  const leftOut = set === null || isThorough ? [] : actionsLeftOut(set);
+  return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
 }
 
 /** The diagnostics with what is proved to be needless. */
-function withProved({ compiled, diagnostics, read }: LoadedPolicies): readonly Diagnostic[] {
+function withProved(
+  { compiled, diagnostics, read }: LoadedPolicies,
+  isThorough: boolean,
+): readonly Diagnostic[] {
   const { set, files, silenced } = compiled;
   if (set === null) return diagnostics;
-  return withLints({ set, files, silenced, diagnostics, texts: read.sources.files });
+  return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });
 }
 
 function readCount(text: string): number {
@@ -168,10 +177,26 @@ function report(result: Result, format: Options['format']): void {
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
     if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
     print(renderClaims(claims, read.sourceOf));
+    if (format === 'text' && result.leftOut.length > 0) print(leftOutText(result.leftOut));
   }
 }
 
-function toJson({ loaded: { read, compiled }, diagnostics, claims, isGood, applied }: Result): object {
+/** What was not looked for is said, so that no warning is not taken for "nothing is needless". */
+function leftOutText(actions: readonly string[]): string {
+  const shownMax = 3;
+  const named = actions.slice(0, shownMax).join(', ');
+  const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
+  return `· not looked for needless rules where there are many: ${named}${more} (--thorough does)\n`;
+}
+
+function toJson({
+  loaded: { read, compiled },
+  diagnostics,
+  claims,
+  leftOut,
+  isGood,
+  applied,
+}: Result): object {
   const { set } = compiled;
   return {
     ok: isGood,
@@ -180,6 +205,7 @@ function toJson({ loaded: { read, compiled }, diagnostics, claims, isGood, appli
     files: read.sources.files.map(({ path }) => path),
     diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
     guarantees: claims.map((claim) => claimToJson(claim, read.sourceOf)),
+    not_looked_for_needless_rules: leftOut,
     fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
       code,
       file: span.file,

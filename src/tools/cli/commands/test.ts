@@ -20,6 +20,7 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { testRecorded } from '../replay/test-recorded.ts';
 import { defaultPath } from '../tasks/policies.ts';
 
 export function defineTest(command: Command, finish: (code: ExitCode) => void): void {
@@ -34,11 +35,12 @@ export function defineTest(command: Command, finish: (code: ExitCode) => void): 
     .option('--coverage-min <percent>', 'fail if coverage is lower', readPercent('--coverage-min'))
     .option('--mutate', 'change the policies in small ways and show which changes no test notices')
     .option('--mutate-min <percent>', 'fail if the mutation score is lower', readPercent('--mutate-min'))
+    .option('--requests <file>', 'decide the requests of an export again: each has to be decided as recorded')
     .option('--junit <file>', 'also write JUnit XML; - is standard output, in place of the report')
     .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  writ test\n  writ test policies/payments -t boundaries --watch\n  writ test --coverage-min 90 --mutate-min 80 --junit report.xml',
+      '\nExamples:\n  writ test\n  writ test policies/payments -t boundaries --watch\n  writ test --coverage-min 90 --mutate-min 80 --junit report.xml\n  writ audit export > log.jsonl && writ test policies --requests log.jsonl',
     )
     .action(async (paths: string[], options: Options) => {
       finish(await test(paths.length === 0 ? [defaultPath()] : paths, options));
@@ -52,12 +54,25 @@ interface Options {
   readonly coverageMin?: number;
   readonly mutate?: boolean;
   readonly mutateMin?: number;
+  readonly requests?: string;
   readonly junit?: string;
   readonly json?: boolean;
 }
 
+/** What speaks of cases that people wrote. */
+const optionsOfCases = [
+  'filter',
+  'watch',
+  'coverage',
+  'coverageMin',
+  'mutate',
+  'mutateMin',
+  'junit',
+] as const;
+
 async function test(paths: readonly string[], options: Options): Promise<ExitCode> {
-  const { json, junit, watch } = options;
+  const { json, junit, watch, requests } = options;
+  if (requests !== undefined) return await testRequests(paths, { ...options, requests });
   const [policy] = findPolicies(paths);
   if (policy !== undefined)
     throw new UsageError(`${policy} is a policy file: name its folder, or the *.test.yaml file beside it`);
@@ -66,6 +81,21 @@ async function test(paths: readonly string[], options: Options): Promise<ExitCod
     throw new UsageError('--watch is for people: it goes neither with --json nor with --junit -');
   if (watch === true) return watchAndTest(paths, options);
   return (await testOnce(paths, options)).code;
+}
+
+async function testRequests(
+  paths: readonly string[],
+  options: Options & { readonly requests: string },
+): Promise<ExitCode> {
+  const [path, ...others] = paths;
+  if (path === undefined || others.length > 0)
+    throw new UsageError('--requests takes the policies of one directory, or one file');
+  const named = optionsOfCases.find((name) => options[name] !== undefined);
+  if (named !== undefined)
+    throw new UsageError(
+      `--requests runs no test files: it does not go with --${named.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`,
+    );
+  return await testRecorded({ file: options.requests, path, isJson: options.json === true });
 }
 
 interface Tested {

@@ -41,7 +41,7 @@ function neverDecides(one: RuleInPolicy, denial: RuleInPolicy): ReturnType<typeo
 }
 
 function isUnconditional({ rule }: RuleInPolicy): boolean {
-  return rule.condition.kind === 'literal';
+  return rule.condition.kind === 'literal' && rule.condition.value === true;
 }
 
 /** One of the denials, where together they leave none of the actions. */

@@ -1,0 +1,7 @@
+// Which comments silence a warning: they speak to the checker, and document nothing.
+
+import type { Comment } from './tree.ts';
+
+export function isSilence({ text }: Pick<Comment, 'text'>): boolean {
+  return /^#\s*writ:/.test(text);
+}
